@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The table of checkers, and the choice among them by name or by code.
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "checks/alignment.h"
+#include "checks/api.h"
+#include "checks/barriers.h"
+#include "checks/bounds.h"
+#include "checks/checks.h"
+#include "checks/faults.h"
+#include "checks/lifetime.h"
+#include "checks/race_global.h"
+#include "checks/race_shared.h"
+#include "checks/stalls.h"
+#include "checks/uninitialized.h"
+#include "checks/warp_mask.h"
+
+namespace checks {
+namespace {
+
+using Made = std::unique_ptr<machine::Observer>;
+
+struct Entry {
+    const char* name;
+    std::vector<std::string> codes;
+    uint32_t interests;
+    Made (*make)(Report&, machine::Memory&);
+};
+
+const std::vector<Entry>& table() {
+    using R = Report;
+    using M = machine::Memory;
+    static const std::vector<Entry> entries = {
+        {"bounds",
+         {"out-of-bounds-global", "out-of-bounds-shared", "out-of-bounds-local", "invalid-address",
+          "use-after-free"},
+         Bounds::kInterests,
+         [](R& r, M& m) -> Made { return std::make_unique<Bounds>(r, m); }},
+        {"alignment",
+         {"misaligned"},
+         Alignment::kInterests,
+         [](R& r, M& m) -> Made { return std::make_unique<Alignment>(r, m); }},
+        {"uninitialized",
+         {"uninitialized-global"},
+         UninitializedGlobal::kInterests,
+         [](R& r, M& m) -> Made { return std::make_unique<UninitializedGlobal>(r, m); }},
+        {"uninitialized",
+         {"uninitialized-shared"},
+         UninitializedShared::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<UninitializedShared>(r); }},
+        {"race",
+         {"race-shared"},
+         machine::kSharedAccess | machine::kSyncEvents | machine::kBlockEvents | machine::kLaunchEvents,
+         [](R& r, M& m) -> Made { return make_race_shared(r, m); }},
+        {"race",
+         {"race-global"},
+         machine::kAllEvents & ~uint32_t(machine::kLocalAccess | machine::kSharedAccess),
+         [](R& r, M& m) -> Made { return make_race_global(r, m); }},
+        {"barriers",
+         {"barrier-divergence"},
+         Barriers::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<Barriers>(r); }},
+        {"stalls",
+         {"deadlock", "hang"},
+         Stalls::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<Stalls>(r); }},
+        {"warp-mask",
+         {"warp-mask"},
+         WarpMask::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<WarpMask>(r); }},
+        {"faults",
+         {"assert", "stack-overflow", "invalid-address"},
+         Faults::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<Faults>(r); }},
+        {"lifetime",
+         {"leak", "double-free"},
+         Lifetime::kInterests,
+         [](R& r, M& m) -> Made { return std::make_unique<Lifetime>(r, m); }},
+        {"api",
+         {"invalid-launch", "invalid-copy", "host-dereference", "unchecked-error"},
+         Api::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<Api>(r); }},
+    };
+    return entries;
+}
+
+// Words between commas, without surrounding blanks; empty ones are left out.
+std::vector<std::string> words_of(const std::string& list) {
+    std::vector<std::string> words;
+    for (size_t at = 0; at <= list.size();) {
+        const size_t end = std::min(list.find(',', at), list.size());
+        const size_t first = list.find_first_not_of(" \t", at);
+        if (first < end) {
+            words.push_back(list.substr(first, list.find_last_not_of(" \t", end - 1) - first + 1));
+        }
+        at = end + 1;
+    }
+    return words;
+}
+
+[[noreturn]] void refuse(const std::string& word) {
+    std::set<std::string> names, codes;
+    for (const Entry& entry : table()) {
+        names.insert(entry.name);
+        codes.insert(entry.codes.begin(), entry.codes.end());
+    }
+    std::string known = "all, none";
+    for (const auto* set : {&names, &codes}) {
+        for (const std::string& name : *set) {
+            if (set == &codes && names.count(name)) continue;
+            known += ", " + name;
+        }
+    }
+    throw std::invalid_argument("there is no check `" + word + "`; known are: " + known);
+}
+
+}  // namespace
+
+std::vector<Checker> make_checkers(const std::string& selection, Report& report,
+                                   machine::Memory& memory) {
+    std::set<std::string> wanted;  // codes
+    std::set<const Entry*> chosen;
+    bool all = false, none = false;
+    const std::vector<std::string> words = words_of(selection);
+    for (const std::string& word : words) {
+        if (word == "all") {
+            all = true;
+            continue;
+        }
+        if (word == "none") {
+            none = true;
+            continue;
+        }
+        bool known = false;
+        for (const Entry& entry : table()) {
+            if (word == entry.name) {
+                wanted.insert(entry.codes.begin(), entry.codes.end());
+            } else if (std::count(entry.codes.begin(), entry.codes.end(), word)) {
+                wanted.insert(word);
+            } else {
+                continue;
+            }
+            chosen.insert(&entry);
+            known = true;
+        }
+        if (!known) refuse(word);
+    }
+    if (none && (all || words.size() > 1)) {
+        throw std::invalid_argument("`none` cannot stand beside other checks: " + selection);
+    }
+    std::vector<Checker> checkers;
+    if (none) return checkers;
+    all = all || words.empty();
+    report.restrict_to(all ? std::set<std::string>{} : wanted);
+    for (const Entry& entry : table()) {
+        if (all || chosen.count(&entry)) checkers.push_back({entry.name, entry.make(report, memory), entry.interests});
+    }
+    return checkers;
+}
+
+}  // namespace checks

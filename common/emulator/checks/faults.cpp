@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "checks/faults.h"
+
+#include "checks/text.h"
+
+namespace checks {
+
+void Faults::on_fault(const machine::FaultEvent& event) {
+    using machine::FaultKind;
+    const char* code = "assert";
+    std::string message;
+    switch (event.kind) {
+    case FaultKind::kAssert: message = "assertion " + quoted(event.message) + " failed"; break;
+    case FaultKind::kTrap: message = "`__trap()` was executed"; break;
+    case FaultKind::kStackOverflow:
+        code = "stack-overflow";
+        message = "the thread's stack is full: does a function call itself without end, or is a "
+                  "local array too large?";
+        break;
+    case FaultKind::kBadCall:
+        code = "invalid-address";
+        message = "a call through a pointer that points to no device function";
+        break;
+    // malloc() returning null is the kernel's to handle; see Bounds for what follows when it does not.
+    case FaultKind::kHeapExhausted: return;
+    }
+    findings_.add(code, event.site, *event.warp, event.mask, 0, nullptr, [&](uint32_t) {
+        Draft draft;
+        draft.finding.message = message;
+        if (event.kind == FaultKind::kAssert && event.line) {
+            draft.finding.place = place_of(event.site);
+            draft.finding.place.file = event.file;
+            draft.finding.place.line = event.line;
+        } else if (event.kind != FaultKind::kAssert && !event.message.empty()) {
+            draft.finding.notes.push_back(event.message);
+        }
+        return draft;
+    });
+}
+
+}  // namespace checks

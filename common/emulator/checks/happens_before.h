@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// Who knows what of whom: the happens-before relation of a running program, as PTX's memory model
+// has it ("Memory Consistency Model"), with these readings where practice is wider than the text:
+//  - A fence makes what its own thread knows publishable; the thread's next strong write (atomic,
+//    volatile, relaxed) publishes it. Barriers pass on both what is known and what is publishable,
+//    so "everyone fences, __syncthreads, thread 0 signals" is as good as "thread 0 fences".
+//  - A strong read of a location that carries published knowledge acquires it, with or without a
+//    fence after it, as the classic volatile-flag code assumes.
+//  - shfl, vote, match and redux .sync order the lanes they name, like __syncwarp.
+//  - A thread that has returned counts as arrived at every later barrier.
+//  - A compare-and-swap counts as a write even if it fails.
+// Most kernels only use whole-block barriers and whole-warp syncs: these are two numbers. What
+// single lanes know beyond that exists only once somebody fences or syncs in part.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "checks/happens_before_clock.h"
+#include "checks/happens_before_streams.h"
+#include "machine/memory.h"
+#include "machine/observer.h"
+
+namespace checks {
+
+struct LaneKnowledge;
+
+struct BlockOrder;
+struct WarpOrder {
+    BlockOrder* block = nullptr;
+    uint32_t number = 0;     // in the launch: block number * warps a block + index
+    uint32_t index = 0;      // in the block
+    Segment segment = 0;     // the current one
+    Segment floor = 0;       // every lane knows what the others did in segments below
+    bool used = false;       // something was accessed in the current segment
+    std::unique_ptr<LaneKnowledge> lanes;  // null: nothing beyond floor and block
+    // Per lane: the segment that its latest fence ended.
+    std::unique_ptr<std::array<Segment, machine::kWarpSize>> fenced_at;
+};
+
+// Knowledge that a fence has made publishable, for one reach.
+struct Publishable {
+    struct Fact {
+        uint32_t warp, lanes;
+        Segment before;
+    };
+    uint32_t holders = 0;      // lanes that hold it
+    Segment self_before = 0;   // each holder knows itself up to here
+    Segment warp_floor = 0, block_floor = 0;
+    Clock clock;
+    std::vector<Fact> facts;
+    bool empty() const { return !clock && facts.empty() && self_before == 0 && block_floor == 0; }
+};
+
+// A fence or operation of block scope reaches the block only.
+enum Reach : uint32_t { kBlockReach, kDeviceReach, kReaches };
+
+struct BlockOrder {
+    uint64_t serial = 0;
+    uint32_t first_warp = 0;   // number of its warp 0
+    Segment first_segment = 0; // no segment of this block is older
+    Segment floor = 0;         // every thread knows what the others did in segments below
+    Clock acquired;            // what every thread knows of other blocks
+    std::array<Publishable, kReaches> publishable;  // held by every thread
+    std::vector<WarpOrder> warps;
+    std::vector<uint64_t> locations;  // shared ones that carry knowledge
+};
+
+class HappensBefore {
+public:
+    // The two race checkers of one memory share one relation. It is driven by one of them: the
+    // first that asks; ask again with `drives` after the other one is gone.
+    static std::shared_ptr<HappensBefore> of(const machine::Memory& memory);
+    HappensBefore();
+    ~HappensBefore();
+    HappensBefore(const HappensBefore&) = delete;
+    HappensBefore& operator=(const HappensBefore&) = delete;
+
+    // ---- events; an access event only if it is strong (see is_strong)
+    void on_launch_begin(const machine::LaunchInfo& launch);
+    void on_launch_end();
+    void on_block_begin(const machine::BlockInfo& block);
+    void on_block_end(const machine::BlockInfo& block);
+    void on_block_barrier(const machine::BarrierEvent& event);
+    void on_warp_sync(const machine::WarpSyncEvent& event);
+    void on_fence(const machine::FenceEvent& event);
+    // Returns the lanes whose write published something. Such a write itself belongs to what it
+    // publishes: enter it into the shadow as part of segment (*warp.fenced_at)[lane], so that
+    // whoever acquires it may reset the counter or flag with a plain store.
+    uint32_t on_strong_access(const machine::AccessEvent& event, WarpOrder& warp);
+    // After a race was reported: what the reader of a plainly stored flag would have acquired.
+    void assume_ordered(Segment segment, uint32_t lane, WarpOrder& now, uint32_t now_lane);
+    // The segment that stands for a host operation in the shadow.
+    Segment on_host_access(const machine::HostAccess& access);
+    void on_order(const machine::OrderEvent& event) { streams_.on_order(event); }
+    void on_free() { streams_.host_waits_for_all(); }  // cudaFree waits for the device
+
+    // ---- questions
+    WarpOrder& warp(const machine::WarpInfo& info) {
+        BlockOrder& b = info.block->serial == last_serial_ ? *last_block_ : block(info.block->serial);
+        return b.warps[info.index];
+    }
+    // Whether what `lane` of some warp did in `segment` is ordered before what lane `now_lane` of
+    // `now` does next. Total for same-thread accesses: true.
+    bool ordered(Segment segment, uint32_t lane, const WarpOrder& now, uint32_t now_lane) const {
+        if (segment < ordered_before_) return true;
+        if (segment < launch_first_) return streams_.ordered(segment);
+        const uint32_t other = warp_of(segment);
+        if (other == now.number) {
+            if (lane == now_lane || segment < now.floor) return true;
+        } else if (other - now.block->first_warp < warps_per_block_ && segment < now.block->floor) {
+            return true;
+        }
+        return partial_ && knows(other, segment, lane, now, now_lane);
+    }
+    // The same for all lanes of that warp before all lanes of `now`; "no" may mean "not all".
+    bool ordered_for_all(Segment segment, const WarpOrder& now) const {
+        if (segment < ordered_before_) return true;
+        if (segment < launch_first_) return streams_.ordered(segment);
+        const uint32_t other = warp_of(segment);
+        if (other == now.number) return segment < now.floor;
+        if (other - now.block->first_warp < warps_per_block_ && segment < now.block->floor) return true;
+        return partial_ && now.block->acquired.knows_warp(other, segment);
+    }
+    // Before the host operation that on_host_access() returned last.
+    bool ordered_before_host(Segment segment) const {
+        return segment < ordered_before_ || streams_.ordered(segment);
+    }
+    // Everything below this is ordered before every thread of the running launch.
+    Segment ordered_before() const { return ordered_before_; }
+    Segment launch_first() const { return launch_first_; }
+    uint32_t warp_of(Segment segment) const { return segment_warp_[segment - launch_first_]; }
+    bool same_block(uint32_t warp, const WarpOrder& now) const {
+        return warp - now.block->first_warp < warps_per_block_;
+    }
+    // Somebody has fenced, released, or synced in part: lanes may know more than floors say.
+    bool partial() const { return partial_; }
+    const StreamOrder& streams() const { return streams_; }
+    bool concurrent() const { return streams_.concurrent(); }
+    // Grows when all shadow state must be thrown away because segment numbers start again.
+    uint64_t generation() const { return generation_; }
+
+    // Who did something in a segment, for messages.
+    struct Who {
+        const StreamOperation* operation = nullptr;  // null: forgotten
+        bool this_launch = false, known_thread = false;
+        machine::Dim3 block, thread;
+    };
+    Who who(Segment segment, uint32_t lane) const;
+
+    // Which observer feeds the events.
+    void attach(const void* observer) { observers_.push_back(observer); }
+    void detach(const void* observer) { std::erase(observers_, observer); }
+    bool drives(const void* observer) const { return observers_.front() == observer; }
+    bool alone() const { return observers_.size() == 1; }
+
+private:
+    struct Location {  // what a strong read here acquires
+        Clock device;
+        std::vector<std::pair<uint64_t, Clock>> blocks;  // only by threads of that block (its serial)
+    };
+
+    BlockOrder& block(uint64_t serial);
+    Segment new_segment(uint32_t warp);
+    void next_segment(WarpOrder& warp);
+    bool knows(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
+               uint32_t now_lane) const;
+    void whole_barrier(BlockOrder& block);
+    void partial_barrier(BlockOrder& block, const machine::BarrierEvent& event);
+    void sync_matrix(WarpOrder& warp, uint32_t mask);
+    void sync_lanes(WarpOrder& warp, uint32_t mask);
+    void add_knowledge(Clock& clock, const WarpOrder& warp, uint32_t mask) const;
+    void settle(Publishable& publishable, const BlockOrder& block) const;
+    void fence(WarpOrder& warp, uint32_t mask, Reach reach);
+    Clock publishable(WarpOrder& warp, uint32_t lane, Reach reach);
+    void acquire(WarpOrder& warp, uint32_t lane, uint64_t key);
+    bool publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only, bool replace);
+    bool maybe_location(uint64_t key) const {
+        const uint64_t bit = key * 0x9e3779b97f4a7c15ull >> 48;
+        return location_filter_[bit >> 6] >> (bit & 63) & 1;
+    }
+
+    StreamOrder streams_;
+    Segment next_ = 1, launch_first_ = 1, ordered_before_ = 1;
+    uint32_t warps_per_block_ = 1;
+    std::vector<uint32_t> segment_warp_;   // by segment - launch_first_
+    std::vector<uint32_t> block_linear_;   // by block number
+    machine::Dim3 grid_, block_shape_;
+    bool partial_ = false, fenced_ = false;
+    std::unordered_map<uint64_t, std::unique_ptr<BlockOrder>> blocks_;
+    std::vector<std::unique_ptr<BlockOrder>> spare_;
+    uint64_t last_serial_ = 0;
+    BlockOrder* last_block_ = nullptr;
+    std::unordered_map<uint64_t, Location> locations_;
+    std::vector<uint64_t> location_filter_;  // one bit a hash: a clear bit means "no such location"
+    uint64_t generation_ = 0;
+    std::vector<const void*> observers_;
+};
+
+// Strong in the sense of the PTX memory model; atomics and volatile accesses are.
+inline bool is_strong(const machine::AccessEvent& event) {
+    return event.order != machine::MemoryOrder::kWeak || event.kind >= machine::AccessKind::kAtomic;
+}
+
+}  // namespace checks

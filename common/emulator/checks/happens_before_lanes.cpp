@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Partial syncs, fences, and knowledge passed through memory: the costly part of the relation,
+// entered only by kernels that use them.
+#include "checks/happens_before_lanes.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace checks {
+namespace {
+
+using machine::AccessKind;
+using machine::MemoryOrder;
+using machine::Scope;
+
+bool block_scope(Scope scope) { return scope == Scope::kCta || scope == Scope::kCluster; }
+
+LaneKnowledge& lanes_of(WarpOrder& warp) {
+    if (!warp.lanes) warp.lanes = std::make_unique<LaneKnowledge>();
+    return *warp.lanes;
+}
+
+const Clock& acquired_by(const WarpOrder& warp, uint32_t lane) {
+    return warp.lanes && warp.lanes->acquired_lanes >> lane & 1 ? warp.lanes->acquired[lane]
+                                                                : warp.block->acquired;
+}
+
+// What has happened in the current segment counts as well, if anything has.
+Segment after_now(const WarpOrder& warp) { return warp.segment + (warp.used ? 1 : 0); }
+
+}  // namespace
+
+bool HappensBefore::knows(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
+                          uint32_t now_lane) const {
+    if (other == now.number && now.lanes && now.lanes->matrix &&
+        segment < (*now.lanes->matrix)[now_lane][lane])
+        return true;
+    return acquired_by(now, now_lane).knows(other, lane, segment);
+}
+
+// Everything that any lane of `mask` knows.
+void HappensBefore::add_knowledge(Clock& clock, const WarpOrder& warp, uint32_t mask) const {
+    const BlockOrder& b = *warp.block;
+    if (warp.lanes) warp.lanes->add_acquired(clock, mask);
+    clock.join(b.acquired);
+    if (b.floor > b.first_segment) clock.raise(b.first_warp, warps_per_block_, b.floor);
+    clock.raise(warp.number, 1, warp.floor);
+    if (warp.lanes && warp.lanes->matrix) {
+        for (uint32_t m = mask; m; m &= m - 1) {
+            const auto& row = (*warp.lanes->matrix)[uint32_t(std::countr_zero(m))];
+            for (uint32_t u = 0; u < machine::kWarpSize; ++u)
+                if (row[u] > warp.floor) clock.raise_lanes(warp.number, 1u << u, row[u]);
+        }
+    }
+    clock.raise_lanes(warp.number, mask, after_now(warp));
+}
+
+// Folds floors and facts of what all threads of a block hold into its clock.
+void HappensBefore::settle(Publishable& p, const BlockOrder& b) const {
+    if (p.block_floor > b.first_segment) p.clock.raise(b.first_warp, warps_per_block_, p.block_floor);
+    for (const Publishable::Fact& f : p.facts) {
+        if (f.lanes == machine::kAllLanes) {
+            p.clock.raise(f.warp, 1, f.before);
+        } else {
+            p.clock.raise_lanes(f.warp, f.lanes, f.before);
+        }
+    }
+    p.facts.clear();
+    p.block_floor = 0;
+}
+
+void HappensBefore::partial_barrier(BlockOrder& b, const machine::BarrierEvent& event) {
+    partial_ = true;
+    Clock known;
+    std::array<Publishable, kReaches> publishable;
+    for (const machine::Arrival& a : event.arrivals) {
+        const WarpOrder& warp = b.warps[a.warp];
+        add_knowledge(known, warp, a.mask);
+        if (!warp.lanes) continue;
+        for (uint32_t r = 0; r < kReaches; ++r)
+            warp.lanes->add_publishable(publishable[r], warp.number, a.mask, Reach(r));
+    }
+    for (uint32_t r = 0; r < kReaches; ++r) {
+        if (publishable[r].empty()) continue;
+        settle(b.publishable[r], b);
+        publishable[r].clock.join(b.publishable[r].clock);
+        settle(publishable[r], b);
+    }
+    for (const machine::Arrival& a : event.arrivals) {
+        WarpOrder& warp = b.warps[a.warp];
+        next_segment(warp);
+        if (a.arrive_only) continue;
+        LaneKnowledge& lanes = lanes_of(warp);
+        for (uint32_t m = a.mask; m; m &= m - 1)
+            lanes.acquired[uint32_t(std::countr_zero(m))] = known;
+        lanes.acquired_lanes |= a.mask;
+        for (uint32_t r = 0; r < kReaches; ++r) {
+            if (publishable[r].empty()) continue;
+            lanes.supersede(a.mask, Reach(r));
+            lanes.publishable[r].push_back(publishable[r]);
+            lanes.publishable[r].back().holders = a.mask;
+        }
+    }
+}
+
+void HappensBefore::on_warp_sync(const machine::WarpSyncEvent& event) {
+    const uint32_t mask = event.arrived;
+    if (std::popcount(mask) < 2) return;
+    WarpOrder& w = warp(*event.warp);
+    const bool whole = (event.warp->valid & ~(mask | event.warp->exited)) == 0;
+    if (whole) {
+        if (w.lanes) sync_lanes(w, mask);
+        next_segment(w);
+        w.floor = w.segment;
+        if (w.lanes) {
+            w.lanes->matrix.reset();
+            w.lanes->synced.clear();
+        }
+        return;
+    }
+    partial_ = true;
+    LaneKnowledge& lanes = lanes_of(w);
+    if (std::find(lanes.synced.begin(), lanes.synced.end(), mask) != lanes.synced.end() && !w.used)
+        return;
+    sync_lanes(w, mask);
+    sync_matrix(w, mask);
+    next_segment(w);
+    lanes.synced.push_back(mask);
+}
+
+void HappensBefore::sync_matrix(WarpOrder& warp, uint32_t mask) {
+    auto& matrix = warp.lanes->matrix;
+    if (!matrix) {
+        matrix = std::make_unique<std::array<LaneKnowledge::Row, machine::kWarpSize>>();
+        for (auto& row : *matrix) row.fill(warp.floor);
+    }
+    LaneKnowledge::Row together{};
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const auto& row = (*matrix)[uint32_t(std::countr_zero(m))];
+        for (uint32_t u = 0; u < machine::kWarpSize; ++u) together[u] = std::max(together[u], row[u]);
+    }
+    const Segment now = after_now(warp);
+    for (uint32_t u = 0; u < machine::kWarpSize; ++u)
+        if (mask >> u & 1) together[u] = std::max(together[u], now);
+    for (uint32_t m = mask; m; m &= m - 1) (*matrix)[uint32_t(std::countr_zero(m))] = together;
+}
+
+// What each of the lanes acquired, or can publish, all of them do now.
+void HappensBefore::sync_lanes(WarpOrder& warp, uint32_t mask) {
+    LaneKnowledge& lanes = *warp.lanes;
+    if (lanes.acquired_lanes & mask) {
+        Clock all = warp.block->acquired;
+        lanes.add_acquired(all, mask);
+        for (uint32_t m = mask; m; m &= m - 1) lanes.acquired[uint32_t(std::countr_zero(m))] = all;
+        lanes.acquired_lanes |= mask;
+    }
+    for (uint32_t r = 0; r < kReaches; ++r) {
+        Publishable all;
+        lanes.add_publishable(all, warp.number, mask, Reach(r));
+        if (all.empty()) continue;
+        if (all.facts.size() > 64) settle(all, *warp.block);
+        all.holders = mask;
+        lanes.supersede(mask, Reach(r));
+        lanes.publishable[r].push_back(std::move(all));
+    }
+}
+
+void HappensBefore::on_fence(const machine::FenceEvent& event) {
+    WarpOrder& w = warp(*event.warp);
+    fence(w, event.mask, block_scope(event.scope) ? kBlockReach : kDeviceReach);
+    next_segment(w);
+}
+
+// What the lanes know now becomes publishable. The caller starts a new segment afterwards.
+void HappensBefore::fence(WarpOrder& warp, uint32_t mask, Reach reach) {
+    fenced_ = partial_ = true;
+    warp.used = true;  // the segment ends here even if it is empty
+    LaneKnowledge& lanes = lanes_of(warp);
+    if (!warp.fenced_at) warp.fenced_at = std::make_unique<LaneKnowledge::Row>();
+    for (uint32_t m = mask; m; m &= m - 1) (*warp.fenced_at)[uint32_t(std::countr_zero(m))] = warp.segment;
+    for (uint32_t r = 0; r <= uint32_t(reach); ++r) lanes.supersede(mask, Reach(r));
+    Publishable made;
+    made.self_before = after_now(warp);
+    made.warp_floor = warp.floor;
+    made.block_floor = warp.block->floor;
+    while (mask) {
+        // Lanes that know the same share one entry.
+        const uint32_t first = uint32_t(std::countr_zero(mask));
+        made.clock = acquired_by(warp, first);
+        made.holders = 0;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            const uint32_t lane = uint32_t(std::countr_zero(m));
+            if (acquired_by(warp, lane).same_as(made.clock)) made.holders |= 1u << lane;
+            if (lanes.matrix) break;
+        }
+        mask &= ~made.holders;
+        made.facts.clear();
+        if (lanes.matrix) {
+            const auto& row = (*lanes.matrix)[first];
+            for (uint32_t u = 0; u < machine::kWarpSize; ++u)
+                if (row[u] > warp.floor) made.facts.push_back({warp.number, 1u << u, row[u]});
+        }
+        lanes.publishable[reach].push_back(made);
+    }
+}
+
+Clock HappensBefore::publishable(WarpOrder& warp, uint32_t lane, Reach reach) {
+    BlockOrder& b = *warp.block;
+    if (warp.lanes) {
+        auto& held = warp.lanes->publishable[reach];
+        for (Publishable& p : held) {
+            if (!(p.holders >> lane & 1)) continue;
+            Publishable mine = p;
+            if (mine.self_before) mine.facts.push_back({warp.number, 1u << lane, mine.self_before});
+            if (mine.warp_floor)
+                mine.facts.push_back({warp.number, machine::kAllLanes, mine.warp_floor});
+            mine.self_before = mine.warp_floor = 0;
+            settle(mine, b);
+            mine.holders = 1u << lane;
+            // Kept in this form: spinning on a lock asks again and again.
+            const Clock clock = mine.clock;
+            warp.lanes->supersede(mine.holders, reach);
+            held.push_back(std::move(mine));
+            return clock;
+        }
+    }
+    settle(b.publishable[reach], b);
+    return b.publishable[reach].clock;
+}
+
+void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key) {
+    const auto found = locations_.find(key);
+    if (found == locations_.end()) return;
+    LaneKnowledge& lanes = lanes_of(warp);
+    Clock& mine = lanes.acquired[lane];
+    if (!(lanes.acquired_lanes >> lane & 1)) mine = warp.block->acquired;
+    lanes.acquired_lanes |= 1u << lane;
+    mine.join(found->second.device);
+    for (const auto& [serial, clock] : found->second.blocks)
+        if (serial == warp.block->serial) mine.join(clock);
+}
+
+// A strong write leaves what the lane can publish at the location. `replace`: a store; what a
+// read-modify-write finds there stays, as in a release sequence.
+bool HappensBefore::publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only,
+                            bool replace) {
+    Clock block = publishable(warp, lane, kBlockReach);
+    Clock device = publishable(warp, lane, kDeviceReach);
+    if (block_only) block.join(device);
+    if (replace && maybe_location(key)) locations_.erase(key);
+    if (block_only) device = {};
+    if (!block && !device) return false;
+    const bool itself = warp.fenced_at && (block_only || !device ? block : device)
+                                              .knows(warp.number, lane, (*warp.fenced_at)[lane]);
+    const uint64_t bit = key * 0x9e3779b97f4a7c15ull >> 48;
+    location_filter_[bit >> 6] |= uint64_t(1) << (bit & 63);
+    const auto [entry, fresh] = locations_.try_emplace(key);
+    if (fresh && key >> 63) warp.block->locations.push_back(key);
+    Location& location = entry->second;
+    location.device.join(device);
+    if (!block) return itself;
+    for (auto& [serial, clock] : location.blocks)
+        if (serial == warp.block->serial) {
+            clock.join(block);
+            return itself;
+        }
+    location.blocks.emplace_back(warp.block->serial, std::move(block));
+    return itself;
+}
+
+void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& now, uint32_t now_lane) {
+    if (segment < launch_first_) return;
+    partial_ = true;
+    LaneKnowledge& lanes = lanes_of(now);
+    if (!(lanes.acquired_lanes >> now_lane & 1)) lanes.acquired[now_lane] = now.block->acquired;
+    lanes.acquired_lanes |= 1u << now_lane;
+    lanes.acquired[now_lane].raise_lanes(warp_of(segment), 1u << lane, segment + 1);
+}
+
+uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, WarpOrder& w) {
+    const bool releases = event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcqRel;
+    const bool writes = event.kind != AccessKind::kLoad;
+    const bool reads = event.kind == AccessKind::kLoad || event.kind == AccessKind::kAtomic;
+    const bool can_publish = writes && (releases || fenced_);
+    if (!can_publish && locations_.empty()) return 0;
+    const bool shared = event.space == ptx::Space::kShared;
+    const bool narrow = shared || block_scope(event.scope);
+    uint32_t published = 0;
+    // Lane by lane: the last of 32 lanes to count itself knows of the other 31.
+    for (uint32_t m = event.mask & ~event.bad_lanes; m; m &= m - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(m));
+        const uint64_t first = event.address[lane] >> 2, last = (event.address[lane] + event.bytes - 1) >> 2;
+        const uint64_t tag = shared ? uint64_t(1) << 63 | uint64_t(w.block->first_warp) << 30 : 0;
+        if (reads)
+            for (uint64_t word = first; word <= last; ++word)
+                if (maybe_location(tag | word)) acquire(w, lane, tag | word);
+        if (releases && writes) fence(w, 1u << lane, narrow ? kBlockReach : kDeviceReach);
+        if (!can_publish) {
+            if (writes && event.kind == AccessKind::kStore)
+                for (uint64_t word = first; word <= last; ++word)
+                    if (maybe_location(tag | word)) locations_.erase(tag | word);
+            continue;
+        }
+        for (uint64_t word = first; word <= last; ++word)
+            if (publish(w, lane, tag | word, narrow, event.kind == AccessKind::kStore))
+                published |= 1u << lane;
+    }
+    if (releases && writes) next_segment(w);
+    return published;
+}
+
+}  // namespace checks

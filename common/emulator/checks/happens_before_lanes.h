@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What single lanes of a warp know beyond its floors: after syncs of some lanes only, after strong
+// reads that acquired something, and after fences. Part of HappensBefore; most warps never need it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "checks/happens_before.h"
+
+namespace checks {
+
+struct LaneKnowledge {
+    using Row = std::array<Segment, machine::kWarpSize>;
+
+    // [t][u]: lane t knows what lane u did in segments below. Null: the warp's floor says it all.
+    std::unique_ptr<std::array<Row, machine::kWarpSize>> matrix;
+    std::vector<uint32_t> synced;  // masks that synced since something was last accessed
+
+    uint32_t acquired_lanes = 0;   // the others know what the block knows
+    std::array<Clock, machine::kWarpSize> acquired;
+
+    // Holders of the entries of one reach are disjoint; who holds none has the block's.
+    std::array<std::vector<Publishable>, kReaches> publishable;
+
+    void add_acquired(Clock& into, uint32_t mask) const {
+        for (uint32_t m = mask & acquired_lanes; m; m &= m - 1)
+            into.join(acquired[uint32_t(std::countr_zero(m))]);
+    }
+    // What lanes of `mask` can publish, as facts about warp `number`.
+    void add_publishable(Publishable& into, uint32_t number, uint32_t mask, Reach reach) const {
+        for (const Publishable& p : publishable[reach]) {
+            if (!(p.holders & mask)) continue;
+            into.clock.join(p.clock);
+            into.block_floor = std::max(into.block_floor, p.block_floor);
+            if (p.self_before) into.facts.push_back({number, p.holders & mask, p.self_before});
+            if (p.warp_floor) into.facts.push_back({number, machine::kAllLanes, p.warp_floor});
+            into.facts.insert(into.facts.end(), p.facts.begin(), p.facts.end());
+        }
+    }
+    // Takes `mask` off the holders of what they had; newer knowledge includes it.
+    void supersede(uint32_t mask, Reach reach) {
+        for (Publishable& p : publishable[reach]) p.holders &= ~mask;
+        std::erase_if(publishable[reach], [](const Publishable& p) { return p.holders == 0; });
+    }
+};
+
+}  // namespace checks

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Which launches, copies and fills are ordered: streams, events and host synchronisation, by the
+// rules of the CUDA programming guide ("Asynchronous Concurrent Execution"). The legacy default
+// stream waits for all blocking streams of its device and they wait for it; non-blocking ones do
+// not. Every operation owns a range of segments, so shadow state remembers it by a segment number.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "checks/happens_before_clock.h"
+#include "machine/events.h"
+
+namespace checks {
+
+// One operation of a stream: a launch, or a copy or fill of the host.
+struct StreamOperation {
+    uint64_t stream = 0;         // key: see StreamOrder
+    uint64_t index = 0;          // 1, 2, 3 ... in that stream
+    Segment first_segment = 0, end_segment = ~Segment(0);
+    uint64_t launch = 0;         // LaunchInfo::serial; 0: an operation of the host
+    std::string kernel;
+    machine::Dim3 grid, block;
+    uint32_t warps_per_block = 0;
+    // Of a launch: which warp each segment belongs to, and which block each dense number means.
+    // Kept only while another stream may still clash with this operation.
+    std::vector<uint32_t> segment_warp;
+    std::vector<uint32_t> block_linear;
+    const char* api = nullptr;   // of a host operation
+    machine::HostSite site = 0;
+    bool writes = false;
+};
+
+class StreamOrder {
+public:
+    // Starts an operation and returns it; the reference is valid until the next begin().
+    StreamOperation& begin(uint64_t stream, int device, Segment next_segment);
+    // The operation that began last.
+    StreamOperation& current() { return operations_.back(); }
+    // Everything that happened in segments below this is ordered before the current operation.
+    Segment ordered_before() const { return ordered_before_; }
+    // Whether an older segment (of an earlier operation) is ordered before the current operation.
+    bool ordered(Segment segment) const;
+    // The operation of a segment; null when it is forgotten.
+    const StreamOperation* operation(Segment segment) const;
+
+    void on_order(const machine::OrderEvent& event);
+    // The host waited for everything in a stream, or on all devices.
+    void host_waits_for(uint64_t stream, int device);
+    void host_waits_for_all();
+    // Segment numbers start again: all operations so far count as ordered.
+    void restart() { operations_.clear(); }
+    // More than the default stream has been used: host operations must be recorded, too.
+    bool concurrent() const { return concurrent_; }
+
+private:
+    using Known = std::map<uint64_t, uint64_t>;  // stream -> operations known, 1 .. n
+    struct Stream {
+        int device = 0;
+        bool legacy = false, blocking = true;
+        uint64_t operations = 0;
+        Known known;
+    };
+
+    static uint64_t key(uint64_t stream, int device);
+    Stream& stream(uint64_t id, int device);
+    static void join(Known& into, const Known& from);
+    void join_peers(Stream& stream);  // the implicit waits of and for the legacy default stream
+    void forget();
+    bool known_to(const Known& known, const StreamOperation& operation) const;
+
+    std::map<uint64_t, Stream> streams_;
+    std::map<uint64_t, Known> events_;
+    Known host_;
+    Known now_;  // what the current operation waited for
+    // In order of segments; those that the host has waited for are dropped.
+    std::deque<StreamOperation> operations_;
+    Segment ordered_before_ = 0;
+    bool concurrent_ = false;
+};
+
+}  // namespace checks

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "checks/lifetime.h"
+
+#include <map>
+
+#include "checks/api.h"
+#include "checks/text.h"
+
+namespace checks {
+namespace {
+
+using machine::MemoryKind;
+
+// What the program has to free, and with what; null for memory that is not its to free.
+const char* free_function(MemoryKind kind) {
+    switch (kind) {
+    case MemoryKind::kDevice: case MemoryKind::kManaged: return "cudaFree";
+    case MemoryKind::kPinned: return "cudaFreeHost";
+    case MemoryKind::kHeap: return "free";
+    default: return nullptr;
+    }
+}
+
+struct Site {
+    uint64_t count = 0, bytes = 0, address = 0;
+    MemoryKind kind{};
+};
+
+}  // namespace
+
+void Lifetime::on_api(const machine::ApiEvent& event) {
+    using Kind = machine::ApiEvent::Kind;
+    if (event.kind == Kind::kDoubleFree) {
+        report_.add(api_finding(event, "double-free", "it was freed before on"));
+    } else if (event.kind == Kind::kInvalidFree) {
+        report_.add(api_finding(event, "double-free", "see"));
+    }
+}
+
+void Lifetime::on_process_end() {
+    std::map<std::pair<machine::HostSite, MemoryKind>, Site> sites;
+    for (uint32_t id = 0; id < memory_.count(); ++id) {
+        const machine::Allocation& allocation = memory_.by_id(id);
+        if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty()) continue;
+        // Memory of no caller is the library's own; kernels' malloc has no line on the host.
+        if (allocation.allocated_at == 0 && allocation.kind != MemoryKind::kHeap) continue;
+        Site& site = sites[{allocation.allocated_at, allocation.kind}];
+        if (site.count++ == 0) site.address = allocation.address;
+        site.bytes += allocation.bytes;
+        site.kind = allocation.kind;
+    }
+    for (const auto& [key, site] : sites) {
+        Finding finding;
+        finding.code = "leak";
+        finding.severity = Severity::kWarning;
+        finding.place = place_of_host(key.first);
+        const std::string what =
+            site.kind == MemoryKind::kHeap
+                ? plural(site.bytes, "byte") + " from `malloc` in kernels"
+                : plural(site.bytes, "byte") + " allocated here";
+        finding.message = what + (site.bytes == 1 ? " is" : " are") + " never freed with `" +
+                          free_function(site.kind) + '`';
+        if (site.count > 1) finding.notes.push_back("in " + plural(site.count, "allocation"));
+        finding.count = site.count;
+        finding.address = hex(site.address);
+        finding.bytes = uint32_t(std::min<uint64_t>(site.bytes, 0xffffffffu));
+        report_.add(std::move(finding));
+    }
+}
+
+}  // namespace checks

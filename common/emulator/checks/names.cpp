@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "checks/names.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "checks/source.h"
+#include "checks/text.h"
+
+namespace checks {
+namespace {
+
+// ns::kernel<int> -> kernel; (anonymous namespace)::kernel -> kernel
+std::string last_component(const std::string& name) {
+    std::string plain = name.substr(0, name.find('<'));
+    const size_t colon = plain.rfind("::");
+    return colon == plain.npos ? plain : plain.substr(colon + 2);
+}
+
+// As the source declares them, one per PTX parameter; empty when text and PTX do not agree.
+std::vector<ParameterText> declared_parameters(const machine::LaunchInfo& launch) {
+    if (!launch.parameters || launch.declared.file.empty()) return {};
+    auto found = find_kernel(launch.declared.file, last_component(launch.kernel), launch.declared.line);
+    if (!found) return {};
+    const bool pack = !found->empty() && found->back().pack;
+    if (pack) found->pop_back();  // what follows has one name for many
+    if (pack ? found->size() > launch.parameters->size() : found->size() != launch.parameters->size()) {
+        return {};
+    }
+    found->resize(launch.parameters->size());
+    return *found;
+}
+
+uint64_t argument_word(const machine::LaunchInfo& launch, size_t offset) {
+    uint64_t value = 0;
+    if (offset + 8 <= launch.arguments.size()) {
+        std::memcpy(&value, launch.arguments.data() + offset, 8);
+    }
+    return value;
+}
+
+// "1000 floats", "1000 elements of type uint8_t", or bytes where the type is unknown.
+std::string amount(const Array& array) {
+    if (array.type.empty() || array.element_bytes == 0) return plural(array.bytes, "byte");
+    const bool simple = array.type.find_first_of(" <*:") == std::string::npos &&
+                        (array.type.size() < 2 || array.type.substr(array.type.size() - 2) != "_t");
+    if (simple) return plural(array.elements(), array.type);
+    return plural(array.elements(), "element") + " of type " + array.type;
+}
+
+struct Candidate {
+    size_t index = 0;
+    uint64_t value = 0;
+    bool inside_struct = false;
+    int rank = 0;  // higher is better
+};
+
+std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
+                                       const machine::Allocation& allocation, bool written,
+                                       const std::vector<ParameterText>& texts) {
+    std::optional<Candidate> best;
+    for (size_t i = 0; i < launch.parameters->size(); ++i) {
+        const ptx::Parameter& parameter = (*launch.parameters)[i];
+        const bool plain = parameter.bytes == 8 && !parameter.is_array;
+        for (uint32_t at = 0; at + 8 <= parameter.bytes; at += 8) {
+            const uint64_t value = argument_word(launch, parameter.offset + at);
+            // A pointer to the end of an array (an iterator) still belongs to it.
+            const bool inside = value >= allocation.address &&
+                                value - allocation.address <= allocation.bytes;
+            if (!inside) continue;
+            Candidate candidate{i, value, !plain, 0};
+            candidate.rank += value == allocation.address ? 4 : 0;
+            candidate.rank += plain ? 2 : 0;
+            candidate.rank += i < texts.size() && texts[i].pointer && texts[i].is_const != written;
+            if (!best || candidate.rank > best->rank) best = candidate;
+        }
+    }
+    return best;
+}
+
+void set_element(Array& array, const std::string& file, uint32_t access_bytes, bool opaque) {
+    if (!array.type.empty()) array.element_bytes = type_bytes(file, array.type);
+    if (array.element_bytes == 0) {
+        // A template parameter or no type at all: the access shows the width. A struct: nobody does.
+        const bool parameter = array.type.size() <= 2;  // T, U, T1
+        array.element_bytes = array.type.empty() || (parameter && !opaque) ? access_bytes : 0;
+        if (parameter) array.type.clear();
+    }
+}
+
+}  // namespace
+
+std::string Array::element(uint64_t address) const {
+    const int64_t distance = int64_t(address - base);
+    if (scalar && distance == 0) return quoted(name);
+    if (element_bytes == 0 || scalar) return "byte " + std::to_string(distance) + " of " + subject;
+    const int64_t size = element_bytes;
+    const int64_t index = distance >= 0 ? distance / size : -((-distance + size - 1) / size);
+    if (name.empty()) return "element " + std::to_string(index) + " of " + subject;
+    if (extents.size() >= 2) {
+        uint64_t row = 1;
+        for (size_t i = 1; i < extents.size(); ++i) row *= extents[i];
+        if (row == 0 || index < 0) return "element " + std::to_string(index) + " of " + subject;
+        std::string text = '`' + name;
+        uint64_t rest = uint64_t(index);
+        for (size_t i = 0; i < extents.size(); ++i) {
+            text += '[' + std::to_string(rest / row) + ']';
+            rest %= row;
+            if (i + 1 < extents.size()) row /= extents[i + 1];
+        }
+        return text + '`';
+    }
+    return '`' + name + '[' + std::to_string(index) + "]`";
+}
+
+std::string Array::elements_at(uint64_t address, uint32_t access_bytes) const {
+    const std::string first = element(address);
+    if (element_bytes == 0 || scalar || access_bytes <= element_bytes) return first;
+    const std::string last = element(address + access_bytes - element_bytes);
+    return first == last ? first : first + " to " + last;
+}
+
+std::string Array::extent() const {
+    if (element_bytes == 0 || scalar) {
+        return subject + " has " + plural(bytes, "byte");
+    }
+    std::string text = subject + " has " + plural(elements(), "element");
+    if (extents.size() >= 2) {
+        text = subject + " has ";
+        for (size_t i = 0; i < extents.size(); ++i) {
+            text += (i ? " x " : "") + std::to_string(extents[i]);
+        }
+        return text + " elements";
+    }
+    if (elements() > 1) text += " (0 to " + std::to_string(elements() - 1) + ')';
+    return text;
+}
+
+Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
+                  uint32_t access_bytes, bool written) {
+    Array array;
+    array.base = allocation.address;
+    array.bytes = allocation.bytes;
+    const std::string file = launch ? launch->declared.file : std::string();
+    const bool module_variable = allocation.kind == machine::MemoryKind::kModule ||
+                                 allocation.kind == machine::MemoryKind::kConst;
+
+    if (launch && launch->parameters && !module_variable) {
+        const std::vector<ParameterText> texts = declared_parameters(*launch);
+        if (const auto found = find_argument(*launch, allocation, written, texts)) {
+            const std::string number = "argument " + std::to_string(found->index + 1);
+            const ParameterText text =
+                found->index < texts.size() ? texts[found->index] : ParameterText{};
+            if (!found->inside_struct && text.pointer && !text.name.empty()) {
+                array.name = text.name;
+                array.type = text.type;
+                array.base = found->value;
+                array.bytes = allocation.bytes - (found->value - allocation.address);
+                set_element(array, file, access_bytes, false);
+                array.subject = quoted(array.name);
+                array.description = array.subject + ", " + number + ", " + amount(array);
+            } else {
+                array.element_bytes = access_bytes;
+                array.base = found->value;
+                array.bytes = allocation.bytes - (found->value - allocation.address);
+                const std::string holder =
+                    text.name.empty() ? number : quoted(text.name) + " (" + number + ')';
+                array.subject = found->inside_struct ? "an array that " + holder + " points to" : holder;
+                array.description = (found->inside_struct ? "a pointer in " : "") + holder + ", " +
+                                    plural(array.bytes, "byte");
+            }
+            return array;
+        }
+    }
+    if (!allocation.name.empty()) {
+        array.name = last_component(allocation.name);
+        const char* const qualifier =
+            allocation.kind == machine::MemoryKind::kConst     ? "__constant__"
+            : allocation.kind == machine::MemoryKind::kManaged ? "__managed__"
+                                                               : "__device__";
+        if (const auto text = find_variable(file, qualifier, array.name, 0)) {
+            array.type = text->type;
+            array.extents = text->extents;
+            array.scalar = !text->array;
+        }
+        set_element(array, file, access_bytes, true);
+        if (array.extents.size() < 2 ||
+            std::count(array.extents.begin() + 1, array.extents.end(), 0)) {
+            array.extents.clear();
+        }
+        array.subject = quoted(array.name);
+        array.description = array.subject + ", " + qualifier + " variable, " + amount(array);
+        return array;
+    }
+    array.element_bytes = access_bytes;
+    const ptx::SourceLine line = resolve_host(allocation.allocated_at);
+    if (allocation.kind == machine::MemoryKind::kHeap) {
+        array.subject = "an array from `malloc` in a kernel";
+    } else if (line.line) {
+        array.subject = "the array allocated at " + base_name(line.file) + ':' + std::to_string(line.line);
+    } else {
+        array.subject = "an array of " + plural(allocation.bytes, "byte");
+    }
+    array.description = array.subject;
+    if (line.line || allocation.kind == machine::MemoryKind::kHeap) {
+        array.description += " (" + plural(allocation.bytes, "byte") + ')';
+    }
+    return array;
+}
+
+Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariable& variable,
+                  uint32_t access_bytes) {
+    Array array;
+    array.name = last_component(variable.name);
+    array.base = variable.address;
+    array.bytes = variable.bytes;
+    const std::string& file = launch.declared.file;
+    if (const auto text = find_variable(file, "__shared__", array.name, 0)) {
+        array.type = text->type;
+        array.extents = text->extents;
+        array.scalar = !text->array;
+    }
+    set_element(array, file, access_bytes, false);
+    if (array.extents.size() < 2 || std::count(array.extents.begin() + 1, array.extents.end(), 0)) {
+        array.extents.clear();
+    }
+    if (array.element_bytes && array.elements() == 0) array.scalar = false;
+    if (!array.extents.empty() && array.extents[0] == 0 && array.element_bytes) {
+        uint64_t row = 1;
+        for (size_t i = 1; i < array.extents.size(); ++i) row *= array.extents[i];
+        array.extents[0] = array.elements() / row;
+    }
+    array.subject = quoted(array.name);
+    array.description = array.subject + ", shared, " + amount(array);
+    if (variable.dynamic) {
+        array.description += ", sized by the launch (" + plural(variable.bytes, "byte") + ')';
+    }
+    return array;
+}
+
+std::optional<PointerArgument> pointer_argument(const machine::LaunchInfo& launch, uint64_t address,
+                                                uint64_t reach) {
+    if (!launch.parameters) return std::nullopt;
+    const std::vector<ParameterText> texts = declared_parameters(launch);
+    std::optional<PointerArgument> best;
+    for (size_t i = 0; i < launch.parameters->size(); ++i) {
+        const ptx::Parameter& parameter = (*launch.parameters)[i];
+        if (parameter.bytes != 8 || parameter.is_array) continue;
+        const uint64_t value = argument_word(launch, parameter.offset);
+        if (value > address || address - value > reach) continue;
+        if (i < texts.size() && !texts[i].type.empty() && !texts[i].pointer) continue;
+        if (value == 0 && i >= texts.size()) continue;  // a number 0 is as likely as a null pointer
+        if (best && best->value >= value) continue;
+        PointerArgument found;
+        found.index = uint32_t(i + 1);
+        found.value = value;
+        found.text = "argument " + std::to_string(i + 1);
+        if (i < texts.size() && !texts[i].name.empty()) {
+            found.name = texts[i].name;
+            found.text = quoted(found.name) + ", " + found.text;
+            found.element_bytes = type_bytes(launch.declared.file, texts[i].type);
+        }
+        best = found;
+    }
+    return best;
+}
+
+}  // namespace checks

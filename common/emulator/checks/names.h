@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What the student calls an array: the kernel's parameter, the shared or module variable, else the
+// line of the allocation. Reads source files, so it is for findings, not for hot paths.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/events.h"
+
+namespace checks {
+
+struct Array {
+    std::string name;         // as the source spells it; empty when unknown
+    std::string description;  // "`out`, argument 3, 1000 floats": Finding::allocation
+    std::string subject;      // "`out`" or "the array allocated at main.cu:14"
+    std::string type;         // element type in the source; empty when unknown
+    uint64_t base = 0;        // address of element 0; an argument may point into an allocation
+    uint64_t bytes = 0;       // from `base` to the end
+    uint32_t element_bytes = 0;  // 0: a type whose size the text does not show
+    std::vector<uint64_t> extents;  // of a declared array with two or more constant dimensions
+    bool scalar = false;      // a plain variable, not an array
+
+    uint64_t elements() const { return element_bytes ? bytes / element_bytes : 0; }
+    // "`out[1000]`", "`tile[3][0]`", "`out[-1]`", "element 1000 of ...", "byte 4000 of ...".
+    std::string element(uint64_t address) const;
+    // "`in[4]` to `in[7]`" for an access wider than an element, else element().
+    std::string elements_at(uint64_t address, uint32_t access_bytes) const;
+    // "`out` has 1000 elements (0 to 999)".
+    std::string extent() const;
+};
+
+// `launch`: whose arguments may name it; null on the host. `written` prefers a parameter that is
+// not const where two point to the same place. `access_bytes`: element size when the source shows none.
+Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
+                  uint32_t access_bytes, bool written);
+Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariable& variable,
+                  uint32_t access_bytes);
+
+// The pointer argument that `address` was probably computed from, though it points to no
+// allocation: the nearest 8-byte argument at or below it, at most `reach` bytes away.
+struct PointerArgument {
+    uint32_t index = 0;  // 1 is the first
+    uint64_t value = 0;
+    std::string name;    // empty when unknown
+    std::string text;    // "`out`, argument 3" or "argument 3"
+    uint32_t element_bytes = 0;
+};
+std::optional<PointerArgument> pointer_argument(const machine::LaunchInfo& launch, uint64_t address,
+                                                uint64_t reach);
+
+}  // namespace checks

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Race detection for one memory space: every access is compared with those before it that touched
+// the same bytes, and the two race when they conflict and happens-before does not order them.
+//
+// What conflicts:
+//  - A plain store with every other access; a plain load with every store and atomic.
+//  - Strong accesses (atomics, volatile, relaxed, acquire, release) not with each other, unless
+//    they come from two blocks and one of them has only block scope.
+//  - Two plain stores of the same value do not count: many threads raising one flag is common, and
+//    harmless on hardware that stores whole words. A load that is unordered with a store does,
+//    even when the value would be the same.
+// Two accesses of different lanes by one instruction conflict too, if they are plain stores of
+// different values. What is found does not depend on which access happened to run first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "checks/happens_before.h"
+#include "checks/race_shadow.h"
+#include "checks/report.h"
+#include "machine/observer.h"
+
+namespace checks {
+
+// How an instruction accesses memory, kept for the other party of a race.
+struct AccessTraits {
+    bool known = false, strong = false, writes = false, atomic = false, block_scope = false;
+};
+AccessTraits traits_of(const machine::AccessEvent& event);
+
+// One pair of accesses that race.
+struct Race {
+    const machine::AccessEvent* event = nullptr;  // the later one ...
+    const machine::Allocation* allocation = nullptr;  // of global memory; null: shared
+    uint32_t lane = 0;
+    uint64_t address = 0;                         // ... where they meet
+    Segment other_segment = 0;                    // the earlier one
+    uint32_t other_lane = 0;
+    machine::SiteId other_site = 0;
+    AccessTraits other;
+    bool one_store = false;     // two lanes of one store instruction
+    bool narrow_scope = false;  // both strong, but one of them for its own block only
+};
+
+class RaceDetector {
+public:
+    RaceDetector(const char* code, HappensBefore& order, Report& report)
+        : code_(code), order_(order), report_(report) {}
+
+    CellArena& arena() { return arena_; }
+    // The accesses of `lanes`, all within `shadow`, whose offset is the address plus `shift`.
+    // `allocation`: of global memory. `published`: what HappensBefore::on_strong_access said.
+    void access(const machine::AccessEvent& event, uint32_t lanes, uint32_t published,
+                const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
+    // A copy or fill by the host, which is segment `segment`, of the bytes [begin, end) of `shadow`.
+    void host_access(const machine::HostAccess& access, const machine::Allocation& allocation,
+                     Segment segment, Shadow& shadow, uint64_t begin, uint64_t end, bool writes);
+
+private:
+    enum class Role : uint8_t { kLoad, kStore, kStrongLoad, kStrongWrite };
+    struct Context;  // of one event
+
+    void contiguous(Context& c);
+    void scattered(Context& c, uint32_t lanes);
+    bool load_sector(Context& c, Sector& s, Entry mine);
+    bool store_sector(Context& c, Sector& s, Entry mine);
+    bool writers_ordered(Context& c, Sector& s, Entry mine);
+    bool readers_ordered(Context& c, Sector& s, Entry mine);
+    bool pattern_ordered(const Context& c, Entry e, Entry mine) const;
+    bool remember_pattern(Context& c, Sector& s, Entry mine);
+
+    void cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void load_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void store_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void strong_load_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void strong_write_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+
+    bool compare(Context& c, Entry e, uint32_t byte, uint32_t lane);
+    void compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane);
+    uint32_t unordered_lane(const Context& c, Entry e, uint32_t lane) const;
+    void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, bool scope);
+    bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
+                              uint32_t lane) const;
+    void remember(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte, Sector::Flag more);
+    void remember_read(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte);
+    uint32_t rank(const Context& c, Entry e, uint32_t lane) const;
+    uint32_t pattern_rank(const Context& c, Entry e, Entry mine) const;
+    void spill(Context& c, Sector& s, uint32_t byte, bool pattern, Entry e, Sector::Flag more);
+    void compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more, bool plain_only);
+    void flush(Context& c);
+    bool spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more);
+    bool strong(Entry e) const {
+        const machine::SiteId site = instruction_of(e);
+        return site < traits_.size() && traits_[site].strong;
+    }
+
+    // Races of the event at hand by other party; of one that clashes with more, the first ones.
+    struct Found {
+        machine::SiteId key = 0;
+        uint64_t count = 0;
+        Race race;
+    };
+
+    const char* code_;
+    HappensBefore& order_;
+    Report& report_;
+    CellArena arena_;
+    std::vector<AccessTraits> traits_;  // by instruction
+    std::array<Found, 6> found_;
+    bool narrow_seen_ = false;          // a strong access of block scope has happened
+};
+
+// Adds a finding for one race, which stands for `count` pairs.
+void report_race(Report& report, const char* code, const HappensBefore& order, const Race& race,
+                 uint64_t count);
+// The same for a copy or fill by the host as the later access.
+void report_host_race(Report& report, const char* code, const HappensBefore& order,
+                      const machine::HostAccess& access, const machine::Allocation& allocation,
+                      bool writes, const Race& race, uint64_t count);
+
+}  // namespace checks

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The pairwise questions of race detection, and what is remembered of an access.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "checks/race_context.h"
+
+namespace checks {
+
+using machine::AccessEvent;
+
+namespace {
+
+constexpr size_t kMostSpilled = 64;  // entries of one sector
+constexpr machine::SiteId kHostKey = 0x80000000u;
+
+}  // namespace
+
+// A lane of `e` that is not ordered before `lane` of the event's warp.
+uint32_t RaceDetector::unordered_lane(const Context& c, Entry e, uint32_t lane) const {
+    const uint32_t first = lane_of(e), second = second_lane_of(e);
+    if (!order_.ordered(segment_of(e), first, c.warp, lane)) return first;
+    if (second != first && !order_.ordered(segment_of(e), second, c.warp, lane)) return second;
+    return kNobody;
+}
+
+bool RaceDetector::compare(Context& c, Entry e, uint32_t byte, uint32_t lane) {
+    const uint32_t other = unordered_lane(c, e, lane);
+    if (other == kNobody) return false;
+    found(c, e, other, byte, lane, false);
+    return true;
+}
+
+void RaceDetector::compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane) {
+    if (e < c.floor || !strong(e)) return;
+    if (!traits_[instruction_of(e)].block_scope && !traits_[c.event.site].block_scope) return;
+    const Segment segment = segment_of(e);
+    if (segment >= order_.launch_first() && order_.same_block(order_.warp_of(segment), c.warp)) return;
+    const uint32_t other = unordered_lane(c, e, lane);
+    if (other != kNobody) found(c, e, other, byte, lane, true);
+}
+
+void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane,
+                         bool scope) {
+    machine::SiteId key = instruction_of(e);
+    if (key == 0) {
+        const auto* operation = order_.streams().operation(segment_of(e));
+        key = kHostKey | (operation ? operation->site : 0);
+    }
+    for (uint32_t i = 0; i < c.races; ++i)
+        if (found_[i].key == key && found_[i].race.narrow_scope == scope) {
+            ++found_[i].count;
+            return;
+        }
+    if (c.races == found_.size()) return;
+    Found& f = found_[c.races++];
+    f.key = key;
+    f.count = 1;
+    f.race = {};
+    f.race.event = &c.event;
+    f.race.allocation = c.allocation;
+    f.race.lane = lane;
+    f.race.address = c.offset + byte - c.shift;
+    f.race.other_segment = segment_of(e);
+    f.race.other_lane = other_lane;
+    f.race.other_site = instruction_of(e);
+    if (instruction_of(e) < traits_.size()) f.race.other = traits_[instruction_of(e)];
+    f.race.one_store = c.role == Role::kStore && segment_of(e) == c.segment &&
+                       instruction_of(e) == c.event.site;
+    f.race.narrow_scope = scope;
+}
+
+void RaceDetector::flush(Context& c) {
+    for (uint32_t i = 0; i < c.races; ++i) {
+        const Found& f = found_[i];
+        if (report_.bump(code_, c.event.site, f.key, f.count)) continue;
+        report_race(report_, code_, order_, f.race, f.count);
+        report_.remember(code_, c.event.site, f.key);
+    }
+}
+
+// Whether `lane` stores the value that `writer` stored into this cell.
+bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
+                                        uint32_t lane) const {
+    const AccessEvent& event = c.event;
+    if (!event.values) return false;
+    const uint64_t address = c.offset + byte - c.shift;
+    const auto stored_by = [&](uint32_t l) {
+        return event.values + l * event.value_stride + (address - event.address[l]);
+    };
+    if (segment_of(writer) == c.segment && instruction_of(writer) == event.site) {
+        // Perhaps another lane of this very instruction, which is not in memory yet.
+        for (uint32_t l = lane; l-- > 0;) {
+            if (!((event.mask & ~event.bad_lanes) >> l & 1) || address < event.address[l] ||
+                address + bytes > event.address[l] + event.bytes)
+                continue;
+            return std::memcmp(stored_by(lane), stored_by(l), bytes) == 0;
+        }
+    }
+    const std::byte* now = machine::current_bytes(event, lane);
+    return now && std::memcmp(stored_by(lane), now + (address - event.address[lane]), bytes) == 0;
+}
+
+// How much `e` still matters beside a newer access by `lane`: 0 not at all, since it is ordered
+// before; 1 it is of the same warp, 2 of the same block, 3 of another block.
+uint32_t RaceDetector::rank(const Context& c, Entry e, uint32_t lane) const {
+    if (e < c.floor || unordered_lane(c, e, lane) == kNobody) return 0;
+    const Segment segment = segment_of(e);
+    if (segment < order_.launch_first()) return 3;
+    const uint32_t warp = order_.warp_of(segment);
+    return warp == c.warp.number ? 1 : order_.same_block(warp, c.warp) ? 2 : 3;
+}
+
+// Why two entries are enough while only whole barriers and whole-warp syncs order anything. Let
+// `first` be the newest access and t whoever comes next. If some access x is unordered with t, but
+// `first` is not, then `first` is t's own, or of t's warp (block) and before the last sync (barrier)
+// of it; so is every older access there, and x is of another lane, warp or block. `second` is kept
+// by how far away it is from `first`, and then by age, so it is unordered with t as well.
+// With partial syncs and fences this does not hold, and what is dropped goes to the side table.
+void RaceDetector::remember(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte,
+                            Sector::Flag more) {
+    if (pair.first < c.floor) {
+        pair.first = mine;
+        if (pair.second < c.floor) pair.second = 0;
+        return;
+    }
+    const uint32_t lane = lane_of(mine);
+    if (segment_of(pair.first) == segment_of(mine)) {
+        const bool single = second_lane_of(pair.first) == lane_of(pair.first);
+        if (single && lane_of(pair.first) == lane) {
+            pair.first = mine;
+            return;
+        }
+        if (instruction_of(pair.first) == instruction_of(mine)) {
+            if (single) pair.first = with_second_lane(pair.first, lane);
+            return;
+        }
+    }
+    if (!c.partial && pair.second >= c.floor && pair.second < c.block_first) {
+        pair.first = mine;  // and the second, of another block, stays
+        return;
+    }
+    const uint32_t first = rank(c, pair.first, lane), second = rank(c, pair.second, lane);
+    if (c.partial && first && second)
+        spill(c, s, byte, false, first >= second ? pair.second : pair.first, more);
+    pair.second = first | second ? (first >= second ? pair.first : pair.second) : 0;
+    pair.first = mine;
+}
+
+// A strong load conflicts with less than a plain one, so it never takes a plain one's place.
+void RaceDetector::remember_read(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte) {
+    if (c.role == Role::kStrongLoad && pair.first >= c.floor && !strong(pair.first)) {
+        if (pair.second < c.floor || strong(pair.second)) {
+            pair.second = mine;
+        } else if (c.partial) {
+            spill(c, s, byte, false, mine, Sector::kMoreReaders);
+        }
+        return;
+    }
+    remember(c, s, pair, mine, byte, Sector::kMoreReaders);
+}
+
+void RaceDetector::spill(Context& c, Sector& s, uint32_t byte, bool pattern, Entry e,
+                         Sector::Flag more) {
+    auto& list = c.shadow.spilled(c.offset, more);
+    s.flags |= more;
+    const Entry same = ~(Entry(0xffffff) << 10);  // whatever the instruction
+    for (Shadow::Spilled& known : list)
+        if (known.byte == byte && known.pattern == pattern && ((known.entry ^ e) & same) == 0) return;
+    if (list.size() >= kMostSpilled) {
+        std::erase_if(list, [&](const Shadow::Spilled& known) { return known.entry < c.floor; });
+        if (list.size() >= kMostSpilled) list.erase(list.begin());
+    }
+    list.push_back({e, uint8_t(byte), pattern});
+}
+
+// Whether none of the entries matters to a store of the whole sector; drops them if so.
+bool RaceDetector::spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more) {
+    auto& list = c.shadow.spilled(c.offset, more);
+    for (const Shadow::Spilled& known : list) {
+        if (known.entry < c.floor) continue;
+        const bool ordered =
+            known.pattern ? pattern_ordered(c, known.entry, mine)
+                          : unordered_lane(c, known.entry,
+                                           lane_of(cell_of_pattern(mine, known.byte))) == kNobody;
+        if (!ordered) return false;
+    }
+    if (c.role == Role::kStore) {
+        list.clear();
+        s.flags &= ~uint32_t(more);
+    }
+    return true;
+}
+
+void RaceDetector::compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more,
+                                   bool plain_only) {
+    for (const Shadow::Spilled& known : c.shadow.spilled(c.offset, more)) {
+        if (known.entry < c.floor) continue;
+        if (!known.pattern && known.byte != byte) continue;
+        const Entry e = known.pattern ? cell_of_pattern(known.entry, byte) : known.entry;
+        if (plain_only && strong(e)) continue;
+        if (compare(c, e, byte, lane)) return;
+    }
+}
+
+}  // namespace checks

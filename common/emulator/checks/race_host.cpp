@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Copies and fills by the host against kernels of other streams. Only used once a program has
+// more than the default stream; before that, stream order says it all.
+#include "checks/race_context.h"
+
+namespace checks {
+
+void RaceDetector::host_access(const machine::HostAccess& access,
+                               const machine::Allocation& allocation, Segment segment, Shadow& shadow,
+                               uint64_t begin, uint64_t end, bool writes) {
+    Race race;
+    uint64_t races = 0;
+    const auto compare = [&](Entry e, uint64_t offset) {
+        if (e == 0 || order_.ordered_before_host(segment_of(e))) return;
+        if (races++) return;
+        race.allocation = &allocation;
+        race.address = (allocation.address & ~uint64_t(kSectorBytes - 1)) + offset;
+        race.other_segment = segment_of(e);
+        race.other_lane = lane_of(e);
+        race.other_site = instruction_of(e);
+        if (race.other_site < traits_.size()) race.other = traits_[race.other_site];
+    };
+    const Entry pattern = pattern_entry(segment, 0, 0, kWholeSector);
+    const Entry cell = cell_entry(segment, 0, 0);
+    for (uint64_t at = begin & ~uint64_t(kSectorBytes - 1); at < end; at += kSectorBytes) {
+        Sector& s = shadow.sector(at);
+        const uint32_t low = uint32_t(std::max(at, begin) - at);
+        const uint32_t high = uint32_t(std::min(at + kSectorBytes, end) - at);
+        if ((low | high) & 3) shadow.use_byte_cells(s);
+        const uint32_t step = Shadow::cell_bytes(s);
+        const bool split = s.flags & (Sector::kWriterCells | Sector::kReaderCells) || s.atomics;
+        for (uint32_t byte = low; byte < high; byte += split ? step : kSectorBytes) {
+            compare(shadow.writer_at(s, byte), at + byte);
+            if (s.atomics) {
+                compare(shadow.atomic_cell(s, byte).first, at + byte);
+                compare(shadow.atomic_cell(s, byte).second, at + byte);
+            }
+            if (!writes) continue;
+            compare(shadow.readers_at(s, byte).first, at + byte);
+            compare(shadow.readers_at(s, byte).second, at + byte);
+        }
+        const bool whole = low == 0 && high == kSectorBytes;
+        if (whole && writes) {
+            shadow.clear_writer(s);
+            s.writer = pattern;
+        } else if (whole && !(s.flags & Sector::kReaderCells)) {
+            s.reader2 = s.reader;
+            s.reader = pattern;
+        } else {
+            for (uint32_t byte = low; byte < high; byte += step) {
+                if (writes) {
+                    shadow.writer_cell(s, byte) = cell;
+                } else {
+                    Pair& readers = shadow.reader_cell(s, byte);
+                    readers = {cell, readers.first};
+                }
+            }
+        }
+    }
+    if (races) report_host_race(report_, code_, order_, access, allocation, writes, race, races);
+}
+
+}  // namespace checks

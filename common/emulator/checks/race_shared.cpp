@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "checks/race_shared.h"
+
+#include <bit>
+#include <unordered_map>
+#include <vector>
+
+#include "checks/race_observer.h"
+
+namespace checks {
+namespace {
+
+using machine::AccessEvent;
+
+class RaceShared final : public RaceObserver {
+public:
+    RaceShared(Report& report, machine::Memory& memory) : RaceObserver("race-shared", report, memory) {}
+
+    void on_launch_begin(const machine::LaunchInfo& launch) override {
+        RaceObserver::on_launch_begin(launch);
+        blocks_.clear();  // of a launch that was aborted
+        last_ = nullptr;
+    }
+    void on_block_end(const machine::BlockInfo& block) override;
+    void on_access(const AccessEvent& event) override;
+
+private:
+    Shadow& shadow(const machine::BlockInfo& block);
+
+    std::unordered_map<uint64_t, std::unique_ptr<Shadow>> blocks_;  // by serial
+    std::vector<std::unique_ptr<Shadow>> spare_;                    // wiped
+    uint64_t last_serial_ = 0;
+    Shadow* last_ = nullptr;
+};
+
+// The shadow lies in the order of the compact layout, so one suffices for all variables.
+Shadow& RaceShared::shadow(const machine::BlockInfo& block) {
+    if (last_ && last_serial_ == block.serial) return *last_;
+    auto& mine = blocks_[block.serial];
+    if (!mine) {
+        const uint64_t bytes = block.launch->shared_bytes;
+        while (!spare_.empty() && !mine) {
+            if (spare_.back()->bytes() >= bytes) mine = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        if (!mine) mine = std::make_unique<Shadow>(detector_.arena(), bytes);
+    }
+    last_ = mine.get();
+    last_serial_ = block.serial;
+    return *last_;
+}
+
+void RaceShared::on_block_end(const machine::BlockInfo& block) {
+    RaceObserver::on_block_end(block);
+    const auto found = blocks_.find(block.serial);
+    if (found == blocks_.end()) return;
+    found->second->wipe(block.launch->shared_bytes);
+    spare_.push_back(std::move(found->second));
+    blocks_.erase(found);
+    if (last_serial_ == block.serial) last_ = nullptr;
+}
+
+void RaceShared::on_access(const AccessEvent& event) {
+    if (event.space != ptx::Space::kShared) {
+        on_foreign_access(event);
+        return;
+    }
+    const uint32_t published = follow(event);
+    const uint32_t lanes = event.mask & ~event.bad_lanes;
+    if (!lanes) return;
+    Shadow& memory = shadow(*event.warp->block);
+    if (event.variable) {
+        detector_.access(event, lanes, published, nullptr, memory,
+                         event.variable->offset - event.variable->address);
+        return;
+    }
+    // Lanes in several variables, or some of them out of range.
+    for (uint32_t left = lanes; left;) {
+        const auto variable_of = [&](uint32_t lane) {
+            return machine::shared_variable_at(*event.warp->block->launch, event.address[lane]);
+        };
+        const auto* variable = variable_of(uint32_t(std::countr_zero(left)));
+        uint32_t together = 0;
+        for (uint32_t m = left; m; m &= m - 1) {
+            const uint32_t lane = uint32_t(std::countr_zero(m));
+            if (variable_of(lane) == variable) together |= 1u << lane;
+        }
+        left &= ~together;
+        if (variable)
+            detector_.access(event, together, published, nullptr, memory,
+                             variable->offset - variable->address);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<machine::Observer> make_race_shared(Report& report, machine::Memory& memory) {
+    return std::make_unique<RaceShared>(report, memory);
+}
+
+}  // namespace checks

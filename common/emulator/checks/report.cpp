@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Merging of findings, and the two resolvers that turn places into lines.
+#include "checks/report.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace checks {
+namespace {
+
+uint64_t hash(std::string_view text) {  // FNV-1a
+    uint64_t value = 0xcbf29ce484222325ull;
+    for (const char c : text) value = (value ^ uint8_t(c)) * 0x100000001b3ull;
+    return value;
+}
+
+std::array<uint64_t, 2> site_key(const char* code, machine::SiteId site, machine::SiteId other) {
+    return {uint64_t(site) << 32 | other, hash(code)};
+}
+
+// What makes two findings one bug. Without a line only the words can tell them apart.
+std::string cause(const Finding& finding) {
+    const Place& place = finding.place;
+    std::string key = finding.code + '\n' + place.file + ':' + std::to_string(place.line);
+    if (finding.other) {
+        key += '\n' + finding.other->file + ':' + std::to_string(finding.other->line);
+    }
+    if (place.line == 0) {
+        key += '\n' + finding.kernel + '\n' + place.function + '\n' + finding.message;
+    }
+    return key;
+}
+
+HostResolver& host_resolver() {
+    static HostResolver resolver;
+    return resolver;
+}
+
+SiteResolver active_site_resolver = nullptr;
+
+}  // namespace
+
+size_t Report::add(Finding finding) {
+    if (!codes_.empty() && !codes_.count(finding.code)) return last_ = kDropped;
+    const auto [entry, fresh] = index_.try_emplace(cause(finding), findings_.size());
+    if (fresh) {
+        findings_.push_back(std::move(finding));
+    } else {
+        findings_[entry->second].count += finding.count;
+    }
+    return last_ = entry->second;
+}
+
+bool Report::bump(const char* code, machine::SiteId site, machine::SiteId other, uint64_t count) {
+    const auto found = by_site_.find(site_key(code, site, other));
+    if (found == by_site_.end() || found->second.first != code) return false;
+    if (found->second.second != kDropped) findings_[found->second.second].count += count;
+    return true;
+}
+
+void Report::remember(const char* code, machine::SiteId site, machine::SiteId other) {
+    by_site_[site_key(code, site, other)] = {code, last_};
+}
+
+const std::vector<Finding>& Report::findings() const {
+    for (const auto& update : updates_) update();
+    return findings_;
+}
+
+size_t Report::errors() const {
+    return size_t(std::count_if(findings_.begin(), findings_.end(), [](const Finding& finding) {
+        return finding.severity == Severity::kError;
+    }));
+}
+
+size_t Report::warnings() const {
+    return size_t(std::count_if(findings_.begin(), findings_.end(), [](const Finding& finding) {
+        return finding.severity == Severity::kWarning;
+    }));
+}
+
+void Report::clear() {
+    findings_.clear();
+    index_.clear();
+    by_site_.clear();
+    last_ = kDropped;
+    ++generation_;
+}
+
+void set_host_resolver(HostResolver resolver) { host_resolver() = std::move(resolver); }
+
+ptx::SourceLine resolve_host(machine::HostSite site) {
+    if (site == 0 || !host_resolver()) return {};
+    return host_resolver()(site);
+}
+
+void set_site_resolver(SiteResolver resolver) { active_site_resolver = resolver; }
+
+const machine::CodeSite& site_of(machine::SiteId site) {
+    return active_site_resolver ? active_site_resolver(site) : machine::code_site(site);
+}
+
+}  // namespace checks

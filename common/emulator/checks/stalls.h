@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// deadlock (nothing can run any more) and hang (the instruction budget is used up): who waits
+// where, grouped by source line.
+#pragma once
+
+#include "checks/report.h"
+#include "machine/observer.h"
+
+namespace checks {
+
+class Stalls final : public machine::Observer {
+public:
+    static constexpr uint32_t kInterests = machine::kFaultEvents;
+
+    explicit Stalls(Report& report) : report_(report) {}
+    void on_stall(const machine::StallEvent& event) override;
+
+private:
+    Report& report_;
+};
+
+}  // namespace checks

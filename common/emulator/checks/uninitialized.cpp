@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "checks/uninitialized.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+#include "checks/text.h"
+
+namespace checks {
+namespace {
+
+using machine::AccessEvent;
+using machine::AccessKind;
+
+// Lanes that read bytes none of which was written; all lanes' bytes are written afterwards.
+// `base` is the address of the first bit.
+uint32_t unwritten_lanes(const AccessEvent& event, Bits& bits, uint64_t base, uint32_t lanes) {
+    const uint32_t width = event.bytes;
+    if (event.contiguous && lanes == machine::kAllLanes) {
+        const uint64_t start = event.address[0] - base;
+        if (event.kind == AccessKind::kStore) {
+            bits.set(start, uint64_t(width) * 32);
+            return 0;
+        }
+        if (bits.all(start, uint64_t(width) * 32)) return 0;
+    }
+    uint32_t missing = 0;
+    if (event.kind == AccessKind::kStore) {
+        for (uint32_t m = lanes; m; m &= m - 1) {
+            bits.set_small(event.address[std::countr_zero(m)] - base, width);
+        }
+        return 0;
+    }
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(m));
+        if (!bits.all_small(event.address[lane] - base, width)) missing |= 1u << lane;
+    }
+    if (!missing) return 0;
+    uint32_t empty = 0;
+    for (uint32_t m = missing; m; m &= m - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(m));
+        if (!bits.any(event.address[lane] - base, width)) empty |= 1u << lane;
+    }
+    // Only now, so that lanes that read the same byte all count.
+    const uint32_t settled = event.kind == AccessKind::kLoad ? empty : missing;
+    for (uint32_t m = settled; m; m &= m - 1) {
+        bits.set_small(event.address[std::countr_zero(m)] - base, width);
+    }
+    return empty;
+}
+
+// atom.exch gives back the old value but does not compute with it.
+bool is_exchange(const AccessEvent& event) {
+    return event.kind != AccessKind::kLoad && !event.wrote_only_if_equal &&
+           site_of(event.site).opcode.find(".exch") != std::string_view::npos;
+}
+
+std::string message(const Array& array, const AccessEvent& event, uint64_t address,
+                    const char* who) {
+    const std::string element = array.elements_at(address, event.bytes);
+    const bool several = element.find("` to `") != std::string::npos;
+    return element + (several ? " are " : " is ") + done_by(event.kind) + ", but " + who +
+           " has ever written " + (several ? "them" : "it");
+}
+
+bool begins_initialised(const machine::Allocation& allocation) {
+    return allocation.kind != machine::MemoryKind::kDevice &&
+           allocation.kind != machine::MemoryKind::kHeap;
+}
+
+}  // namespace
+
+void UninitializedGlobal::on_alloc(const machine::Allocation& allocation) {
+    if (begins_initialised(allocation)) return;
+    if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
+    shadows_[allocation.id] = Bits(allocation.bytes);
+}
+
+void UninitializedGlobal::on_free(const machine::Allocation& allocation) {
+    if (Bits* bits = shadow(allocation)) *bits = Bits();
+}
+
+void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
+    using Kind = machine::HostAccess::Kind;
+    if (access.kind == Kind::kRead || !access.allocation || access.bytes == 0) return;
+    Bits* to = shadow(*access.allocation);
+    if (!access.allocation->contains(access.address, access.bytes)) return;
+    const uint64_t start = access.address - access.allocation->address;
+    Bits* from = nullptr;
+    if (access.kind == Kind::kCopy && access.source &&
+        access.source->contains(access.source_address, access.bytes)) {
+        from = shadow(*access.source);
+    }
+    if (from && to) {
+        to->copy(start, *from, access.source_address - access.source->address, access.bytes);
+    } else if (to && access.bytes == access.allocation->bytes) {
+        *to = Bits();  // all of it is written now, and stays so
+    } else if (to) {
+        to->set(start, access.bytes);
+    }
+}
+
+void UninitializedGlobal::on_access(const AccessEvent& event) {
+    const uint32_t good = event.mask & ~event.bad_lanes;
+    if (event.allocation) {
+        if (Bits* bits = shadow(*event.allocation)) touch(event, *event.allocation, *bits, good);
+        return;
+    }
+    for (uint32_t left = good; left;) {  // lanes in several arrays, or some of them out of bounds
+        const uint32_t first = uint32_t(std::countr_zero(left));
+        const machine::Allocation* allocation = memory_.find(event.address[first]);
+        uint32_t same = 1u << first;
+        for (uint32_t m = left & ~same; m; m &= m - 1) {
+            const uint32_t lane = uint32_t(std::countr_zero(m));
+            if (allocation && allocation->contains(event.address[lane], event.bytes)) same |= 1u << lane;
+        }
+        left &= ~same;
+        if (!allocation || !allocation->contains(event.address[first], event.bytes)) continue;
+        if (Bits* bits = shadow(*allocation)) touch(event, *allocation, *bits, same);
+    }
+}
+
+void UninitializedGlobal::touch(const AccessEvent& event, const machine::Allocation& allocation,
+                                Bits& bits, uint32_t lanes) {
+    const uint32_t empty = unwritten_lanes(event, bits, allocation.address, lanes);
+    if (empty && !is_exchange(event)) report(event, allocation, empty);
+}
+
+void UninitializedGlobal::report(const AccessEvent& event, const machine::Allocation& allocation,
+                                 uint32_t lanes) {
+    const auto make = [&](uint32_t lane) {
+        Draft draft;
+        Finding& finding = draft.finding;
+        draft.array = name_global(event.warp->block->launch, allocation, event.element_bytes,
+                                  event.kind != AccessKind::kLoad);
+        finding.message = message(draft.array, event, event.address[lane], "nothing");
+        finding.allocation = draft.array.description;
+        finding.address = hex(event.address[lane]);
+        finding.bytes = event.bytes;
+        return draft;
+    };
+    findings_.add("uninitialized-global", event.site, *event.warp, lanes, allocation.id + 1ull,
+                  event.address, make);
+}
+
+uint64_t UninitializedGlobal::shadow_bytes() const {
+    uint64_t total = 0;
+    for (const Bits& bits : shadows_) total += bits.bytes();
+    return total;
+}
+
+Bits& UninitializedShared::shadow(const machine::BlockInfo& block) {
+    if (current_bits_ && current_ == block.serial) return *current_bits_;
+    const auto [entry, fresh] = blocks_.try_emplace(block.serial);
+    if (fresh) {
+        const uint64_t bytes = block.launch->shared_bytes;
+        if (!spare_.empty() && spare_.back().bytes() >= bytes / 8 + 16) {
+            entry->second = std::move(spare_.back());
+            spare_.pop_back();
+            entry->second.clear();
+        } else {
+            spare_.clear();  // of a kernel with less shared memory
+            entry->second = Bits(bytes);
+        }
+    }
+    current_ = block.serial;
+    current_bits_ = &entry->second;
+    return *current_bits_;
+}
+
+void UninitializedShared::on_block_end(const machine::BlockInfo& block) {
+    const auto found = blocks_.find(block.serial);
+    if (found == blocks_.end()) return;
+    if (current_bits_ == &found->second) current_bits_ = nullptr;
+    if (spare_.size() < 64) spare_.push_back(std::move(found->second));
+    blocks_.erase(found);
+}
+
+void UninitializedShared::on_access(const AccessEvent& event) {
+    const uint32_t good = event.mask & ~event.bad_lanes;
+    if (!good) return;
+    Bits& bits = shadow(*event.warp->block);
+    if (event.variable) {
+        touch(event, *event.variable, bits, good);
+        return;
+    }
+    for (uint32_t left = good; left;) {
+        const machine::LaunchInfo& launch = *event.warp->block->launch;
+        const auto* variable =
+            machine::shared_variable_at(launch, event.address[std::countr_zero(left)]);
+        uint32_t same = 1u << std::countr_zero(left);
+        for (uint32_t m = left & ~same; m; m &= m - 1) {
+            const uint32_t lane = uint32_t(std::countr_zero(m));
+            if (machine::shared_variable_at(launch, event.address[lane]) == variable) same |= 1u << lane;
+        }
+        left &= ~same;
+        if (variable) touch(event, *variable, bits, same);
+    }
+}
+
+void UninitializedShared::touch(const AccessEvent& event, const machine::SharedVariable& variable,
+                                Bits& bits, uint32_t lanes) {
+    // Bit 0 stands for the block's first compact byte.
+    const uint32_t empty =
+        unwritten_lanes(event, bits, variable.address - variable.offset, lanes);
+    if (!empty || is_exchange(event)) return;
+    const auto make = [&](uint32_t lane) {
+        Draft draft;
+        Finding& finding = draft.finding;
+        draft.array = name_shared(*event.warp->block->launch, variable, event.element_bytes);
+        finding.message = message(draft.array, event, event.address[lane], "no thread of its block");
+        finding.allocation = draft.array.description;
+        finding.address = hex(event.address[lane]);
+        finding.bytes = event.bytes;
+        return draft;
+    };
+    findings_.add("uninitialized-shared", event.site, *event.warp, empty, variable.address,
+                  event.address, make);
+}
+
+}  // namespace checks

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "checks/warp_mask.h"
+
+#include <bit>
+#include <string_view>
+
+#include "checks/text.h"
+
+namespace checks {
+namespace {
+
+using machine::WarpSyncEvent;
+using machine::WarpSyncKind;
+
+std::string operation(WarpSyncKind kind) {
+    switch (kind) {
+    case WarpSyncKind::kBarrier: return "`__syncwarp`";
+    case WarpSyncKind::kShuffle: return "the shuffle";
+    case WarpSyncKind::kVote: return "the vote";
+    case WarpSyncKind::kMatch: return "the match";
+    default: return "the reduction";
+    }
+}
+
+std::string lanes_text(uint32_t mask) {
+    return (std::popcount(mask) == 1 ? "lane " : "lanes ") + lane_ranges(mask);
+}
+
+// Lanes whose undefined value is likely to be used; see the header.
+uint32_t harmful_sources(const WarpSyncEvent& event) {
+    if (!event.undefined_sources) return 0;
+    const std::string_view opcode = site_of(event.site).opcode;
+    if (!event.arrived || event.missing_exited) return event.undefined_sources;
+    if (opcode.find(".down") != opcode.npos) {
+        return event.undefined_sources & (1u << std::countr_zero(event.arrived));
+    }
+    if (opcode.find(".up") != opcode.npos) {
+        return event.undefined_sources & (1u << (31 - std::countl_zero(event.arrived)));
+    }
+    return event.undefined_sources;
+}
+
+}  // namespace
+
+void WarpMask::add(const WarpSyncEvent& event, uint32_t lanes, Severity severity,
+                   const std::string& message) {
+    findings_.add("warp-mask", event.site, *event.warp, lanes, 0, nullptr, [&](uint32_t) {
+        Draft draft;
+        draft.finding.severity = severity;
+        draft.finding.message = message;
+        return draft;
+    });
+}
+
+void WarpMask::on_warp_sync(const WarpSyncEvent& event) {
+    const uint32_t harmful = harmful_sources(event);
+    if (!(event.strangers | event.missing_waiting | event.missing_exited | harmful)) return;
+    const std::string name = operation(event.kind);
+    const std::string mask = "the mask " + hex(event.named);
+    const uint32_t here = event.arrived ? event.arrived : event.strangers;
+    if (event.strangers) {
+        add(event, event.strangers, Severity::kError,
+            lanes_text(event.strangers) + (std::popcount(event.strangers) == 1 ? " takes" : " take") +
+                " part in " + name + " without being named in " + mask);
+    } else if (event.missing_waiting && here) {
+        add(event, here, Severity::kError,
+            mask + " of " + name + " names " + lanes_text(event.missing_waiting) +
+                ", which never " + (std::popcount(event.missing_waiting) == 1 ? "comes" : "come") +
+                " here: only " + lanes_text(here) +
+                (std::popcount(here) == 1 ? " does" : " do"));
+    } else if (harmful) {
+        add(event, harmful, Severity::kError,
+            lanes_text(harmful) + (std::popcount(harmful) == 1 ? " takes its" : " take their") +
+                " value from a lane that does not take part in " + name +
+                (event.missing_exited ? ": " + lanes_text(event.missing_exited) + " of its mask " +
+                                            (std::popcount(event.missing_exited) == 1 ? "has" : "have") +
+                                            " returned"
+                                      : ""));
+    } else if (event.missing_exited && here) {
+        add(event, here, Severity::kWarning,
+            mask + " of " + name + " names " + lanes_text(event.missing_exited) + ", which " +
+                (std::popcount(event.missing_exited) == 1 ? "has" : "have") + " already returned");
+    }
+}
+
+}  // namespace checks

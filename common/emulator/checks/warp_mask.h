@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// warp-mask: the mask of a warp operation does not say who takes part.
+//   error    a thread executes it without being named in its own mask; a named lane is alive but
+//            never comes; a shuffle takes its value from a lane that does not take part
+//   warning  a named lane has already returned (the Programming Guide asks only non-exited lanes
+//            to come, but what such a lane contributes is nobody's value)
+// Reading a lane that does not take part: __shfl_down_sync in a tree over 16 lanes does so in its
+// upper half, whose sums nobody uses. Hence for `down` only the lowest lane counts (it gets the
+// total), for `up` only the highest, and for the other shuffles every lane. Where the mask claims
+// lanes that have returned, every lane counts: the kernel reads them believing that they are there.
+#pragma once
+
+#include "checks/thread_findings.h"
+#include "machine/observer.h"
+
+namespace checks {
+
+class WarpMask final : public machine::Observer {
+public:
+    static constexpr uint32_t kInterests = machine::kSyncEvents;
+
+    explicit WarpMask(Report& report) : findings_(report) {}
+    void on_warp_sync(const machine::WarpSyncEvent& event) override;
+
+private:
+    void add(const machine::WarpSyncEvent& event, uint32_t lanes, Severity severity,
+             const std::string& message);
+
+    ThreadFindings findings_;
+};
+
+}  // namespace checks

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// emulate PROGRAM ARGS: runs an nvcc-built program with our libcudart in place of NVIDIA's. All it
+// does is look at the program first, so that what cannot work is explained, set the environment,
+// and exec.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "elf_facts.h"
+#include "options.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kExitNotFound = 127, kExitCannotRun = 126;      // as env and the shell have it
+constexpr std::string_view kCudart = EMULATOR_CUDART_SONAME;  // libcudart.so.13
+
+constexpr const char* kHelp =
+    R"(usage: emulate [OPTIONS] PROGRAM [ARGUMENTS]
+
+Runs a CUDA program (built with `nvcc -cudart shared`) on an emulated device, without a GPU, and
+reports what is wrong with it: accesses out of bounds, races, divergent barriers, leaks, ...
+
+  --checks=LIST         all (default), none, or names and finding codes with commas between
+  --report=FILE         write the findings to FILE as well, as JSON lines
+  --counters=FILE       write the counters of every launch and source line to FILE, as JSON
+  --budget=N            thread-instructions that one launch may use before it counts as hanging
+  --devices=N           how many devices the program sees (default 1)
+  --error-exitcode=N    exit with N when there was an error finding (default: the program's code)
+  --force               do not look at the program first; for one that loads CUDA code by itself
+  --help                this text
+
+Each option sets the environment variable of its name: --error-exitcode is EMULATOR_ERROR_EXITCODE.
+For source lines build with `-lineinfo` (device) and `-g` (host).
+Exit code: the program's own, or N. 139: the host touched device memory. 127: no such program.
+126: the program cannot run here; the message says why. 2: wrong options.
+)";
+
+struct OptionName {
+    const char *option, *variable;
+};
+constexpr std::array<OptionName, 6> kOptions{{{"--checks", "EMULATOR_CHECKS"},
+                                              {"--report", "EMULATOR_REPORT"},
+                                              {"--counters", "EMULATOR_COUNTERS"},
+                                              {"--budget", "EMULATOR_BUDGET"},
+                                              {"--devices", "EMULATOR_DEVICES"},
+                                              {"--error-exitcode", "EMULATOR_ERROR_EXITCODE"}}};
+
+[[noreturn]] void fail(int code, const std::string& message) {
+    std::fprintf(stderr, "emulate: %s\n", message.c_str());
+    std::exit(code);
+}
+
+// The file that the name stands for: itself when it has a slash, else searched for in PATH.
+std::string locate(const std::string& name) {
+    if (name.find('/') != std::string::npos) return name;
+    const char* path = std::getenv("PATH");
+    const std::string list = path ? path : "";
+    for (size_t start = 0; start <= list.size();) {
+        const size_t end = std::min(list.find(':', start), list.size());
+        const std::string file = list.substr(start, end - start) + "/" + name;
+        if (end > start && access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
+        start = end + 1;
+    }
+    if (access(name.c_str(), F_OK) == 0)
+        fail(kExitNotFound,
+             name + " is not in PATH; for the one in this directory write ./" + name);
+    fail(kExitNotFound, name + ": no such program in PATH");
+}
+
+// The libraries of `facts`, found where the dynamic linker looks before the system's directories:
+// CUDA code often sits in a library of the program. System libraries are of no interest.
+void collect_libraries(const emulator::ElfFacts& facts, std::set<std::string>& seen,
+                       std::vector<emulator::ElfFacts>& found) {
+    std::vector<std::string> directories =
+        facts.runpath.empty() ? facts.rpath : std::vector<std::string>{};
+    const char* variable = std::getenv("LD_LIBRARY_PATH");
+    const std::string list = variable ? variable : "";
+    for (size_t start = 0; start < list.size();) {
+        const size_t end = std::min(list.find_first_of(":;", start), list.size());
+        if (end > start) directories.push_back(list.substr(start, end - start));
+        start = end + 1;
+    }
+    directories.insert(directories.end(), facts.runpath.begin(), facts.runpath.end());
+    for (const auto& name : facts.needed) {
+        if (name.starts_with("libcudart.so")) continue;
+        for (const auto& directory : directories) {
+            const std::string file = directory + "/" + name;
+            if (access(file.c_str(), R_OK) != 0) continue;
+            if (!seen.insert(file).second) break;
+            if (const auto library = emulator::read_elf(file)) {
+                found.push_back(*library);
+                collect_libraries(*library, seen, found);
+            }
+            break;
+        }
+    }
+}
+
+std::string cudart_of(const emulator::ElfFacts& facts) {
+    for (const auto& name : facts.needed)
+        if (name.starts_with("libcudart.so")) return name;
+    return "";
+}
+
+// Exits with one message when the program cannot run on the emulator.
+void check_program(const std::string& path) {
+    if (access(path.c_str(), F_OK) != 0) fail(kExitNotFound, path + ": " + std::strerror(errno));
+    if (fs::is_directory(path)) fail(kExitCannotRun, path + " is a directory, not a program");
+    if (access(path.c_str(), X_OK) != 0)
+        fail(kExitCannotRun, path + " is not executable; if it is a program: chmod +x " + path);
+    const auto facts = emulator::read_elf(path);
+    if (!facts) fail(kExitCannotRun, path + ": cannot be read: " + std::strerror(errno));
+    if (!facts->is_elf)
+        fail(kExitCannotRun,
+             path + " is not a program for Linux (not an ELF file); give the program "
+                    "that nvcc built, not a source file or a script");
+    if (!facts->is_x86_64)
+        fail(kExitCannotRun, path + " is not built for x86-64, which is all that is supported");
+    if (!facts->is_dynamic)
+        fail(kExitCannotRun,
+             path + " is linked statically, so no other libcudart can be loaded; "
+                    "build it with `nvcc -cudart shared` and without -static");
+
+    std::set<std::string> seen;
+    std::vector<emulator::ElfFacts> all{*facts};
+    collect_libraries(*facts, seen, all);
+    bool device_code = false, static_runtime = false, shared_runtime = false;
+    for (const auto& file : all) {
+        device_code |= file.has_device_code;
+        static_runtime |= file.has_static_cudart;
+        const std::string cudart = cudart_of(file);
+        shared_runtime |= !cudart.empty();
+        if (!cudart.empty() && cudart != kCudart)
+            fail(kExitCannotRun,
+                 path + " needs " + cudart + ", but this emulator was built as " +
+                     std::string(kCudart) +
+                     "; build program and emulator with the same CUDA toolkit");
+    }
+    if (static_runtime && !shared_runtime)
+        fail(kExitCannotRun,
+             path +
+                 " contains NVIDIA's runtime (-cudart static, nvcc's default), so the emulated one "
+                 "cannot take its place; build it with `nvcc -cudart shared`");
+    if (!device_code && !shared_runtime)
+        fail(kExitCannotRun,
+             path + " contains no device code (no section .nv_fatbin) and does not "
+                    "use libcudart: it is not a CUDA program. If it loads CUDA code "
+                    "later by itself, use --force");
+}
+
+void prepend(const char* variable, const std::string& value) {
+    const char* old = std::getenv(variable);
+    const std::string joined = old && *old ? value + ":" + old : value;
+    setenv(variable, joined.c_str(), 1);
+}
+
+void set_up_environment() {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    const fs::path directory = self.parent_path(), library = directory / kCudart;
+    if (error || !fs::exists(library))
+        fail(kExitCannotRun, library.string() + " is missing; build the emulator (cmake --build)");
+    if (directory.string().find_first_of(":;") != std::string::npos)
+        fail(kExitCannotRun,
+             "the emulator is in " + directory.string() +
+                 ": the dynamic linker takes no path with a colon or semicolon");
+    // An RPATH in the program wins over LD_LIBRARY_PATH, a preloaded library wins over both. But
+    // blanks separate the names in LD_PRELOAD: then the bare name is searched for.
+    prepend("LD_LIBRARY_PATH", directory.string());
+    const bool blank = library.string().find_first_of(" \t\n") != std::string::npos;
+    prepend("LD_PRELOAD", blank ? std::string(kCudart) : library.string());
+    unsetenv(emulator::kSessionVariable);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int next = 1;
+    bool force = false;
+    emulator::Options options;
+    for (; next < argc && argv[next][0] == '-'; ++next) {
+        const std::string argument = argv[next];
+        if (argument == "--") {
+            ++next;
+            break;
+        }
+        if (argument == "--help" || argument == "-h") {
+            std::fputs(kHelp, stdout);
+            return 0;
+        }
+        if (argument == "--force") {
+            force = true;
+            continue;
+        }
+        const size_t equals = argument.find('=');
+        const std::string name = argument.substr(0, equals);
+        const auto known = std::find_if(kOptions.begin(), kOptions.end(), [&](const OptionName& o) {
+            return name == o.option;
+        });
+        if (known == kOptions.end())
+            fail(emulator::kExitBadUsage, "unknown option " + name + "; see emulate --help");
+        std::string value;
+        if (equals != std::string::npos)
+            value = argument.substr(equals + 1);
+        else if (next + 1 < argc)
+            value = argv[++next];
+        else
+            fail(emulator::kExitBadUsage, name + " needs a value: " + name + "=...");
+        try {
+            emulator::set_option(options, known->variable, value);
+        } catch (const emulator::BadOption& error) {
+            const std::string text = error.what();
+            fail(emulator::kExitBadUsage,
+                 name + text.substr(std::min(text.size(), std::strlen(known->variable))));
+        }
+        // A file name is relative to where emulate was started, wherever the program goes.
+        if (name == "--report" || name == "--counters") value = fs::absolute(value).string();
+        setenv(known->variable, value.c_str(), 1);
+    }
+    if (next >= argc) fail(emulator::kExitBadUsage, "no program given; see emulate --help");
+    const std::string program = locate(argv[next]);
+    if (!force) check_program(program);
+    set_up_environment();
+    execv(program.c_str(), argv + next);
+    fail(kExitCannotRun, program + " cannot be started: " + std::strerror(errno));
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// The drop-in libcudart as a whole: what happens when it is loaded, and when the process ends.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "checks/checks.h"
+#include "checks/counters.h"
+#include "emulator_api.h"
+#include "options.h"
+#include "output.h"
+#include "runtime/context.h"
+#include "runtime/copy.h"
+#include "runtime/errors.h"
+#include "runtime/fault_handler.h"
+#include "runtime/host_sites.h"
+
+// Destructors of this library's own objects never run: programs call the API from destructors and
+// atexit functions of their own, which may come after any of ours. Bound inside the library only.
+extern "C" __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void*), void*, void*) {
+    return 0;
+}
+
+namespace emulator {
+namespace {
+
+// Sees every event after the checkers: counts launches, lets findings out to the file early, and
+// keeps the fault handler in front of handlers that the program installs meanwhile.
+class Follower final : public machine::Observer {
+public:
+    void on_alloc(const machine::Allocation& allocation) override {
+        if (allocation.kind != machine::MemoryKind::kHeap) runtime::refresh_fault_handler();
+    }
+    void on_launch_begin(const machine::LaunchInfo&) override {
+        ++launches;
+        runtime::refresh_fault_handler();
+    }
+    void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override;
+    void on_host_access(const machine::HostAccess&) override { runtime::refresh_fault_handler(); }
+    void on_api(const machine::ApiEvent&) override;
+    uint64_t launches = 0;
+};
+
+struct Library {
+    Options options;
+    checks::Report report;
+    std::vector<checks::Checker> checkers;
+    std::unique_ptr<checks::Counters> counters;  // null: nobody has asked for them
+    Follower follower;
+    Output output;
+    bool forked = false;  // in the child: leaks and counters are the parent's to report
+};
+
+Library& library() {
+    static auto& instance = *new Library;
+    return instance;
+}
+
+void Follower::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
+    library().output.stream(library().report);
+}
+void Follower::on_api(const machine::ApiEvent&) {
+    library().output.stream(library().report);
+}
+
+void count_from_now_on() {
+    auto& counters = library().counters;
+    if (counters) return;
+    counters = std::make_unique<checks::Counters>();
+    runtime::context().observers.add(counters.get(), checks::kCountersInterest);
+}
+
+void write_counters() {
+    const Library& self = library();
+    if (self.options.counters.empty() || self.forked) return;
+    std::ofstream file(self.options.counters);
+    file << self.counters->to_json() << "\n";
+    if (!file.flush())
+        std::fprintf(stderr,
+                     "emulator: the counters file %s cannot be written: %s\n",
+                     self.options.counters.c_str(),
+                     std::strerror(errno));
+}
+
+[[noreturn]] void stop(const std::string& message) {
+    std::fprintf(stderr, "emulator: %s\n", message.c_str());
+    _exit(kExitBadUsage);
+}
+
+// The runtime's lock, unless somebody holds on to it: a process that is ending must end.
+class EndLock {
+public:
+    EndLock() : mutex_(runtime::context().mutex) {
+        for (int attempt = 0; attempt < 200 && !held_; ++attempt) {
+            held_ = mutex_.try_lock();
+            if (!held_) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    }
+    ~EndLock() {
+        if (held_) mutex_.unlock();
+    }
+    EndLock(const EndLock&) = delete;
+    EndLock& operator=(const EndLock&) = delete;
+    bool held() const { return held_; }
+
+private:
+    std::recursive_mutex& mutex_;
+    bool held_ = false;
+};
+
+// "host code reads `0x7000000028`, byte 40 of device memory of 4000 bytes"
+std::string what_happened(const runtime::DeviceFault& fault,
+                          const machine::Allocation* allocation) {
+    using Kind = runtime::DeviceFault::Kind;
+    std::string text = fault.kind == Kind::kWrite  ? "host code writes to "
+                       : fault.kind == Kind::kRead ? "host code reads "
+                                                   : "host code calls a function at ";
+    text += "`" + runtime::hex(fault.address) + "`, ";
+    if (!allocation) return text + "an address of the device that no allocation holds";
+    const uint64_t offset = fault.address - allocation->address;
+    text += offset < allocation->bytes ? "byte " + std::to_string(offset) + " of " : "outside of ";
+    text += allocation->live ? "" : "freed ";
+    if (!allocation->name.empty()) return text + "the device variable `" + allocation->name + "`";
+    const char* kind =
+        allocation->kind == machine::MemoryKind::kArray ? "a CUDA array" : "device memory";
+    return text + kind + " of " + std::to_string(allocation->bytes) + " bytes";
+}
+
+void on_device_fault(const runtime::DeviceFault& fault) {
+    const EndLock lock;
+    runtime::Context& context = runtime::context();
+    machine::ApiEvent event{};
+    event.kind = machine::ApiEvent::Kind::kHostDereference;
+    event.api = "";
+    event.error = cudaErrorIllegalAddress;
+    event.address = fault.address;
+    event.allocation = context.memory.find(fault.address);
+    event.site = fault.site;
+    event.message = what_happened(fault, event.allocation);
+    context.fire(event);
+    // Now, in case that a handler of the program ends it without another word.
+    library().output.print(library().report);
+}
+
+void on_dying(int) {
+    const EndLock lock;
+    library().output.finish(library().report, library().follower.launches, true);
+    write_counters();
+}
+
+void after_fork() {
+    library().forked = true;
+    library().output.forget(library().report);
+    library().follower.launches = 0;
+}
+
+void watch_faults(const Options& options) {
+    runtime::FaultHooks hooks{};
+    hooks.is_device_address = [](uint64_t address) {
+        return runtime::context().memory.is_device_address(address);
+    };
+    hooks.on_device_fault = on_device_fault;
+    hooks.on_dying = on_dying;
+    hooks.device_fault_exit_code = options.error_exit_code.value_or(kExitHostDereference);
+    runtime::install_fault_handler(hooks);
+}
+
+__attribute__((constructor)) void load() {
+    Library& self = library();
+    std::vector<std::string> unknown;
+    try {
+        self.options = options_from_environment(unknown);
+    } catch (const BadOption& error) {
+        stop(error.what());
+    }
+    for (const auto& name : unknown)
+        std::fprintf(stderr, "emulator: %s is set, but there is no such setting\n", name.c_str());
+
+    runtime::Settings settings;
+    settings.devices = self.options.devices;
+    settings.budget = self.options.budget.value_or(0);
+    runtime::configure(settings);
+    checks::set_host_resolver(runtime::resolve_host_site);
+    runtime::Context& context = runtime::context();
+    try {
+        self.checkers = checks::make_checkers(self.options.checks, self.report, context.memory);
+    } catch (const std::invalid_argument& error) {
+        stop(std::string("EMULATOR_CHECKS: ") + error.what());
+    }
+    for (const auto& checker : self.checkers)
+        context.observers.add(checker.observer.get(), checker.interests);
+    if (!self.options.counters.empty()) count_from_now_on();
+    const bool child = std::getenv(kSessionVariable) != nullptr;
+    if (!self.output.open(self.options.report, child)) _exit(kExitBadUsage);
+    context.observers.add(&self.follower,
+                          machine::kMemoryEvents | machine::kHostEvents | machine::kLaunchEvents);
+    setenv(kSessionVariable, "1", 1);
+    pthread_atfork(nullptr, nullptr, after_fork);
+    at_quick_exit([] { on_dying(0); });
+    if (self.options.checks != "none") watch_faults(self.options);
+}
+
+// Runs after main, after the program's atexit functions and the destructors of its objects.
+__attribute__((destructor)) void unload() {
+    Library& self = library();
+    const EndLock lock;
+    if (lock.held() && !self.forked) runtime::end_process();
+    std::fflush(stdout);
+    self.output.finish(self.report, self.follower.launches, false);
+    write_counters();
+    if (!self.options.error_exit_code || self.report.errors() == 0) return;
+    std::cout.flush();
+    std::clog.flush();
+    std::fflush(nullptr);
+    _exit(*self.options.error_exit_code);
+}
+
+}  // namespace
+}  // namespace emulator
+
+// What generated stubs call: 801 is cudaErrorNotSupported, and the next cudaGetLastError says so.
+extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const char* name) {
+    runtime::say_once(std::string(name) + " is not supported by the emulated device");
+    runtime::thread_state().last_error = cudaErrorNotSupported;
+    return cudaErrorNotSupported;
+}
+
+#define EMULATOR_EXPORT extern "C" __attribute__((visibility("default")))
+
+EMULATOR_EXPORT void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings) {
+    const std::lock_guard lock(runtime::context().mutex);
+    if (errors) *errors = emulator::library().report.errors();
+    if (warnings) *warnings = emulator::library().report.warnings();
+}
+
+// Counting costs time, so it starts with the first reset (or with EMULATOR_COUNTERS).
+EMULATOR_EXPORT void emulatorCountersReset() {
+    const std::lock_guard lock(runtime::context().mutex);
+    emulator::count_from_now_on();
+    emulator::library().counters->reset();
+}
+
+EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& counting = emulator::library().counters;
+    if (!counters || !counting) return 1;
+    // The caller may have been built with a shorter or a longer struct.
+    const EmulatorCounters totals = counting->totals();
+    const uint64_t size = counters->size;
+    std::memcpy(counters, &totals, std::min<uint64_t>(size, sizeof totals));
+    counters->size = size;
+    return 0;
+}

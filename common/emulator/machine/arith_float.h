@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Floating-point operations on one lane, shared by arith_float.cpp (rounding to nearest) and
+// arith_rounded.cpp (directed rounding, compiled with -frounding-math).
+//
+// NaN: f32 results are the canonical 0x7fffffff, as PTX ISA "Floating Point Instructions" says; f64
+// results are what x86 gives, which is what GPUs give: a quieted operand, else 0xfff8000000000000.
+#pragma once
+
+#include "machine/arith_core.h"
+
+namespace machine::ARITH_NS {
+// Unnamed on purpose: the two files must not share one instance of a template.
+namespace {
+
+[[gnu::always_inline]] inline float canonical(float x) {
+    return x == x ? x : bits_as<float>(kCanonicalNan32);
+}
+[[gnu::always_inline]] inline double canonical(double x) { return x; }
+
+// Subnormals become zero with their sign.
+[[gnu::always_inline]] inline float flushed(float x) {
+    const uint32_t bits = bits_as<uint32_t>(x);
+    return bits_as<float>((bits & 0x7f800000) ? bits : bits & 0x80000000);
+}
+// [0, 1]; NaN and -0 become +0.
+template <class T> [[gnu::always_inline]] inline T saturated(T x) {
+    const T positive = x > T(0) ? x : T(0);
+    return positive < T(1) ? positive : T(1);
+}
+
+// .ftz and .sat of an instruction, for f32; f64 has neither.
+template <class T, bool ftz, bool sat> struct Style {
+    [[gnu::always_inline]] static T in(T x) {
+        if constexpr (ftz) return flushed(x);
+        return x;
+    }
+    [[gnu::always_inline]] static T out(T x) {
+        if constexpr (ftz) x = flushed(x);
+        if constexpr (sat) return saturated(x);
+        return canonical(x);
+    }
+};
+
+[[gnu::always_inline]] inline float fused(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+[[gnu::always_inline]] inline double fused(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+[[gnu::always_inline]] inline float root(float x) { return __builtin_sqrtf(x); }
+[[gnu::always_inline]] inline double root(double x) { return __builtin_sqrt(x); }
+
+template <class T, class S> struct AddFloat {
+    static T apply(T a, T b) { return S::out(S::in(a) + S::in(b)); }
+};
+template <class T, class S> struct SubFloat {
+    static T apply(T a, T b) { return S::out(S::in(a) - S::in(b)); }
+};
+template <class T, class S> struct MulFloat {
+    static T apply(T a, T b) { return S::out(S::in(a) * S::in(b)); }
+};
+template <class T, class S> struct FmaFloat {
+#if !defined(__FMA__) && defined(__x86_64__)
+    static constexpr bool kPerLane = true;  // a library call
+#endif
+    static T apply(T a, T b, T c) { return S::out(fused(S::in(a), S::in(b), S::in(c))); }
+};
+template <class T, class S> struct DivFloat {
+    static T apply(T a, T b) { return S::out(S::in(a) / S::in(b)); }
+};
+template <class T, class S> struct SqrtFloat {
+    static T apply(T a) { return S::out(root(S::in(a))); }
+};
+template <class T, class S> struct RcpFloat {
+    static T apply(T a) { return S::out(T(1) / S::in(a)); }
+};
+
+// Op for f32 with or without .ftz and .sat, or f64.
+template <template <class, class> class Op, class Binder>
+[[gnu::always_inline]] inline bool choose_style(const Form& form, Binder&& binder) {
+    const bool ftz = form.has(Mod::k_ftz), sat = form.has(Mod::k_sat);
+    if (form.type() == Type::kF64)
+        return !ftz && !sat && binder((Op<double, Style<double, false, false>>*)nullptr);
+    if (form.type() != Type::kF32) return false;
+    if (ftz)
+        return sat ? binder((Op<float, Style<float, true, true>>*)nullptr)
+                   : binder((Op<float, Style<float, true, false>>*)nullptr);
+    return sat ? binder((Op<float, Style<float, false, true>>*)nullptr)
+               : binder((Op<float, Style<float, false, false>>*)nullptr);
+}
+// The same for operations that have no .sat.
+template <template <class, class> class Op, class Binder>
+[[gnu::always_inline]] inline bool choose_plain(const Form& form, Binder&& binder) {
+    const bool ftz = form.has(Mod::k_ftz);
+    if (form.has(Mod::k_sat)) return false;
+    if (form.type() == Type::kF64)
+        return !ftz && binder((Op<double, Style<double, false, false>>*)nullptr);
+    if (form.type() != Type::kF32) return false;
+    return ftz ? binder((Op<float, Style<float, true, false>>*)nullptr)
+               : binder((Op<float, Style<float, false, false>>*)nullptr);
+}
+
+}  // namespace
+}  // namespace machine::ARITH_NS

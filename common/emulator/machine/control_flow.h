@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Where diverged lanes of a function meet again: the immediate post-dominator of each branch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/module.h"
+
+namespace machine {
+
+constexpr uint32_t kNoInstruction = 0xffffffffu;
+
+// For every instruction of `function` that may jump: the instruction at which all paths from it
+// meet, or kNoInstruction when they only meet at the function's end. Indexed by instruction.
+std::vector<uint32_t> reconvergence_points(const ptx::Function& function);
+
+// Whether control never continues behind this instruction (ret, exit, trap, plain bra, noreturn call).
+bool ends_flow(const ptx::Instruction& instruction);
+
+}  // namespace machine

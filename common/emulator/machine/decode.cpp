@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+// Decoding: rows for registers and constants, and the instructions that only touch rows.
+#include <cstring>
+#include <sstream>
+
+#include "machine/control_flow.h"
+#include "machine/decoder.h"
+#include "machine/sites.h"
+#include "ptx/demangle.h"
+
+namespace machine {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+uint32_t width_of(Type type) {
+    if (type == Type::kPred) return 4;
+    return std::max(2u, ptx::byte_size(type));
+}
+
+}  // namespace
+
+Decoder::Decoder(ModuleImage& module, const ptx::Function& function)
+    : module_(module), function_(function), code_(std::make_unique<Code>()) {}
+
+uint32_t Decoder::reserve(uint32_t bytes_per_lane, bool predicate) {
+    const uint32_t size = predicate ? 4 : bytes_per_lane * kWarpSize;
+    if (!predicate) code_->row_bytes = (code_->row_bytes + 63) & ~63u;
+    const uint32_t offset = code_->row_bytes;
+    code_->row_bytes += size;
+    return offset;
+}
+
+void Decoder::lay_out() {
+    Code& code = *code_;
+    uint32_t words = 0;
+    register_rows_.resize(function_.registers.size());
+    for (size_t i = 0; i < function_.registers.size(); ++i)
+        if (function_.registers[i].type == Type::kPred) register_rows_[i] = reserve(4, true);
+    for (size_t i = 0; i < function_.registers.size(); ++i) {
+        const Type type = function_.registers[i].type;
+        if (type == Type::kPred) continue;
+        register_rows_[i] = reserve(width_of(type));
+        words += std::max(1u, ptx::byte_size(type) / 4);
+    }
+    // Not ptxas's allocation: an estimate that grows with what the function keeps alive.
+    code.registers = std::min(255u, 16 + words / 3);
+    const auto region = [&](uint32_t bytes) {
+        Region out;
+        out.bytes = bytes;
+        out.stride = (bytes + 15) & ~15u;
+        out.offset = reserve(out.stride ? out.stride : 16);
+        return out;
+    };
+    if (!function_.is_entry) {
+        for (const auto& p : function_.parameters) code.parameters.push_back(region(p.bytes));
+        for (const auto& p : function_.results) code.results.push_back(region(p.bytes));
+    }
+    for (const auto& variable : function_.variables) {
+        uint32_t offset = 0;
+        if (variable.space == ptx::Space::kLocal) {
+            const uint32_t align = std::max(variable.align, 1u);
+            offset = (code.local_bytes + align - 1) / align * align;
+            code.local_bytes = offset + uint32_t(variable.bytes);
+        } else if (variable.space == ptx::Space::kParam) {
+            offset = uint32_t(regions_.size());
+            regions_.push_back(region(uint32_t(variable.bytes)));
+        }
+        variable_offsets_.push_back(offset);
+    }
+}
+
+uint32_t Decoder::constant(Type type, uint64_t bits) {
+    const uint32_t width = width_of(type);
+    const auto key = std::make_pair(type == Type::kPred ? 0u : width, std::make_pair(bits, 0ull));
+    if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
+    const bool predicate = type == Type::kPred;
+    std::vector<std::byte> row;
+    if (predicate) {
+        const uint32_t mask = bits ? kAllLanes : 0;
+        row.resize(4);
+        std::memcpy(row.data(), &mask, 4);
+    } else {
+        row.resize(size_t(width) * kWarpSize);
+        for (uint32_t lane = 0; lane < kWarpSize; ++lane)
+            std::memcpy(row.data() + lane * width, &bits, std::min(width, 8u));
+    }
+    // Constants stand behind everything else: the offset is fixed up once all rows are known.
+    const uint32_t placeholder = 0x80000000u | uint32_t(constant_rows_.size());
+    constant_rows_.push_back({0, std::move(row)});
+    constants_[key] = placeholder;
+    return placeholder;
+}
+
+uint32_t Decoder::immediate(const Operand& operand, Type type) {
+    uint64_t bits = operand.bits;
+    if (operand.literal == Operand::Literal::kFloat32) {
+        if (type == Type::kF64) bits = std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(bits))));
+    } else if (operand.literal == Operand::Literal::kFloat64) {
+        if (type == Type::kF32) bits = std::bit_cast<uint32_t>(float(std::bit_cast<double>(bits)));
+    } else if (type == Type::kF32) {
+        bits = std::bit_cast<uint32_t>(float(int64_t(bits)));
+    } else if (type == Type::kF64) {
+        bits = std::bit_cast<uint64_t>(double(int64_t(bits)));
+    }
+    return constant(type, bits);
+}
+
+bool Decoder::is_predicate(const Operand& operand) const {
+    return operand.kind == Operand::Kind::kRegister &&
+           function_.registers[operand.index].type == Type::kPred;
+}
+
+uint32_t Decoder::register_bytes(const Operand& operand) const {
+    return width_of(function_.registers[operand.index].type);
+}
+
+uint32_t Decoder::scratch(uint32_t bytes_per_lane) {
+    auto [found, fresh] = scratch_.try_emplace(bytes_per_lane, 0);
+    if (fresh) found->second = reserve(bytes_per_lane);
+    return found->second;
+}
+
+uint32_t Decoder::source(const Operand& operand, Type type) {
+    switch (operand.kind) {
+    case Operand::Kind::kRegister: {
+        const uint32_t row = register_rows_[operand.index];
+        if (!operand.negated) return row;
+        const uint32_t flipped = reserve(4, true);
+        Instr& hidden = emit_hidden(move_handlers().complement_predicate);
+        hidden.src[0] = row;
+        hidden.dst = flipped;
+        return flipped;
+    }
+    case Operand::Kind::kImmediate: return immediate(operand, type);
+    case Operand::Kind::kSymbol: return constant(type, symbol(operand));
+    default: return kNoRow;
+    }
+}
+
+uint32_t Decoder::destination(const Operand& operand, uint32_t bytes_per_lane) {
+    if (operand.kind == Operand::Kind::kRegister) return register_rows_[operand.index];
+    if (operand.kind == Operand::Kind::kSink) return scratch(std::max(bytes_per_lane, 8u));
+    return kNoRow;
+}
+
+ptx::Space Decoder::symbol_space(const Operand& operand) const {
+    switch (operand.target) {
+    case Operand::Target::kVariable: return function_.variables[operand.index].space;
+    case Operand::Target::kParameter:
+    case Operand::Target::kResult: return ptx::Space::kParam;
+    default: return module_.module_shared(operand.name) ? ptx::Space::kShared : ptx::Space::kGlobal;
+    }
+}
+
+uint64_t Decoder::symbol(const Operand& operand) {
+    const auto use_shared = [&](const ptx::Variable& variable, std::string_view owner) {
+        const uint32_t index = module_.shared_index(variable, owner);
+        code_->shared.push_back(index);
+        return module_.shared[index].address + uint64_t(operand.offset);
+    };
+    if (operand.target == Operand::Target::kVariable) {
+        const ptx::Variable& variable = function_.variables[operand.index];
+        if (variable.space == ptx::Space::kShared) return use_shared(variable, function_.name);
+        return variable_offsets_[operand.index] + uint64_t(operand.offset);
+    }
+    if (operand.target == Operand::Target::kParameter)
+        return function_.parameters[operand.index].offset + uint64_t(operand.offset);
+    if (const ptx::Variable* variable = module_.module_shared(operand.name))
+        return use_shared(*variable, {});
+    return module_.symbol_address(operand.name) + uint64_t(operand.offset);
+}
+
+Instr& Decoder::emit(In in, Control control, Handler handler) {
+    Instr out;
+    out.control = control == kStraight && in.guarded ? kGuarded : control;
+    out.handler = handler;
+    out.guarded = in.guarded;
+    out.guard_negated = in.guard_negated;
+    if (in.guarded) out.guard = register_rows_[in.guard];
+    out.site = register_site(module_.ptx(), function_, index_);
+    code_->instructions.push_back(out);
+    return code_->instructions.back();
+}
+
+Instr& Decoder::emit_hidden(Handler handler) {
+    Instr out;
+    out.handler = handler;
+    code_->instructions.push_back(out);
+    return code_->instructions.back();
+}
+
+void Decoder::emit_meeting(In in) {
+    if (!in.guarded) return;
+    Instr join;
+    join.control = kReconverge;
+    code_->instructions.push_back(join);
+}
+
+bool Decoder::arithmetic(In in) {
+    const auto selected = select_arithmetic(in, function_);
+    if (!selected) return false;
+    size_t next = 0;
+    uint32_t dst = kNoRow, dst2 = kNoRow;
+    const uint32_t width = std::max(2u, ptx::byte_size(selected->dst));
+    if (selected->has_dst) {
+        if (in.operands.size() <= next) return false;
+        const Operand& operand = in.operands[next++];
+        if (operand.kind == Operand::Kind::kPair) {
+            dst = destination(operand.elements[0], width);
+            dst2 = destination(operand.elements[1], width);
+        } else {
+            dst = destination(operand, width);
+        }
+    }
+    std::array<uint32_t, 4> rows{};
+    for (unsigned k = 0; k < selected->sources; ++k) {
+        if (next >= in.operands.size()) return false;
+        rows[k] = source(in.operands[next++], selected->src[k]);
+        if (rows[k] == kNoRow) return false;
+    }
+    if (selected->has_dst && dst == kNoRow) return false;
+    Instr& out = emit(in, kStraight, selected->handler);
+    out.dst = dst;
+    out.dst2 = dst2 == kNoRow && selected->has_dst2 ? scratch(8) : dst2;
+    out.src = rows;
+    out.extra = selected->extra;
+    return true;
+}
+
+bool Decoder::move(In in) {
+    if (in.operands.size() != 2) return false;
+    const Operand& to = in.operands[0];
+    const Operand& from = in.operands[1];
+    if (from.kind == Operand::Kind::kSpecial) {
+        const Handler handler = move_handlers().special(from.special);
+        if (!handler || to.kind != Operand::Kind::kRegister) return false;
+        Instr& out = emit(in, kStraight, handler);
+        out.dst = register_rows_[to.index];
+        out.extra = uint16_t(uint16_t(from.special) | (register_bytes(to) == 8 ? 0x8000 : 0));
+        return true;
+    }
+    if (from.kind == Operand::Kind::kVector || to.kind == Operand::Kind::kVector) {
+        const bool packing = from.kind == Operand::Kind::kVector;
+        const auto& elements = packing ? from.elements : to.elements;
+        MemoryOp op;
+        op.vector = uint8_t(elements.size());
+        const uint32_t total = ptx::byte_size(in.type());
+        if (total == 0 || elements.empty() || elements.size() > 8 || total % elements.size())
+            return false;
+        op.element_bytes = uint8_t(total / elements.size());
+        const Type element = op.element_bytes == 8 ? Type::kB64 : op.element_bytes == 4 ? Type::kB32
+                             : op.element_bytes == 2 ? Type::kB16 : Type::kB8;
+        op.row_bytes = uint8_t(std::max<uint32_t>(2, op.element_bytes));
+        for (size_t k = 0; k < elements.size(); ++k) {
+            op.rows[k] = packing ? source(elements[k], element)
+                                 : destination(elements[k], op.row_bytes);
+            if (op.rows[k] == kNoRow) return false;
+        }
+        op.dst = packing ? destination(to, total) : source(from, in.type());
+        op.bytes = uint8_t(total);
+        if (op.dst == kNoRow) return false;
+        Instr& out = emit(in, kStraight, packing ? move_handlers().pack : move_handlers().unpack);
+        out.detail = uint32_t(code_->memory.size());
+        code_->memory.push_back(op);
+        return true;
+    }
+    if (from.kind == Operand::Kind::kSymbol && to.kind == Operand::Kind::kRegister) {
+        const uint32_t bytes = register_bytes(to);
+        if (from.target == Operand::Target::kVariable && symbol_space(from) == ptx::Space::kLocal) {
+            const uint32_t offset = constant(bytes == 8 ? Type::kU64 : Type::kU32, symbol(from));
+            Instr& out = emit(in, kStraight, move_handlers().local_address(bytes));
+            out.src[0] = offset;
+            out.dst = register_rows_[to.index];
+            return true;
+        }
+        if (symbol_space(from) == ptx::Space::kParam && !function_.is_entry) return false;
+        const uint32_t row = constant(bytes == 8 ? Type::kU64 : Type::kU32, symbol(from));
+        Instr& out = emit(in, kStraight, move_handlers().copy(bytes));
+        out.src[0] = row;
+        out.dst = register_rows_[to.index];
+        return true;
+    }
+    return arithmetic(in);
+}
+
+bool Decoder::convert_address(In in) {
+    if (in.operands.size() != 2 || in.operands[0].kind != Operand::Kind::kRegister) return false;
+    const bool to_space = in.has(Mod::k_to);
+    const ptx::Space space = in.space;
+    const uint32_t bytes = register_bytes(in.operands[0]);
+    const Operand& from = in.operands[1];
+    const bool local_symbol = from.kind == Operand::Kind::kSymbol &&
+                              symbol_space(from) == ptx::Space::kLocal;
+    const uint32_t row = source(from, in.type());
+    if (row == kNoRow) return false;
+    uint64_t tag = 0;
+    if (space == ptx::Space::kShared) tag = kSharedTag;
+    else if (space == ptx::Space::kLocal) tag = kLocalTag;
+    else if (space == ptx::Space::kParam) tag = kParamTag;
+    else if (space != ptx::Space::kGlobal && space != ptx::Space::kConst) return false;
+    if (local_symbol) {
+        Instr& base = emit(in, kStraight, move_handlers().local_address(bytes));
+        base.src[0] = row;
+        base.dst = register_rows_[in.operands[0].index];
+    }
+    Instr& out = emit(in, kStraight,
+                      tag == 0 ? move_handlers().copy(bytes)
+                               : to_space ? move_handlers().from_generic(bytes) : move_handlers().to_generic(bytes));
+    out.src[0] = local_symbol ? register_rows_[in.operands[0].index] : row;
+    out.dst = register_rows_[in.operands[0].index];
+    out.extra = uint16_t(tag);
+    return true;
+}
+
+bool Decoder::instruction(In in) {
+    switch (in.opcode) {
+    case Opcode::k_mov: return move(in);
+    case Opcode::k_cvta: return convert_address(in);
+    case Opcode::k_ld:
+    case Opcode::k_ldu:
+    case Opcode::k_st: return memory_access(in);
+    case Opcode::k_atom:
+    case Opcode::k_red: return atomic(in);
+    case Opcode::k_membar:
+    case Opcode::k_fence: return fence(in);
+    case Opcode::k_bra:
+    case Opcode::k_brx: return branch(in);
+    case Opcode::k_call: return call(in);
+    case Opcode::k_bar:
+    case Opcode::k_barrier: return in.text.starts_with("bar.warp") ? warp_operation(in) : barrier(in);
+    case Opcode::k_shfl:
+    case Opcode::k_vote:
+    case Opcode::k_match:
+    case Opcode::k_redux:
+    case Opcode::k_elect: return warp_operation(in);
+    default: break;
+    }
+    if (miscellaneous(in)) return true;
+    return arithmetic(in);
+}
+
+std::unique_ptr<Code> Decoder::run() {
+    Code& code = *code_;
+    code.module = &module_;
+    code.function = &function_;
+    code.name = ptx::plain_function(function_.name);
+    code.is_entry = function_.is_entry;
+    lay_out();
+    meeting_ = reconvergence_points(function_);
+    const uint32_t count = uint32_t(function_.body.size());
+    std::vector<bool> meets(count + 1, false);
+    for (uint32_t m : meeting_)
+        if (m != kNoInstruction) meets[m] = true;
+    pc_of_.resize(count + 1);
+    std::ostringstream missing;
+    unsigned bad = 0;
+    for (index_ = 0; index_ < count; ++index_) {
+        const auto& in = function_.body[index_];
+        pc_of_[index_] = uint32_t(code.instructions.size());
+        if (meets[index_]) {
+            Instr join;
+            join.control = kReconverge;
+            code.instructions.push_back(join);
+        }
+        if (!instruction(in) && bad++ < 20)
+            missing << "\n  PTX line " << in.line << ": " << in.text;
+    }
+    if (bad)
+        throw UnsupportedPtx("`" + code.name + "` uses PTX that the emulated device cannot execute:" +
+                             missing.str() + (bad > 20 ? "\n  and more" : ""));
+    pc_of_[count] = uint32_t(code.instructions.size());
+    Instr end;
+    end.control = function_.is_entry ? kExit : kMissing;
+    end.site = count ? register_site(module_.ptx(), function_, count - 1) : 0;
+    code.instructions.push_back(end);
+
+    // Branches were decoded with PTX indexes.
+    for (uint32_t i = 0; i < code.branches.size(); ++i) {
+        BranchOp& branch = code.branches[i];
+        branch.target = pc_of_[branch.target];
+        if (branch.meeting != kNoInstruction) branch.meeting = pc_of_[branch.meeting];
+        for (uint32_t& t : branch.table) t = pc_of_[t];
+    }
+    // Now the rows of constants can be placed.
+    code.row_bytes = (code.row_bytes + 63) & ~63u;
+    code.constants_begin = code.row_bytes;
+    for (auto& [offset, row] : constant_rows_) {
+        offset = code.row_bytes;
+        code.row_bytes += uint32_t((row.size() + 63) & ~size_t(63));
+    }
+    code.constants.resize(code.row_bytes - code.constants_begin);
+    for (const auto& [offset, row] : constant_rows_)
+        std::memcpy(code.constants.data() + (offset - code.constants_begin), row.data(), row.size());
+    const auto fix = [&](uint32_t& row) {
+        if (row != kNoRow && (row & 0x80000000u)) row = constant_rows_[row & 0x7fffffffu].first;
+    };
+    for (Instr& in : code.instructions) {
+        fix(in.dst);
+        fix(in.dst2);
+        for (uint32_t& row : in.src) fix(row);
+    }
+    for (MemoryOp& op : code.memory) {
+        for (uint32_t& row : op.rows) fix(row);
+        for (uint32_t& row : op.operands) fix(row);
+        fix(op.base_row);
+        fix(op.dst);
+    }
+    for (CallOp& op : code.calls) {
+        for (auto& s : op.arguments) fix(s.row);
+        for (auto& s : op.results) fix(s.row);
+        fix(op.pointer_row);
+    }
+    for (BranchOp& op : code.branches) fix(op.index_row);
+    for (BarrierOp& op : code.barriers) {
+        fix(op.id_row);
+        fix(op.count_row);
+        fix(op.predicate_row);
+    }
+    for (WarpOp& op : code.warp_ops) {
+        fix(op.a);
+        fix(op.b);
+        fix(op.c);
+        fix(op.mask_row);
+    }
+    code.warp_delta.assign(code.instructions.size() + 1, 0);
+    code.thread_delta = code.warp_delta;
+    code.divergent.assign(code.instructions.size(), 0);
+    return std::move(code_);
+}
+
+std::unique_ptr<Code> decode(ModuleImage& module, const ptx::Function& function) {
+    return Decoder(module, function).run();
+}
+
+void Code::reset_counts() {
+    std::fill(warp_delta.begin(), warp_delta.end(), 0);
+    std::fill(thread_delta.begin(), thread_delta.end(), 0);
+    std::fill(divergent.begin(), divergent.end(), 0);
+    touched = false;
+}
+
+}  // namespace machine

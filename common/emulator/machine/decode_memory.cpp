@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Decoding of everything that touches memory: ld, st, atom, red, fences.
+#include "machine/decoder.h"
+
+namespace machine {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+Scope scope_of(const ptx::Instruction& in) {
+    if (in.has(Mod::k_cta)) return Scope::kCta;
+    if (in.has(Mod::k_cluster)) return Scope::kCluster;
+    if (in.has(Mod::k_gpu) || in.has(Mod::k_gl)) return Scope::kGpu;
+    if (in.has(Mod::k_sys)) return Scope::kSys;
+    return Scope::kNone;
+}
+
+MemoryOrder order_of(const ptx::Instruction& in) {
+    if (in.has(Mod::k_volatile) || in.has(Mod::k_mmio)) return MemoryOrder::kVolatile;
+    if (in.has(Mod::k_acq_rel)) return MemoryOrder::kAcqRel;
+    if (in.has(Mod::k_acquire)) return MemoryOrder::kAcquire;
+    if (in.has(Mod::k_release)) return MemoryOrder::kRelease;
+    if (in.has(Mod::k_relaxed)) return MemoryOrder::kRelaxed;
+    return MemoryOrder::kWeak;
+}
+
+}  // namespace
+
+bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
+    if (operand.kind != Operand::Kind::kAddress || operand.elements.empty()) return false;
+    const Operand& base = operand.elements[0];
+    op.space = in.space == Space::kNone ? Space::kGeneric : in.space;
+    op.offset = operand.offset;
+    switch (base.kind) {
+    case Operand::Kind::kRegister:
+        op.base_row = register_rows_[base.index];
+        op.base = register_bytes(base) == 8 ? MemoryOp::Base::kRow64 : MemoryOp::Base::kRow32;
+        return !is_predicate(base) && register_bytes(base) >= 4;
+    case Operand::Kind::kImmediate:
+        op.base = MemoryOp::Base::kAbsolute;
+        op.offset += int64_t(base.bits);
+        return true;
+    case Operand::Kind::kSymbol: {
+        op.base = MemoryOp::Base::kAbsolute;
+        if (op.space == Space::kParam && (!function_.is_entry ||
+                                          base.target == Operand::Target::kVariable)) {
+            if (base.target == Operand::Target::kVariable)
+                op.region = regions_[variable_offsets_[base.index]];
+            else if (base.target == Operand::Target::kParameter)
+                op.region = code_->parameters[base.index];
+            else if (base.target == Operand::Target::kResult)
+                op.region = code_->results[base.index];
+            else
+                return false;
+            op.offset += base.offset;
+            return op.region.stride != 0;
+        }
+        const Space where = symbol_space(base);
+        op.offset += int64_t(symbol(base));
+        if (where == Space::kLocal) {
+            op.base = MemoryOp::Base::kLocal;
+            op.space = Space::kLocal;
+        } else if (where == Space::kShared) {
+            op.space = Space::kShared;
+        } else if (op.space == Space::kGeneric) {
+            op.space = where;
+        }
+        return true;
+    }
+    default: return false;
+    }
+}
+
+bool Decoder::memory_access(In in) {
+    if (in.operands.size() < 2) return false;
+    const bool store = in.opcode == Opcode::k_st;
+    const Operand& where = store ? in.operands[0] : in.operands[1];
+    const Operand& what = store ? in.operands[1] : in.operands[0];
+    const Type type = in.type();
+    MemoryOp op;
+    op.kind = store ? AccessKind::kStore : AccessKind::kLoad;
+    op.order = order_of(in);
+    op.scope = scope_of(in);
+    op.element_bytes = uint8_t(ptx::byte_size(type));
+    op.vector = in.vector;
+    if (op.element_bytes == 0 || !address(in, where, op)) return false;
+    op.bytes = uint8_t(op.element_bytes * op.vector);
+    std::vector<Operand> single{what};
+    const auto& elements = what.kind == Operand::Kind::kVector ? what.elements : single;
+    if (elements.size() != op.vector || op.vector > 8) return false;
+    for (size_t k = 0; k < elements.size(); ++k) {
+        const Operand& element = elements[k];
+        op.rows[k] = store ? source(element, type) : destination(element, op.element_bytes);
+        if (op.rows[k] == kNoRow) return false;
+        uint32_t width = std::max<uint32_t>(2, op.element_bytes);
+        if (element.kind == Operand::Kind::kRegister) width = register_bytes(element);
+        if (element.kind == Operand::Kind::kSink) width = std::max<uint32_t>(8, op.element_bytes);
+        if (is_predicate(element) || (op.row_bytes && width != op.row_bytes && k > 0 &&
+                                      element.kind == Operand::Kind::kRegister))
+            return false;
+        op.row_bytes = uint8_t(width);
+    }
+    op.mover = store ? access_handlers().store(op.element_bytes, op.row_bytes)
+                     : access_handlers().load(op.element_bytes, op.row_bytes, ptx::is_signed(type));
+    if (!op.mover) return false;
+    Handler handler = nullptr;
+    if (op.space == Space::kParam && op.region.stride) {
+        handler = access_handlers().function_parameter(op.kind);
+    } else if (op.space == Space::kParam) {
+        if (store) return false;
+        handler = op.base == MemoryOp::Base::kAbsolute ? access_handlers().kernel_parameter
+                                                       : access_handlers().address(op.space, op.kind);
+    } else {
+        handler = access_handlers().address(op.space, op.kind);
+    }
+    if (!handler) return false;
+    Instr& out = emit(in, kStraight, handler);
+    out.detail = uint32_t(code_->memory.size());
+    code_->memory.push_back(op);
+    return true;
+}
+
+bool Decoder::atomic(In in) {
+    const bool reduction = in.opcode == Opcode::k_red;
+    const size_t first = reduction ? 0 : 1;
+    if (in.operands.size() < first + 2 || in.vector != 1) return false;
+    MemoryOp op;
+    op.kind = reduction ? AccessKind::kReduction : AccessKind::kAtomic;
+    op.order = order_of(in);
+    if (op.order == MemoryOrder::kWeak) op.order = MemoryOrder::kRelaxed;
+    op.scope = scope_of(in);
+    if (op.scope == Scope::kNone) op.scope = Scope::kGpu;
+    op.conditional = in.has(Mod::k_cas);
+    const Type type = in.type();
+    op.element_bytes = op.bytes = uint8_t(ptx::byte_size(type));
+    op.row_bytes = uint8_t(std::max<uint32_t>(2, op.element_bytes));
+    if (op.element_bytes == 0 || !address(in, in.operands[first], op)) return false;
+    if (op.space != Space::kGlobal && op.space != Space::kShared && op.space != Space::kGeneric)
+        return false;
+    for (size_t k = 0; k < 2 && first + 1 + k < in.operands.size(); ++k) {
+        op.operands[k] = source(in.operands[first + 1 + k], type);
+        if (op.operands[k] == kNoRow) return false;
+    }
+    if (op.conditional && op.operands[1] == kNoRow) return false;
+    if (!reduction) {
+        op.dst = destination(in.operands[0], op.element_bytes);
+        if (op.dst == kNoRow) return false;
+    }
+    op.mover = atomic_mover(in);
+    if (!op.mover) return false;
+    Instr& out = emit(in, kStraight, access_handlers().address(op.space, op.kind));
+    out.detail = uint32_t(code_->memory.size());
+    code_->memory.push_back(op);
+    return true;
+}
+
+bool Decoder::fence(In in) {
+    // fence.proxy.* orders asynchronous proxies, which the machine does not have: nothing to do.
+    if (in.has(Mod::k_proxy)) {
+        emit(in, kStraight, move_handlers().no_operation);
+        return true;
+    }
+    Scope scope = scope_of(in);
+    if (scope == Scope::kNone) scope = Scope::kGpu;
+    Instr& out = emit(in, kStraight, move_handlers().fence);
+    out.extra = uint16_t(scope);
+    return true;
+}
+
+bool Decoder::miscellaneous(In in) {
+    switch (in.opcode) {
+    case Opcode::k_ret:
+        emit(in, function_.is_entry ? kExit : kReturn, nullptr);
+        return true;
+    case Opcode::k_exit: emit(in, kExit, nullptr); return true;
+    case Opcode::k_trap: emit(in, kTrap, nullptr); return true;
+    case Opcode::k_nanosleep: emit(in, kStraight, move_handlers().wait); return true;
+    case Opcode::k_prefetch:
+    case Opcode::k_prefetchu:
+    case Opcode::k_discard:
+    case Opcode::k_applypriority:
+    case Opcode::k_pmevent:
+    case Opcode::k_brkpt: emit(in, kStraight, move_handlers().no_operation); return true;
+    case Opcode::k_activemask: {
+        if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kRegister) return false;
+        const uint32_t dst = register_rows_[in.operands[0].index];
+        emit(in, kStraight, move_handlers().active_mask).dst = dst;
+        return true;
+    }
+    case Opcode::k_isspacep: {
+        if (in.operands.size() != 2) return false;
+        const uint32_t row = source(in.operands[1], Type::kU64);
+        const uint32_t dst = destination(in.operands[0], 4);
+        if (row == kNoRow || dst == kNoRow) return false;
+        Instr& out = emit(in, kStraight, move_handlers().space_test);
+        out.src[0] = row;
+        out.dst = dst;
+        out.extra = in.space == Space::kShared ? kSharedTag
+                    : in.space == Space::kLocal ? kLocalTag
+                    : in.space == Space::kParam ? kParamTag : 0;
+        return true;
+    }
+    default: return false;
+    }
+}
+
+}  // namespace machine

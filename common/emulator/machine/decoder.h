@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Turns a parsed PTX function into Code. Private to decode*.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "machine/code.h"
+#include "machine/lane_tables.h"
+#include "machine/module_image.h"
+
+namespace machine {
+
+class Decoder {
+public:
+    Decoder(ModuleImage& module, const ptx::Function& function);
+    std::unique_ptr<Code> run();
+
+private:
+    using In = const ptx::Instruction&;
+    using Op = const ptx::Operand&;
+
+    // One call per instruction; each returns false when the form is unknown.
+    bool instruction(In in);
+    bool arithmetic(In in);
+    bool move(In in);
+    bool convert_address(In in);
+    bool memory_access(In in);
+    bool atomic(In in);
+    bool fence(In in);
+    bool branch(In in);
+    bool call(In in);
+    bool barrier(In in);
+    bool warp_operation(In in);
+    bool miscellaneous(In in);
+
+    // Rows.
+    void lay_out();
+    uint32_t reserve(uint32_t bytes_per_lane, bool predicate = false);
+    uint32_t scratch(uint32_t bytes_per_lane);
+    uint32_t constant(ptx::Type type, uint64_t bits);      // a row with this value in every lane
+    uint32_t immediate(Op operand, ptx::Type type);
+    uint32_t register_bytes(Op operand) const;             // 4 for a predicate's mask
+    bool is_predicate(Op operand) const;
+    // The row of a source, reading it as `type`; emits a complement for !%p.
+    uint32_t source(Op operand, ptx::Type type);
+    uint32_t destination(Op operand, uint32_t bytes_per_lane);
+    uint64_t symbol(Op operand);                           // address in its own space
+    ptx::Space symbol_space(Op operand) const;
+    bool address(In in, Op operand, MemoryOp& op);
+    CallOp::Slot slot(Op operand, uint32_t bytes);
+
+    Instr& emit(In in, Control control, Handler handler);
+    Instr& emit_hidden(Handler handler);
+    // Behind a guarded instruction that blocks: lanes that skipped it wait there for the others.
+    void emit_meeting(In in);
+
+    ModuleImage& module_;
+    const ptx::Function& function_;
+    std::unique_ptr<Code> code_;
+    std::vector<uint32_t> register_rows_;
+    std::vector<uint32_t> variable_offsets_;               // .local: in the depot; .param: index into regions_
+    std::vector<Region> regions_;
+    std::map<std::pair<uint32_t, std::pair<uint64_t, uint64_t>>, uint32_t> constants_;
+    std::vector<std::pair<uint32_t, std::vector<std::byte>>> constant_rows_;
+    std::map<uint32_t, uint32_t> scratch_;
+    std::vector<uint32_t> pc_of_;                          // PTX instruction -> decoded
+    std::vector<uint32_t> meeting_;                        // where each branch's lanes meet again
+    uint32_t index_ = 0;                                   // PTX instruction being decoded
+};
+
+Mover atomic_mover(const ptx::Instruction& in);  // atomics.cpp; null: unknown form
+
+}  // namespace machine

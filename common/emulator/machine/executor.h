@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The state of a running launch: activations, diverged parts of warps, warps, resident blocks, and
+// the interpreter loop. One Executor per machine; it runs one launch at a time on one thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "machine/module_image.h"
+
+namespace machine {
+
+// One activation of a function by some lanes of a warp. Its rows belong to a pool of the Code.
+struct Frame {
+    Code* code = nullptr;
+    std::byte* rows = nullptr;
+    Frame* caller = nullptr;
+    uint32_t return_pc = 0;
+    const CallOp* call = nullptr;
+    uint32_t local_base = 0;  // of this activation's depot, in each lane's local space
+    uint32_t depth = 0;
+    uint32_t refs = 0;        // splits, joins and callees that point here
+};
+
+// A point where lanes that went different ways wait for each other: PTX has no instruction for it,
+// hardware uses convergence barriers (Volta and later).
+struct Join {
+    Join* parent = nullptr;
+    Frame* frame = nullptr;
+    uint32_t pc = 0;
+    uint32_t expected = 0, arrived = 0;
+    uint32_t refs = 0;        // splits and child joins
+};
+
+enum class SplitState : uint8_t { kRunnable, kBarrier, kWarpSync };
+
+// Lanes of a warp that execute together.
+struct Split {
+    Frame* frame = nullptr;
+    Join* join = nullptr;
+    uint32_t pc = 0, mask = 0;
+    SplitState state = SplitState::kRunnable;
+    uint32_t barrier = 0;     // id, while waiting at one
+    uint32_t named = 0;       // mask operand, while in a warp sync
+};
+
+struct BlockState;
+
+struct WarpState {
+    WarpInfo info;
+    BlockState* block = nullptr;
+    std::vector<Split> splits;         // the last runnable one runs next
+    std::vector<Join*> joins;          // with lanes waiting in them
+    std::byte* local = nullptr;        // 32 x Executor::local_stride(), mapped on first use
+    SiteId exit_site = 0;
+    uint32_t live() const { return info.valid & ~info.exited; }
+};
+
+struct BarrierState {
+    std::vector<Arrival> arrivals;
+    uint32_t arrived = 0, expected = 0;  // threads; expected 0: all live ones
+    bool aligned = false;
+    uint32_t popc = 0, all = 1, any = 0;  // of bar.red
+};
+
+struct BlockState {
+    BlockInfo info;
+    std::vector<WarpState> warps;
+    std::vector<std::byte> shared;
+    std::array<BarrierState, 16> barriers;
+    uint32_t live_threads = 0;
+    uint32_t open_barriers = 0;  // bit per id: somebody has arrived
+    bool spinning = false;
+};
+
+enum class RunResult : uint8_t { kFinished, kBlocked, kSpinning, kAborted };
+
+class Executor : public Lanes {
+public:
+    Executor(Memory& memory, Observers& observers, const Limits& limits);
+    ~Executor();
+
+    LaunchSummary launch(KernelImage& kernel, const LaunchRequest& request, uint64_t budget,
+                         uint32_t stack_bytes, void (*printf_sink)(const char*, size_t));
+
+    // ---- what handlers use ---------------------------------------------------------------
+    Memory& memory;
+    Observers& observers;
+    const Limits& limits;
+    LaunchInfo info;
+    BlockState* block = nullptr;
+    WarpState* warp = nullptr;
+    Frame* frame = nullptr;
+    const Instr* current = nullptr;      // the instruction being executed, for events
+    std::vector<std::byte> arguments;
+    std::vector<const SharedVariable*> windows;  // by window number
+    std::vector<SharedVariable> layout;
+    // threadIdx of every lane of a block, by warp: the same for all blocks of a launch.
+    struct ThreadIds {
+        alignas(64) uint32_t axis[3][kWarpSize];
+    };
+    std::vector<ThreadIds> thread_ids;
+    uint64_t changes = 0;                // memory changed, time was read: not a dead spin
+    uint32_t waits = 0;                  // polls since the split was resumed: a spin, not a loop
+    LaunchStatus status = LaunchStatus::kOk;
+    bool abort = false;
+    uint64_t warp_instructions = 0;
+    void (*printf_sink)(const char*, size_t) = nullptr;
+    Allocation* grid_workspace = nullptr;
+    uint64_t heap_bytes = 8 << 20, heap_used = 0;
+    std::vector<Allocation*> heap;       // by in-kernel malloc, in all launches
+    static Executor* running;            // of this thread, for current_bytes()
+
+    void fail(LaunchStatus what) {
+        if (status == LaunchStatus::kOk) status = what;
+    }
+    void fault(FaultKind kind, uint32_t lanes, std::string message = {}, std::string file = {},
+               uint32_t line = 0, std::string function = {});
+    uint32_t local_stride() const { return local_stride_; }
+    std::byte* local_memory();
+    // Makes [address, +bytes) of a lane's generic address readable: host pointer or null.
+    std::byte* peek(uint64_t generic, uint64_t bytes, uint32_t lane);
+    void exit_lanes(uint32_t lanes);     // of the current warp, at the current instruction
+
+    // ---- warp operations (warp_ops.cpp) --------------------------------------------------
+    struct Party {
+        Frame* frame;
+        const Instr* instr;
+        uint32_t mask;
+    };
+    void run_warp_op(const std::vector<Party>& parties, uint32_t named, uint32_t missing_waiting);
+
+private:
+    friend class Decoder;
+    RunResult run_block(BlockState& state);
+    RunResult run_warp(WarpState& state);
+    enum class Stop : uint8_t { kGone, kBlocked, kSpin, kAbort };
+    Stop run_split(size_t index);
+    void start_block(uint64_t linear, BlockState& state);
+    void finish_block(BlockState& state);
+    void diverge(Split& split, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meeting);
+    bool arrive(Split& split);           // at its join: true when the split goes on
+    void complete_join(WarpState& state, Join* join);
+    void lanes_left(Join* join, uint32_t lanes);
+    void release_joins(WarpState& state);
+    bool call(Split& split, const Instr& in);
+    void do_return(Split& split);
+    Stop barrier(Split& split, const Instr& in);
+    void check_barrier(BlockState& state, uint32_t id);
+    void complete_barrier(BlockState& state, uint32_t id);
+    Stop warp_sync(Split& split, const Instr& in);
+    void try_warp_sync(WarpState& state, bool force);
+    void merge_splits(WarpState& state);
+    void report_stall(StallEvent::Kind kind);
+    void collect_counts(LaunchSummary& summary);
+
+    Frame* make_frame(Code& code, Frame* caller);
+    void ref(Frame* f) { if (f) ++f->refs; }
+    void unref(Frame* f);
+    Join* make_join(Join* parent, Frame* frame, uint32_t pc, uint32_t mask);
+    void unref(Join* join);
+    void drop_split(WarpState& state, size_t index);
+
+    std::vector<std::unique_ptr<BlockState>> resident_;
+    std::vector<std::unique_ptr<BlockState>> spare_;
+    std::vector<Join*> join_pool_;
+    std::vector<std::byte*> local_pool_;
+    std::vector<Code*> touched_;
+    std::vector<SiteCount> site_counts_;
+    Code* entry_ = nullptr;
+    int64_t budget_left_ = 0;
+    uint64_t budget_ = 0;
+    uint32_t local_stride_ = 0;
+    uint64_t serial_ = 0, block_serial_ = 0;
+};
+
+inline Executor& executor(Lanes& lanes) { return static_cast<Executor&>(lanes); }
+
+// The functions that the device runtime supplies; null when `name` is not one.
+using Builtin = void (*)(Executor&, const Instr&, const CallOp&);
+Builtin find_builtin(std::string_view name);
+
+}  // namespace machine

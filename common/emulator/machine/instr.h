@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The decoded form that the interpreter runs: one handler per instruction, operands as offsets
+// into a block of rows. A row is one register of 32 lanes; a predicate's row is one 32-bit mask.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "machine/events.h"
+
+namespace machine {
+
+struct Instr;
+
+// What a straight-line handler may touch: the rows of the current function activation, under a mask.
+struct Lanes {
+    std::byte* rows;     // 64-byte aligned; constants stand among the rows, so every source is a row
+    uint32_t mask;       // active lanes, never 0
+    uint32_t carry;      // CC.CF of PTX ISA "Extended-Precision Integer Arithmetic", one bit a lane
+
+    template <class T> [[gnu::always_inline]] T* row(uint32_t offset) const { return reinterpret_cast<T*>(rows + offset); }
+    [[gnu::always_inline]] uint32_t& predicate(uint32_t offset) const { return *reinterpret_cast<uint32_t*>(rows + offset); }
+};
+
+using Handler = void (*)(Lanes&, const Instr&);
+
+struct Instr {
+    Handler handler = nullptr;          // null: the scheduler handles it (branch, barrier, memory ...)
+    uint32_t dst = 0, dst2 = 0;         // row offsets; kNoRow when absent
+    std::array<uint32_t, 4> src{};
+    uint32_t guard = 0;                 // row of @p
+    uint16_t extra = 0;                 // handler's own small constant (prmt mode, lut, ...)
+    uint8_t control = 0;                // see decode.h; 0 for straight-line
+    bool guarded = false, guard_negated = false;
+    SiteId site = 0;
+    uint32_t detail = 0;                // index into Code's side table for memory, calls, branches
+};
+constexpr uint32_t kNoRow = 0xffffffffu;
+
+// The choice of a handler for one arithmetic PTX instruction, and how to read its operands:
+// registers must have the byte width of these types, immediates are converted to them.
+struct Selected {
+    Handler handler = nullptr;
+    bool has_dst = true, has_dst2 = false;    // dst2: the q of setp p|q
+    unsigned sources = 0;
+    std::array<ptx::Type, 4> src{};           // kPred: a mask row
+    ptx::Type dst = ptx::Type::kNone;
+    uint16_t extra = 0;
+};
+
+// Arithmetic, logic, comparison, selection, conversion and bit instructions. Nothing that touches
+// memory, other lanes or control flow. Empty when the table has no handler for this form, or an
+// operand is a vector or a special register. `function` owns the registers that operands name.
+std::optional<Selected> select_arithmetic(const ptx::Instruction& instruction,
+                                          const ptx::Function& function);
+
+// Runs f(lane) for every active lane, lowest first. Use map_row for results; this one is for bodies
+// with side effects and for those that are dear and do not vectorise.
+template <class F> [[gnu::always_inline]] inline void for_lanes(uint32_t mask, F&& f) {
+    for (uint32_t m = mask; m; m &= m - 1) f(uint32_t(__builtin_ctz(m)));
+}
+
+// kLaneBit<T>[i] is lane i's bit of a mask as wide as T. A table, because SSE has no shift by lane.
+template <class T, unsigned lanes> struct LaneBitTable {
+    alignas(64) T bit[lanes];
+    constexpr LaneBitTable() : bit{} {
+        for (unsigned i = 0; i < lanes; ++i) bit[i] = T(T(1) << i);
+    }
+};
+inline constexpr LaneBitTable<uint16_t, 16> kLaneBit16;
+inline constexpr LaneBitTable<uint32_t, 32> kLaneBit32;
+inline constexpr LaneBitTable<uint64_t, 32> kLaneBit64;
+
+template <uint32_t first, class D, class Yes, class No>
+[[gnu::always_inline]] inline void blend_half_row(D* d, uint16_t bits, Yes&& yes, No&& no) {
+#pragma GCC ivdep
+    for (uint32_t i = 0; i < 16; ++i) {
+        // As bit operations: the promotion of a condition to int would defeat vectorising.
+        const uint16_t a = uint16_t(yes(first + i)), b = uint16_t(no(first + i));
+        const uint16_t bit = kLaneBit16.bit[i];
+        const uint16_t chosen = uint16_t(bits & bit) == bit ? uint16_t(0xffff) : uint16_t(0);
+        d[first + i] = D(uint16_t((a & chosen) | (b & ~chosen)));
+    }
+}
+
+// d[i] = yes(i) where lane i's bit of `mask` is set, no(i) elsewhere; both are evaluated everywhere.
+template <class D, class Yes, class No>
+[[gnu::always_inline]] inline void blend_row(D* d, uint32_t mask, Yes&& yes, No&& no) {
+    if constexpr (sizeof(D) == 2) {
+        // Two loops in a row: nested, the compiler unrolls the inner one before it vectorises.
+        blend_half_row<0>(d, uint16_t(mask), yes, no);
+        blend_half_row<16>(d, uint16_t(mask >> 16), yes, no);
+    } else if constexpr (sizeof(D) == 8) {
+#pragma GCC ivdep
+        for (uint32_t i = 0; i < kWarpSize; ++i) {
+            const D a = yes(i), b = no(i);
+            d[i] = (mask & kLaneBit64.bit[i]) ? a : b;
+        }
+    } else {
+#pragma GCC ivdep
+        for (uint32_t i = 0; i < kWarpSize; ++i) {
+            const D a = yes(i), b = no(i);
+            d[i] = (mask & kLaneBit32.bit[i]) ? a : b;
+        }
+    }
+}
+
+// So few active lanes that visiting them beats a vector loop over all 32.
+constexpr int kFewLanes = 4;
+
+// d[i] = f(i) for the active lanes; masked lanes keep their old value.
+// f must be total: it may be evaluated for inactive lanes, whose result is thrown away.
+template <class D, class F>
+[[gnu::always_inline]] inline void map_row(D* d, uint32_t mask, F&& f) {
+    if (mask == kAllLanes) {
+#pragma GCC ivdep
+        for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = f(i);
+    } else if (__builtin_popcount(mask) <= kFewLanes) {
+        for_lanes(mask, [&](uint32_t i) __attribute__((always_inline)) { d[i] = f(i); });
+    } else {
+        blend_row(d, mask, f, [&](uint32_t i) __attribute__((always_inline)) { return d[i]; });
+    }
+}
+
+// Collects f(i) of the active lanes into a mask; the bits of other lanes are unspecified. Lane: a
+// signed integer as wide as what f compares, so that the comparison needs no widening.
+template <class Lane = int32_t, class F>
+[[gnu::always_inline]] inline uint32_t lane_mask(uint32_t mask, F&& f) {
+    uint32_t bits = 0;
+    if (mask != kAllLanes && __builtin_popcount(mask) <= kFewLanes) {
+        for_lanes(mask, [&](uint32_t i) __attribute__((always_inline)) {
+            bits |= uint32_t(bool(f(i))) << i;
+        });
+        return bits;
+    }
+#if defined(__SSE2__)
+    alignas(64) Lane truth[kWarpSize];
+#pragma GCC ivdep
+    for (uint32_t i = 0; i < kWarpSize; ++i) truth[i] = f(i) ? Lane(-1) : Lane(0);
+    const auto* vectors = reinterpret_cast<const __m128i*>(truth);
+    if constexpr (sizeof(Lane) == 1) {
+        for (unsigned v = 0; v < 2; ++v)
+            bits |= uint32_t(_mm_movemask_epi8(vectors[v])) << (16 * v);
+    } else if constexpr (sizeof(Lane) == 2) {
+        for (unsigned v = 0; v < 2; ++v)
+            bits |= uint32_t(_mm_movemask_epi8(_mm_packs_epi16(vectors[2 * v], vectors[2 * v + 1])))
+                    << (16 * v);
+    } else {
+#if defined(__AVX2__)
+        const auto* wide = reinterpret_cast<const __m256i*>(truth);
+        if constexpr (sizeof(Lane) == 4) {
+            for (unsigned v = 0; v < 4; ++v)
+                bits |= uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(wide[v]))) << (8 * v);
+        } else {
+            for (unsigned v = 0; v < 8; ++v)
+                bits |= uint32_t(_mm256_movemask_pd(_mm256_castsi256_pd(wide[v]))) << (4 * v);
+        }
+#else
+        constexpr unsigned kPer = 16 / sizeof(Lane);
+        for (unsigned v = 0; v < kWarpSize / kPer; ++v) {
+            if constexpr (sizeof(Lane) == 4)
+                bits |= uint32_t(_mm_movemask_ps(_mm_castsi128_ps(vectors[v]))) << (kPer * v);
+            else
+                bits |= uint32_t(_mm_movemask_pd(_mm_castsi128_pd(vectors[v]))) << (kPer * v);
+        }
+#endif
+    }
+#else
+    for (uint32_t i = 0; i < kWarpSize; ++i) bits |= uint32_t(bool(f(i))) << i;
+#endif
+    return bits;
+}
+
+// A predicate row from f(i): active lanes get the new bit, the others keep theirs.
+template <class Lane = int32_t, class F>
+[[gnu::always_inline]] inline void map_predicate(uint32_t& d, uint32_t mask, F&& f) {
+    const uint32_t bits = lane_mask<Lane>(mask, f);
+    d = (d & ~mask) | (bits & mask);
+}
+
+}  // namespace machine

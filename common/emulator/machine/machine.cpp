@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The face of the layer: modules in, launches through the executor.
+#include "machine/machine.h"
+
+#include "machine/executor.h"
+
+namespace machine {
+namespace {
+
+class MachineImage final : public Machine {
+public:
+    MachineImage(Memory& memory, Observers& observers)
+        : memory_(memory), observers_(observers), executor_(memory, observers, limits_) {}
+
+    std::unique_ptr<LoadedModule> load(std::string text, std::string name, int device) override {
+        auto module = ptx::Module::open(std::move(text), std::move(name));
+        return std::make_unique<ModuleImage>(std::move(module), memory_, observers_, linker_, limits_,
+                                             device);
+    }
+
+    LaunchSummary launch(const LaunchRequest& request) override {
+        auto& kernel = static_cast<KernelImage&>(*request.kernel);
+        executor_.heap_bytes = heap_bytes_;
+        return executor_.launch(kernel, request, budget_, uint32_t(stack_bytes_), sink_);
+    }
+
+    const Limits& limits() const override { return limits_; }
+    void set_budget(uint64_t thread_instructions) override { budget_ = thread_instructions; }
+    void set_heap_bytes(uint64_t bytes) override { heap_bytes_ = bytes; }
+    void set_stack_bytes(uint64_t bytes) override { stack_bytes_ = std::min<uint64_t>(bytes, 512 << 10); }
+    void set_printf_sink(void (*sink)(const char*, size_t)) override { sink_ = sink; }
+
+private:
+    Limits limits_;
+    Memory& memory_;
+    Observers& observers_;
+    Linker linker_;
+    Executor executor_;
+    uint64_t budget_ = 20'000'000'000ull, heap_bytes_ = 8 << 20, stack_bytes_ = 1024;
+    void (*sink_)(const char*, size_t) = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> Machine::create(Memory& memory, Observers& observers) {
+    return std::make_unique<MachineImage>(memory, observers);
+}
+
+}  // namespace machine

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// Where emulated allocations live. Three regions of one address range, by slot size: 64 GiB for the
+// first allocations of a process, 4 GiB after that, and 1 MiB for in-kernel malloc and as a last
+// resort.
+#include "machine/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <new>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace machine {
+namespace {
+
+constexpr uint64_t kGiB = 1ull << 30;
+constexpr uint64_t kTiB = 1ull << 40;
+// A fixed place that Linux leaves alone (below position-independent programs at 85 TiB, above the
+// shadow memory of sanitizers), so that addresses are the same in every run.
+constexpr uint64_t kPreferredBase = 17 * kTiB;
+constexpr uint64_t kWideBytes = 56 * kTiB, kNarrowBytes = 4 * kTiB, kFineBytes = 4 * kTiB;
+constexpr uint64_t kTotalBytes = kWideBytes + kNarrowBytes + kFineBytes;
+constexpr unsigned kWideShift = 36, kNarrowShift = 32, kFineShift = 20;
+// Freed runs of wide or narrow slots that stay untouched before one of them is used again.
+constexpr size_t kQuarantine = 256;
+
+uint64_t align_up(uint64_t value, uint64_t to) {
+    return (value + to - 1) & ~(to - 1);
+}
+uint64_t page_bytes() {
+    static const uint64_t bytes = uint64_t(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+uint64_t physical_bytes() {
+    static const uint64_t bytes = uint64_t(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+    return bytes;
+}
+
+// Consecutive slots of one size, and who lives (or lived last) in each.
+struct Region {
+    struct Run {
+        uint64_t first, count;
+    };
+    uint64_t base = 0, slots = 0;
+    unsigned shift = 0;
+    uint64_t fresh = 0;     // slots below were used at least once
+    std::deque<Run> freed;  // oldest first
+    Allocation** tenant = nullptr;
+
+    void open(uint64_t at, uint64_t bytes, unsigned slot_shift) {
+        base = at;
+        shift = slot_shift;
+        slots = bytes >> slot_shift;
+        tenant = static_cast<Allocation**>(std::calloc(slots, sizeof(Allocation*)));
+        if (!tenant) throw std::bad_alloc();
+    }
+    uint64_t slot_bytes() const { return 1ull << shift; }
+    uint64_t offset() const { return slot_bytes() / 2; }
+    // Data starts in the middle of the first slot, and a quarter of a slot stays free behind it.
+    uint64_t slots_for(uint64_t bytes) const {
+        return ((bytes + offset() + slot_bytes() / 4 - 1) >> shift) + 1;
+    }
+    bool has_fresh(uint64_t count) const { return count <= slots - fresh; }
+    Run take_fresh(uint64_t count) {
+        const Run run{fresh, count};
+        fresh += count;
+        return run;
+    }
+    bool take_freed(uint64_t count, Run& run) {
+        const auto fits = [&](const Run& candidate) { return candidate.count >= count; };
+        const auto found = std::find_if(freed.begin(), freed.end(), fits);
+        if (found == freed.end()) return false;
+        run = *found;
+        freed.erase(found);
+        return true;
+    }
+};
+
+}  // namespace
+
+struct Memory::Impl {
+    uint64_t base = 0;
+    bool reserved =
+        false;  // the whole range is ours (PROT_NONE); else it is only unlikely to be used
+    Region wide, narrow, fine;
+    struct Home {
+        Region* region = nullptr;  // null: registered host memory
+        Region::Run run{};
+        uint64_t mapped = 0;  // bytes of an mmap, 0 when the storage is from the heap
+    };
+    std::deque<Home> homes;                      // by allocation id
+    std::map<uint64_t, Allocation*> registered;  // by start; may hold freed ones
+    std::map<int, uint64_t> used;
+
+    void reserve() {
+        const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void* at = mmap(reinterpret_cast<void*>(kPreferredBase),
+                        kTotalBytes,
+                        PROT_NONE,
+                        flags | MAP_FIXED_NOREPLACE,
+                        -1,
+                        0);
+        if (at != MAP_FAILED && uint64_t(at) != kPreferredBase) {  // a kernel without NOREPLACE
+            munmap(at, kTotalBytes);
+            at = MAP_FAILED;
+        }
+        if (at == MAP_FAILED) {
+            at = mmap(nullptr, kTotalBytes + 64 * kGiB, PROT_NONE, flags, -1, 0);
+        }
+        reserved = at != MAP_FAILED;
+        // Under `ulimit -v` tokens need no mapping: nothing else will fit there either.
+        base = reserved ? align_up(uint64_t(at), 64 * kGiB) : kPreferredBase;
+        wide.open(base, kWideBytes, kWideShift);
+        narrow.open(base + kWideBytes, kNarrowBytes, kNarrowShift);
+        fine.open(base + kWideBytes + kNarrowBytes, kFineBytes, kFineShift);
+    }
+
+    // A run of slots, preferring addresses that nobody ever held.
+    bool place(MemoryKind kind, uint64_t bytes, Home& home) {
+        if (kind != MemoryKind::kHeap) {
+            for (Region* region : {&wide, &narrow}) {
+                const uint64_t count = region->slots_for(bytes);
+                if (!region->has_fresh(count)) continue;
+                home.region = region;
+                home.run = region->take_fresh(count);
+                return true;
+            }
+            for (Region* region : {&wide, &narrow}) {
+                if (region->freed.size() <= kQuarantine) continue;
+                if (!region->take_freed(region->slots_for(bytes), home.run)) continue;
+                home.region = region;
+                return true;
+            }
+        }
+        const uint64_t count = fine.slots_for(bytes);
+        home.region = &fine;
+        if (fine.has_fresh(count)) {
+            home.run = fine.take_fresh(count);
+            return true;
+        }
+        if (fine.take_freed(count, home.run)) return true;
+        for (Region* region : {&wide, &narrow}) {
+            if (!region->take_freed(region->slots_for(bytes), home.run)) continue;
+            home.region = region;
+            return true;
+        }
+        return false;
+    }
+
+    // Storage for a new allocation, mapped at its own address when the host may look at it.
+    std::byte* storage(const Allocation& allocation, Home& home) {
+        const bool visible = allocation.host_visible();
+        if (visible || allocation.bytes > kLazyBytes) {
+            home.mapped = align_up(allocation.bytes, page_bytes());
+            const int fixed = !visible ? 0 : reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+            void* at = mmap(visible ? reinterpret_cast<void*>(allocation.address) : nullptr,
+                            home.mapped,
+                            PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed,
+                            -1,
+                            0);
+            if (at == MAP_FAILED) return nullptr;
+            if (visible && uint64_t(at) != allocation.address) {
+                munmap(at, home.mapped);
+                return nullptr;
+            }
+            return static_cast<std::byte*>(at);
+        }
+        void* at = std::aligned_alloc(256, align_up(std::max<uint64_t>(allocation.bytes, 1), 256));
+        if (!at) return nullptr;
+        const bool zero =
+            allocation.kind == MemoryKind::kModule || allocation.kind == MemoryKind::kConst;
+        std::memset(at, zero ? 0 : kPoison, allocation.bytes);
+        return static_cast<std::byte*>(at);
+    }
+
+    void give_back(Allocation& allocation, Home& home) {
+        if (!allocation.host) return;
+        if (!home.mapped) {
+            std::free(allocation.host);
+        } else if (!allocation.host_visible()) {
+            munmap(allocation.host, home.mapped);
+        } else if (reserved) {
+            mmap(allocation.host,
+                 home.mapped,
+                 PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                 -1,
+                 0);
+        } else {
+            munmap(allocation.host, home.mapped);
+        }
+        allocation.host = nullptr;
+    }
+};
+
+// Counted against the device's capacity; managed memory may exceed it, as on hardware.
+static bool counts(MemoryKind kind) {
+    return kind != MemoryKind::kManaged && kind != MemoryKind::kPinned &&
+           kind != MemoryKind::kRegistered;
+}
+
+Memory::Memory() : impl_(std::make_unique<Impl>()), capacity_(4 * kGiB) {
+    impl_->reserve();
+}
+
+Memory::~Memory() {
+    for (auto& allocation : all_)
+        if (impl_->homes[allocation->id].region)
+            impl_->give_back(*allocation, impl_->homes[allocation->id]);
+    for (Region* region : {&impl_->wide, &impl_->narrow, &impl_->fine}) std::free(region->tenant);
+    if (impl_->reserved) munmap(reinterpret_cast<void*>(impl_->base), kTotalBytes);
+}
+
+Allocation* Memory::allocate(MemoryKind kind, uint64_t bytes, int device, HostSite site,
+                             uint64_t align) {
+    if (counts(kind) ? bytes > capacity_ - std::min(capacity_, used(device))
+                     : bytes > physical_bytes())
+        return nullptr;
+    Impl::Home home;
+    if (!impl_->place(kind, bytes, home)) return nullptr;
+    const Region& region = *home.region;
+
+    auto allocation = std::make_unique<Allocation>();
+    allocation->id = count();
+    allocation->kind = kind;
+    allocation->bytes = bytes;
+    allocation->device = device;
+    allocation->allocated_at = site;
+    allocation->address = align_up(region.base + (home.run.first << region.shift) + region.offset(),
+                                   std::max<uint64_t>(align, 256));
+    allocation->host = impl_->storage(*allocation, home);
+    if (!allocation->host) {
+        home.region->freed.push_back(home.run);
+        return nullptr;
+    }
+    std::fill_n(region.tenant + home.run.first, home.run.count, allocation.get());
+    if (counts(kind)) impl_->used[device] += bytes;
+    impl_->homes.push_back(home);
+    all_.push_back(std::move(allocation));
+    return all_.back().get();
+}
+
+Allocation* Memory::register_host(void* host, uint64_t bytes, HostSite site) {
+    auto allocation = std::make_unique<Allocation>();
+    allocation->id = count();
+    allocation->kind = MemoryKind::kRegistered;
+    allocation->address = uint64_t(host);
+    allocation->bytes = bytes;
+    allocation->host = static_cast<std::byte*>(host);
+    allocation->allocated_at = site;
+    // What was registered here before and is not any more makes room.
+    auto& map = impl_->registered;
+    auto next = map.lower_bound(allocation->address);
+    if (next != map.begin() &&
+        std::prev(next)->second->address + std::prev(next)->second->bytes > allocation->address)
+        --next;
+    while (next != map.end() && next->first < allocation->address + bytes) next = map.erase(next);
+    map[allocation->address] = allocation.get();
+    impl_->homes.emplace_back();
+    all_.push_back(std::move(allocation));
+    return all_.back().get();
+}
+
+void Memory::release(Allocation& allocation, HostSite site) {
+    if (!allocation.live) return;
+    Impl::Home& home = impl_->homes[allocation.id];
+    allocation.live = false;
+    allocation.freed_at = site;
+    if (!home.region) {
+        allocation.host = nullptr;
+        return;
+    }
+    impl_->give_back(allocation, home);
+    if (counts(allocation.kind)) impl_->used[allocation.device] -= allocation.bytes;
+    home.region->freed.push_back(home.run);
+}
+
+Allocation* Memory::find(uint64_t address) {
+    const uint64_t offset = address - impl_->base;
+    if (offset < kWideBytes) return impl_->wide.tenant[offset >> kWideShift];
+    if (offset < kWideBytes + kNarrowBytes)
+        return impl_->narrow.tenant[(offset - kWideBytes) >> kNarrowShift];
+    if (offset < kTotalBytes)
+        return impl_->fine.tenant[(offset - kWideBytes - kNarrowBytes) >> kFineShift];
+    if (impl_->registered.empty()) return nullptr;
+    // A page of slack behind the end, so that a small overrun is still named.
+    auto next = impl_->registered.upper_bound(address);
+    if (next == impl_->registered.begin()) return nullptr;
+    Allocation* before = std::prev(next)->second;
+    return address - before->address < before->bytes + 4096 ? before : nullptr;
+}
+
+bool Memory::is_device_address(uint64_t address) const {
+    return address - impl_->base < kTotalBytes;
+}
+
+uint64_t Memory::used(int device) const {
+    const auto found = impl_->used.find(device);
+    return found == impl_->used.end() ? 0 : found->second;
+}
+
+}  // namespace machine

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Emulated device memory. An allocation's address is a token in a reserved range that the host
+// cannot touch, so the allocation of any address is found without a search, a wild index stays
+// close to the array it came from, and a host dereference faults on an address we can name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace machine {
+
+// A place in the host program (an API call); 0 is unknown. The runtime turns it into file and line.
+using HostSite = uint32_t;
+
+enum class MemoryKind : uint8_t {
+    kDevice,      // cudaMalloc and friends: the host must not touch it
+    kModule,      // a __device__ variable of a module
+    kConst,       // a __constant__ variable
+    kManaged,     // same address and bytes on host and device
+    kPinned,      // host memory the device may use: cudaMallocHost, cudaHostAlloc
+    kRegistered,  // cudaHostRegister: the program's own memory
+    kHeap,        // malloc inside a kernel
+    kArray,       // cudaArray storage
+};
+
+struct Allocation {
+    uint32_t id = 0;  // dense, never reused; checkers index their shadow state by it
+    MemoryKind kind = MemoryKind::kDevice;
+    bool live = true;
+    uint64_t address = 0;  // what kernels and the host see
+    uint64_t bytes = 0;
+    std::byte* host = nullptr;  // the backing bytes; null once freed
+    int device = 0;
+    std::string name;  // of a module variable, demangled; otherwise empty
+    HostSite allocated_at = 0, freed_at = 0;
+    // True when all `count` bytes from `start` lie inside; no overflow for any input.
+    bool contains(uint64_t start, uint64_t count) const {
+        return start >= address && count <= bytes && start - address <= bytes - count;
+    }
+    bool host_visible() const {
+        return kind == MemoryKind::kManaged || kind == MemoryKind::kPinned ||
+               kind == MemoryKind::kRegistered;
+    }
+};
+
+// All allocations of the process. Slots of 64 GiB (data in the middle) first, of 4 GiB when those
+// run out; freed slots rest in a first-in-first-out quarantine, so a stale pointer keeps naming
+// its old allocation as long as possible. Not thread-safe: the runtime holds its lock.
+class Memory {
+public:
+    static constexpr unsigned char kPoison =
+        0xCD;  // garbage at first sight as int, float and double
+    static constexpr uint64_t kLazyBytes = 1 << 20;
+
+    Memory();
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    // Null when `bytes` exceed what is left of `capacity()`, or the host has no memory. Addresses
+    // are 256-byte aligned (`align`, a power of two, may ask for more). kModule and kConst start as
+    // zeros. Other contents are undefined for the program, but the same in every run: kPoison for
+    // small device allocations, zeros for those above kLazyBytes, whose pages appear on first
+    // touch.
+    Allocation* allocate(MemoryKind kind, uint64_t bytes, int device, HostSite site,
+                         uint64_t align = 256);
+    // cudaHostRegister: device address == host address.
+    Allocation* register_host(void* host, uint64_t bytes, HostSite site);
+    // The bytes go; the Allocation object stays (live == false) to explain later accesses.
+    void release(Allocation& allocation, HostSite site);
+
+    // The allocation (live or freed) whose slot `address` lies in; null when it is nobody's.
+    // "Whose slot": also for an address outside [address, address+bytes), so that an overrun can be
+    // named.
+    Allocation* find(uint64_t address);
+    const Allocation* find(uint64_t address) const {
+        return const_cast<Memory*>(this)->find(address);
+    }
+    Allocation& by_id(uint32_t id) { return *all_[id]; }
+    uint32_t count() const { return uint32_t(all_.size()); }
+
+    // Any address of the reserved range, allocated or not: what a host fault handler asks.
+    bool is_device_address(uint64_t address) const;
+
+    uint64_t used(int device) const;
+    uint64_t capacity() const { return capacity_; }  // bytes per device
+    void set_capacity(uint64_t bytes) { capacity_ = bytes; }
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+    std::vector<std::unique_ptr<Allocation>> all_;
+    uint64_t capacity_;
+};
+
+}  // namespace machine

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Loading: variables get memory and initial values, functions and kernels are found by name.
+#include "machine/module_image.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "machine/observer.h"
+#include "ptx/demangle.h"
+
+namespace machine {
+
+ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
+                         Linker& linker, const Limits& limits, int device)
+    : module_(std::move(module)), linker_(linker), limits_(limits) {
+    (void)limits_;
+    for (const auto& header : module_->functions())
+        if (!header.is_declaration)
+            linker_.functions.try_emplace(std::string(header.name), this);
+    place_variables(memory, observers, device);
+}
+
+Code* Linker::at(size_t number) {
+    return number < by_pointer.size() ? by_pointer[number].owner->code(by_pointer[number].name) : nullptr;
+}
+
+void ModuleImage::place_variables(Memory& memory, Observers& observers, int device) {
+    std::vector<std::pair<const ptx::Variable*, Allocation*>> placed;
+    for (const ptx::Variable& variable : module_->variables()) {
+        if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
+        if (variable.is_extern || variable.is_texture || variable.is_surface) continue;
+        const std::string name(variable.name);
+        const MemoryKind kind = variable.space == ptx::Space::kConst ? MemoryKind::kConst
+                                : variable.is_managed ? MemoryKind::kManaged : MemoryKind::kModule;
+        Allocation* a = memory.allocate(kind, std::max<uint64_t>(variable.bytes, 1), device, 0,
+                                        std::max<uint64_t>(256, variable.align));
+        if (!a) throw ptx::ParseError("no memory for the device variable `" + name + "` (" +
+                                      std::to_string(variable.bytes) + " bytes)");
+        a->name = ptx::demangled_variable(name);
+        std::memset(a->host, 0, a->bytes);
+        std::memcpy(a->host, variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes));
+        variables_[name] = a;
+        linker_.variables.try_emplace(name, a);
+        placed.push_back({&variable, a});
+        for (Observer* o : observers.memory) o->on_alloc(*a);
+    }
+    for (const auto& [variable, a] : placed) {
+        for (const ptx::SymbolFixup& fixup : variable->fixups) {
+            const uint64_t value = symbol_address(fixup.symbol) + uint64_t(fixup.addend);
+            if (fixup.offset + fixup.bytes <= a->bytes)
+                std::memcpy(a->host + fixup.offset, &value, std::min<size_t>(fixup.bytes, 8));
+        }
+    }
+}
+
+const ptx::Variable* ModuleImage::module_shared(std::string_view name) const {
+    for (const ptx::Variable& variable : module_->variables())
+        if (variable.space == ptx::Space::kShared && variable.name == name) return &variable;
+    return nullptr;
+}
+
+uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_view owner) {
+    // All unsized arrays are the one dynamic part of shared memory, whatever they are called.
+    const bool dynamic = variable.bytes == 0;
+    const std::string key = dynamic ? std::string() : std::string(owner) + "/" + std::string(variable.name);
+    if (const auto found = shared_by_name_.find(key); found != shared_by_name_.end()) {
+        if (dynamic) {
+            uint32_t& align = shared_align_[found->second];
+            align = std::max(align, variable.align);
+        }
+        return found->second;
+    }
+    const uint32_t index = uint32_t(shared.size());
+    SharedVariable out;
+    out.name = ptx::demangled_variable(variable.name);
+    out.bytes = uint32_t(variable.bytes);
+    out.dynamic = dynamic;
+    // Window 0 stays empty, so that a null shared pointer belongs to nobody.
+    const uint64_t window = index + 1;
+    if (window >= 1u << (32 - kSharedWindowBits))
+        throw UnsupportedPtx("more than 4094 shared variables in one module");
+    out.address = (window << kSharedWindowBits) + (1u << (kSharedWindowBits - 1));
+    shared.push_back(out);
+    shared_align_.push_back(std::max(variable.align, 1u));
+    shared_by_name_[key] = index;
+    return index;
+}
+
+Code* ModuleImage::code(std::string_view mangled) {
+    const std::string name(mangled);
+    if (const auto found = codes_.find(name); found != codes_.end()) return found->second.get();
+    const ptx::Function* function = module_->function(mangled);
+    if (function && !function->is_declaration) {
+        auto decoded = decode(*this, *function);
+        return (codes_[name] = std::move(decoded)).get();
+    }
+    const auto other = linker_.functions.find(name);
+    if (other == linker_.functions.end() || other->second == this) return nullptr;
+    return other->second->code(mangled);
+}
+
+uint64_t ModuleImage::symbol_address(std::string_view mangled) {
+    if (const Allocation* a = variable(mangled)) return a->address;
+    const std::string name(mangled);
+    const bool mine = std::any_of(
+        module_->functions().begin(), module_->functions().end(),
+        [&](const ptx::FunctionHeader& f) { return !f.is_declaration && f.name == mangled; });
+    ModuleImage* owner = this;
+    if (!mine) {
+        const auto found = linker_.functions.find(name);
+        owner = found == linker_.functions.end() ? nullptr : found->second;
+    }
+    if (!owner)
+        throw UnsupportedPtx("the symbol `" + ptx::demangled_variable(mangled) +
+                             "` is used but nobody defines it");
+    if (const auto found = owner->pointers_.find(name); found != owner->pointers_.end())
+        return found->second;
+    const size_t number = linker_.by_pointer.size();
+    const uint64_t address = generic_base(kCodeTag) + number * 16;
+    owner->pointers_[name] = address;
+    linker_.by_pointer.push_back({owner, name});
+    return address;
+}
+
+Allocation* ModuleImage::variable(std::string_view mangled) {
+    const std::string name(mangled);
+    if (const auto found = variables_.find(name); found != variables_.end()) return found->second;
+    const auto found = linker_.variables.find(name);
+    return found == linker_.variables.end() ? nullptr : found->second;
+}
+
+Kernel* ModuleImage::kernel(std::string_view mangled) {
+    const std::string name(mangled);
+    if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second.get();
+    for (const auto& header : module_->functions())
+        if (header.is_entry && !header.is_declaration && header.name == mangled)
+            return (kernels_[name] = std::make_unique<KernelImage>(*this, header)).get();
+    return nullptr;
+}
+
+KernelImage::KernelImage(ModuleImage& module, const ptx::FunctionHeader& header)
+    : module_(module), header_(header), mangled_(header.name), name_(ptx::plain_function(header.name)) {}
+
+uint32_t KernelImage::parameter_bytes() const {
+    uint32_t end = 0;
+    for (const auto& p : header_.parameters) end = std::max(end, p.offset + p.bytes);
+    return end;
+}
+
+Code& KernelImage::code() {
+    if (!code_) code_ = module_.code(mangled_);
+    if (!code_) throw UnsupportedPtx("kernel `" + name_ + "` has no body");
+    return *code_;
+}
+
+ptx::SourceLine KernelImage::declared() {
+    for (const ptx::Instruction& in : code().function->body)
+        if (in.location) return module_.ptx().user_line(in.location);
+    return {};
+}
+
+uint32_t KernelImage::local_bytes() { return code().local_bytes; }
+uint32_t KernelImage::registers() { return code().registers; }
+
+std::vector<uint32_t> KernelImage::used_shared() {
+    // Everything that the kernel or a function it can reach names; pointers may lead anywhere.
+    std::set<uint32_t> used;
+    std::set<Code*> seen;
+    std::vector<Code*> todo{&code()};
+    while (!todo.empty()) {
+        Code* code = todo.back();
+        todo.pop_back();
+        if (!code || !seen.insert(code).second) continue;
+        if (code->module == &module_) used.insert(code->shared.begin(), code->shared.end());
+        for (const std::string& name : code->callees) todo.push_back(code->module->code(name));
+        if (code->calls_indirectly)
+            for (size_t k = 0; k < module_.linker().by_pointer.size(); ++k)
+                todo.push_back(module_.linker().at(k));
+    }
+    return {used.begin(), used.end()};
+}
+
+uint32_t KernelImage::static_shared_bytes() {
+    uint32_t bytes = 0;
+    layout(0, bytes);
+    return bytes;
+}
+
+std::vector<SharedVariable> KernelImage::layout(uint32_t dynamic_bytes, uint32_t& bytes) {
+    std::vector<SharedVariable> out;
+    std::vector<uint32_t> order = used_shared();
+    // As ptxas does: wider alignments first, the dynamic part last.
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        const auto& left = module_.shared[a];
+        const auto& right = module_.shared[b];
+        if (left.dynamic != right.dynamic) return right.dynamic;
+        return module_.shared_align(a) > module_.shared_align(b);
+    });
+    uint32_t end = 0;
+    for (uint32_t index : order) {
+        SharedVariable v = module_.shared[index];
+        const uint32_t align = module_.shared_align(index);
+        v.offset = (end + align - 1) / align * align;
+        if (v.dynamic) v.bytes = dynamic_bytes;
+        end = v.offset + v.bytes;
+        out.push_back(v);
+    }
+    // Memory asked for at the launch exists even when no variable names it.
+    const bool named = std::any_of(out.begin(), out.end(), [](const auto& v) { return v.dynamic; });
+    bytes = named ? end : end + dynamic_bytes;
+    return out;
+}
+
+}  // namespace machine

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// A PTX module placed in memory: its variables have addresses, its functions decode on first use.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "machine/code.h"
+#include "machine/machine.h"
+
+namespace machine {
+
+class ModuleImage;
+
+// What all modules of one machine share: -rdc programs call and read across modules.
+struct Linker {
+    // First definition of a name wins; a module looks among its own definitions first, because
+    // names with internal linkage (string literals, static variables) repeat between modules.
+    std::unordered_map<std::string, Allocation*> variables;
+    std::unordered_map<std::string, ModuleImage*> functions;
+    // Function addresses handed out, by number; decoded when somebody calls through one.
+    struct Pointer {
+        ModuleImage* owner;
+        std::string name;
+    };
+    std::vector<Pointer> by_pointer;
+    Code* at(size_t number);
+};
+
+class ModuleImage final : public LoadedModule {
+public:
+    ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
+                Linker& linker, const Limits& limits, int device);
+
+    Kernel* kernel(std::string_view mangled) override;
+    Allocation* variable(std::string_view mangled) override;
+    ptx::Module& ptx() override { return *module_; }
+
+    // The decoded function, here or in another module of the machine; null if nobody defines it.
+    Code* code(std::string_view mangled);
+    // The address of a variable or function as an immediate; throws UnsupportedPtx when unknown.
+    uint64_t symbol_address(std::string_view mangled);
+    // Shared variables of the whole module; a kernel uses a subset.
+    std::vector<SharedVariable> shared;
+    // The window of a shared variable, made on first use; `owner` is the function, empty at module level.
+    uint32_t shared_index(const ptx::Variable& variable, std::string_view owner);
+    const ptx::Variable* module_shared(std::string_view name) const;
+    Linker& linker() { return linker_; }
+
+private:
+    void place_variables(Memory& memory, Observers& observers, int device);
+    std::unique_ptr<ptx::Module> module_;
+    Linker& linker_;
+    const Limits& limits_;
+    std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
+    std::unordered_map<std::string, std::unique_ptr<Code>> codes_;
+    std::unordered_map<std::string, Allocation*> variables_;
+    std::unordered_map<std::string, uint64_t> pointers_;
+    std::unordered_map<std::string, uint32_t> shared_by_name_;
+    std::vector<uint32_t> shared_align_;
+
+public:
+    uint32_t shared_align(uint32_t index) const { return shared_align_[index]; }
+};
+
+// A kernel of a module with everything that a launch needs and that does not depend on the launch.
+class KernelImage final : public Kernel {
+public:
+    KernelImage(ModuleImage& module, const ptx::FunctionHeader& header);
+    const std::string& mangled() const override { return mangled_; }
+    const std::string& name() const override { return name_; }
+    const std::vector<ptx::Parameter>& parameters() const override { return header_.parameters; }
+    uint32_t parameter_bytes() const override;
+    uint32_t max_threads() const override { return header_.max_threads ? header_.max_threads : 1024; }
+    uint32_t static_shared_bytes() override;
+    uint32_t local_bytes() override;
+    uint32_t registers() override;
+
+    Code& code();
+    ModuleImage& module() { return module_; }
+    // The layout of shared memory for a launch with so many dynamic bytes; total in `bytes`.
+    std::vector<SharedVariable> layout(uint32_t dynamic_bytes, uint32_t& bytes);
+    ptx::SourceLine declared();
+
+private:
+    ModuleImage& module_;
+    ptx::FunctionHeader header_;
+    std::string mangled_, name_;
+    Code* code_ = nullptr;
+    std::vector<uint32_t> used_shared();
+};
+
+}  // namespace machine

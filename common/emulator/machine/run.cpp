@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: MIT
+// The interpreter loop and divergence: one warp's lanes run together until a branch parts them, and
+// meet again at the branch's immediate post-dominator, as convergence barriers do on hardware.
+#include <algorithm>
+#include <cstring>
+
+#include "machine/executor.h"
+
+namespace machine {
+namespace {
+
+// A part of a warp that polls memory this often hands over to whoever it may be waiting for.
+constexpr uint32_t kPolls = 48;
+// Any other loop does after so many iterations: forward progress for every lane, but rare enough
+// to leave the active masks of ordinary loops alone.
+constexpr uint32_t kLoopTurns = 1u << 20;
+
+}  // namespace
+
+Frame* Executor::make_frame(Code& code, Frame* caller) {
+    auto& pool = code.spare_frames;
+    Frame* out = nullptr;
+    if (!pool.empty()) {
+        out = pool.back();
+        pool.pop_back();
+    } else {
+        out = new Frame;
+        out->code = &code;
+        const size_t bytes = (std::max<size_t>(code.row_bytes, 64) + 63) & ~size_t(63);
+        out->rows = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+        std::fill(out->rows, out->rows + bytes, std::byte{0});
+        std::copy(code.constants.begin(), code.constants.end(), out->rows + code.constants_begin);
+    }
+    if (!code.touched) {
+        code.touched = true;
+        touched_.push_back(&code);
+    }
+    out->caller = caller;
+    out->refs = 0;
+    out->depth = caller ? caller->depth + 1 : 0;
+    // A gap between depots, so that an overrun of one does not land in the next.
+    out->local_base = caller ? caller->local_base + ((caller->code->local_bytes + 15) & ~15u) + 1024
+                             : 1024;
+    ref(caller);
+    return out;
+}
+
+void Executor::unref(Frame* f) {
+    while (f && --f->refs == 0) {
+        Frame* caller = f->caller;
+        f->code->spare_frames.push_back(f);
+        f = caller;
+    }
+}
+
+Join* Executor::make_join(Join* parent, Frame* at, uint32_t pc, uint32_t lanes) {
+    Join* out;
+    if (join_pool_.empty()) {
+        out = new Join;
+    } else {
+        out = join_pool_.back();
+        join_pool_.pop_back();
+    }
+    *out = Join{parent, at, pc, lanes, 0, 0};
+    if (parent) ++parent->refs;
+    ref(at);
+    return out;
+}
+
+void Executor::unref(Join* join) {
+    while (join && --join->refs == 0) {
+        Join* parent = join->parent;
+        unref(join->frame);
+        join_pool_.push_back(join);
+        join = parent;
+    }
+}
+
+void Executor::drop_split(WarpState& state, size_t index) {
+    Split split = state.splits[index];
+    state.splits.erase(state.splits.begin() + ptrdiff_t(index));
+    unref(split.join);
+    unref(split.frame);
+}
+
+// The current split (at the back of what runs) goes on as the fall-through lanes; the others wait
+// their turn as a split of their own.
+void Executor::diverge(Split& split, uint32_t taken, uint32_t target, uint32_t fall,
+                       uint32_t meeting) {
+    WarpState& state = *warp;
+    const size_t index = size_t(&split - state.splits.data());
+    Join* join = split.join;
+    if (meeting != 0xffffffffu && !(join && join->frame == split.frame && join->pc == meeting)) {
+        Join* fresh = make_join(join, split.frame, meeting, split.mask);
+        fresh->refs += 1;
+        unref(join);
+        split.join = join = fresh;
+    }
+    Split other = split;
+    other.mask = taken;
+    other.pc = target;
+    split.mask &= ~taken;
+    split.pc = fall;
+    ref(other.frame);
+    if (join) ++join->refs;
+    state.splits.insert(state.splits.begin() + ptrdiff_t(index), other);
+}
+
+// At a kReconverge. True: the split goes on (alone, or with all others that have arrived).
+bool Executor::arrive(Split& split) {
+    while (split.join && split.join->frame == split.frame && split.join->pc == split.pc) {
+        Join* join = split.join;
+        join->arrived |= split.mask;
+        if (join->arrived != join->expected) {
+            auto& waiting = warp->joins;
+            if (std::find(waiting.begin(), waiting.end(), join) == waiting.end()) {
+                waiting.push_back(join);
+                ++join->refs;
+            }
+            return false;
+        }
+        split.mask = join->arrived;
+        auto& waiting = warp->joins;
+        const auto found = std::find(waiting.begin(), waiting.end(), join);
+        if (found != waiting.end()) {
+            waiting.erase(found);
+            unref(join);
+        }
+        split.join = join->parent;
+        if (split.join) ++split.join->refs;
+        unref(join);
+    }
+    return true;
+}
+
+// Lanes that wait in a join whose other lanes will not come (they returned) go on.
+void Executor::complete_join(WarpState& state, Join* join) {
+    const auto found = std::find(state.joins.begin(), state.joins.end(), join);
+    if (found == state.joins.end()) return;
+    state.joins.erase(found);
+    Split split;
+    split.frame = join->frame;
+    split.join = join->parent;
+    split.pc = join->pc;
+    split.mask = join->arrived;
+    ref(split.frame);
+    if (split.join) ++split.join->refs;
+    join->expected &= ~join->arrived;
+    join->arrived = 0;
+    state.splits.push_back(split);
+    unref(join);
+}
+
+void Executor::lanes_left(Join* join, uint32_t lanes) {
+    for (; join; join = join->parent) {
+        join->expected &= ~lanes;
+        join->arrived &= ~lanes;
+    }
+}
+
+// Somebody spins: whoever waits for the spinning lanes may hold what they spin on.
+void Executor::release_joins(WarpState& state) {
+    while (!state.joins.empty()) complete_join(state, state.joins.back());
+}
+
+void Executor::exit_lanes(uint32_t lanes) {
+    WarpState& state = *warp;
+    state.info.exited |= lanes;
+    state.exit_site = current ? current->site : 0;
+    state.block->live_threads -= uint32_t(std::popcount(lanes));
+    if (!observers.sync.empty()) {
+        const ExitEvent event{&state.info, state.exit_site, lanes};
+        for (Observer* o : observers.sync) o->on_exit(event);
+    }
+}
+
+bool Executor::call(Split& split, const Instr& in) {
+    Code& code = *split.frame->code;
+    CallOp& op = code.calls[in.detail];
+    if (op.builtin) {
+        rows = split.frame->rows;
+        mask = split.mask;
+        frame = split.frame;
+        op.builtin(*this, in, op);
+        ++split.pc;
+        return true;
+    }
+    Code* target = op.target;
+    if (op.pointer_row != kNoRow) {
+        // Lanes may call different functions: one group at a time, the rest repeats the call.
+        const uint64_t* pointers = reinterpret_cast<const uint64_t*>(split.frame->rows + op.pointer_row);
+        const uint64_t first = pointers[std::countr_zero(split.mask)];
+        uint32_t same = 0;
+        for_lanes(split.mask, [&](uint32_t i) { same |= uint32_t(pointers[i] == first) << i; });
+        if (first >> 56 == kCodeTag) target = code.module->linker().at((first & 0xffffffffu) / 16);
+        if (!target) {
+            mask = same;
+            fault(FaultKind::kBadCall, same, "a call through a pointer that is not a function's");
+            fail(LaunchStatus::kIllegalAddress);
+            abort = true;
+            return false;
+        }
+        if (same != split.mask) {
+            diverge(split, split.mask & ~same, split.pc, split.pc, split.pc + 1);
+            return true;
+        }
+    } else if (!target) {
+        target = op.target = code.module->code(op.name);
+        if (!target) {
+            fault(FaultKind::kBadCall, split.mask, "`" + op.name + "` is declared but nobody defines it");
+            fail(LaunchStatus::kUnsupported);
+            abort = true;
+            return false;
+        }
+    }
+    Frame* callee = make_frame(*target, split.frame);
+    if (callee->local_base + callee->code->local_bytes > local_stride_ || callee->depth > 20000) {
+        unref(callee->caller);
+        callee->caller = nullptr;
+        target->spare_frames.push_back(callee);
+        fault(FaultKind::kStackOverflow, split.mask,
+              "the stack of " + std::to_string(local_stride_) + " bytes per thread is used up");
+        fail(LaunchStatus::kStackOverflow);
+        abort = true;
+        return false;
+    }
+    // Arguments: copied lane by lane, as every lane has its own.
+    const size_t count = std::min(op.arguments.size(), target->parameters.size());
+    for (size_t k = 0; k < count; ++k) {
+        const CallOp::Slot& from = op.arguments[k];
+        const Region& to = target->parameters[k];
+        for_lanes(split.mask, [&](uint32_t lane) {
+            std::byte* d = callee->rows + to.offset + lane * to.stride;
+            if (from.row != kNoRow)
+                std::memcpy(d, split.frame->rows + from.row + lane * from.row_bytes,
+                            std::min(to.bytes, from.row_bytes));
+            else
+                std::memcpy(d, split.frame->rows + from.region.offset + lane * from.region.stride,
+                            std::min(to.bytes, from.region.bytes));
+        });
+    }
+    callee->return_pc = split.pc + 1;
+    callee->call = &op;
+    // pc + 1 is a kReconverge: lanes that return one by one wait there.
+    Join* join = make_join(split.join, split.frame, split.pc + 1, split.mask);
+    ++join->refs;
+    unref(split.join);
+    split.join = join;
+    ref(callee);
+    unref(split.frame);  // the callee and the join keep it
+    split.frame = callee;
+    split.pc = 0;
+    return true;
+}
+
+void Executor::do_return(Split& split) {
+    Frame* callee = split.frame;
+    Frame* caller = callee->caller;
+    const CallOp& op = *callee->call;
+    const Code& code = *callee->code;
+    const size_t count = std::min(op.results.size(), code.results.size());
+    for (size_t k = 0; k < count; ++k) {
+        const CallOp::Slot& to = op.results[k];
+        const Region& from = code.results[k];
+        for_lanes(split.mask, [&](uint32_t lane) {
+            const std::byte* s = callee->rows + from.offset + lane * from.stride;
+            if (to.row != kNoRow)
+                std::memcpy(caller->rows + to.row + lane * to.row_bytes, s,
+                            std::min(from.bytes, to.row_bytes));
+            else
+                std::memcpy(caller->rows + to.region.offset + lane * to.region.stride, s,
+                            std::min(from.bytes, to.region.bytes));
+        });
+    }
+    split.pc = callee->return_pc;
+    ref(caller);
+    split.frame = caller;
+    unref(callee);
+}
+
+// Runs one part of the warp until it ends, blocks, spins, or the launch is over. The split is
+// found by index again after everything that may move the list.
+Executor::Stop Executor::run_split(size_t index) {
+    uint32_t turns = 0;
+    waits = 0;
+    Split* split = &warp->splits[index];
+    const auto refresh = [&] {
+        // diverge() inserts below: the running part moves up.
+        split = &warp->splits.back();
+    };
+    for (;;) {
+        frame = split->frame;
+        Code& code = *frame->code;
+        const Instr* const instructions = code.instructions.data();
+        rows = frame->rows;
+        mask = split->mask;
+        uint32_t pc = split->pc;
+        const uint32_t first = pc;
+        for (;; ++pc) {
+            const Instr& in = instructions[pc];
+            if (in.control == kStraight) [[likely]] {
+                current = &in;
+                in.handler(*this, in);
+            } else if (in.control == kGuarded) {
+                const uint32_t guard = in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
+                if (const uint32_t active = split->mask & guard) {
+                    current = &in;
+                    mask = active;
+                    in.handler(*this, in);
+                    mask = split->mask;
+                }
+            } else {
+                break;
+            }
+        }
+        const Instr& in = instructions[pc];
+        current = &in;
+        split->pc = pc;
+        const bool counted = in.control != kReconverge;
+        const uint32_t executed = pc - first + counted;
+        code.ran(first, pc + counted, split->mask);
+        warp_instructions += executed;
+        budget_left_ -= int64_t(executed) * kWarpSize;
+        if (budget_left_ < 0 || abort) [[unlikely]] {
+            if (!abort) {
+                report_stall(StallEvent::Kind::kBudget);
+                fail(LaunchStatus::kBudget);
+                abort = true;
+            }
+            return Stop::kAbort;
+        }
+        uint32_t active = split->mask;
+        if (in.guarded) {
+            active &= in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
+            if (active == 0) {
+                ++split->pc;
+                continue;
+            }
+        }
+        switch (in.control) {
+        case kReconverge:
+            if (!arrive(*split)) {
+                const size_t at = size_t(split - warp->splits.data());
+                drop_split(*warp, at);
+                return Stop::kGone;
+            }
+            split->pc = pc + 1;
+            continue;
+        case kBranch: {
+            const BranchOp& op = code.branches[in.detail];
+            const uint32_t mine = split->mask;
+            if (active == mine) {
+                split->pc = op.target;
+            } else {
+                code.divergent[pc] += 1;
+                diverge(*split, active, op.target, pc + 1, op.meeting);
+                refresh();
+                continue;
+            }
+            if (op.target > pc) continue;
+            if (++turns < kLoopTurns && waits < kPolls) continue;
+            return Stop::kSpin;
+        }
+        case kBranchTable: {
+            const BranchOp& op = code.branches[in.detail];
+            const uint32_t* indexes = row<uint32_t>(op.index_row);
+            const uint32_t chosen = indexes[std::countr_zero(active)];
+            uint32_t same = 0;
+            for_lanes(active, [&](uint32_t i) { same |= uint32_t(indexes[i] == chosen) << i; });
+            if (chosen >= op.table.size()) {
+                fault(FaultKind::kTrap, same, "brx.idx with an index past its table");
+                fail(LaunchStatus::kTrap);
+                abort = true;
+                return Stop::kAbort;
+            }
+            if (same == split->mask) {
+                split->pc = op.table[chosen];
+            } else {
+                code.divergent[pc] += 1;
+                // The chosen lanes leave; the rest comes back to this instruction.
+                diverge(*split, same, op.table[chosen], pc, op.meeting);
+                refresh();
+            }
+            continue;
+        }
+        case kExit: {
+            exit_lanes(active);
+            lanes_left(split->join, active);
+            split->mask &= ~active;
+            BlockState& state = *warp->block;
+            const bool gone = split->mask == 0;
+            split->pc = pc + 1;
+            if (gone) drop_split(*warp, size_t(split - warp->splits.data()));
+            if (!warp->joins.empty()) {
+                const std::vector<Join*> waiting = warp->joins;
+                for (Join* join : waiting)
+                    if (join->arrived && join->arrived == join->expected)
+                        complete_join(*warp, join);
+            }
+            if (!warp->splits.empty()) try_warp_sync(*warp, false);
+            for (uint32_t open = state.open_barriers; open; open &= open - 1)
+                check_barrier(state, uint32_t(std::countr_zero(open)));
+            if (gone) return Stop::kGone;
+            return Stop::kBlocked;  // the list may have moved: start over with whoever is next
+        }
+        default: break;
+        }
+        // What follows may block: lanes that the guard left out go round it.
+        if (active != split->mask && in.control != kReturn && in.control != kTrap) {
+            diverge(*split, active, pc, pc + 1, pc + 1);
+            refresh();
+            continue;
+        }
+        switch (in.control) {
+        case kCall:
+            if (!call(*split, in)) return Stop::kAbort;
+            refresh();
+            if (++turns < kLoopTurns) continue;
+            return Stop::kSpin;
+        case kReturn:
+            if (active != split->mask) {
+                // A guarded return: the others stay in the function.
+                diverge(*split, active, pc, pc + 1, 0xffffffffu);
+                refresh();
+                continue;
+            }
+            do_return(*split);
+            continue;
+        case kBarrier: {
+            const Stop stop = barrier(*split, in);
+            if (stop == Stop::kGone) {
+                refresh();
+                continue;
+            }
+            return stop;
+        }
+        case kWarpOp: {
+            const Stop stop = warp_sync(*split, in);
+            if (stop == Stop::kGone) continue;
+            return stop;
+        }
+        case kTrap:
+            fault(FaultKind::kTrap, active, "`trap` was executed");
+            fail(LaunchStatus::kTrap);
+            abort = true;
+            return Stop::kAbort;
+        default:
+            fault(FaultKind::kTrap, active, "control reached the end of `" + code.name + "`");
+            fail(LaunchStatus::kTrap);
+            abort = true;
+            return Stop::kAbort;
+        }
+    }
+}
+
+RunResult Executor::run_warp(WarpState& state) {
+    warp = &state;
+    bool spun = false;
+    for (;;) {
+        size_t next = state.splits.size();
+        while (next > 0 && state.splits[next - 1].state != SplitState::kRunnable) --next;
+        if (next == 0) {
+            if (state.splits.empty() && state.joins.empty()) return RunResult::kFinished;
+            return spun ? RunResult::kSpinning : RunResult::kBlocked;
+        }
+        if (next != state.splits.size())  // the running part is always the last
+            std::rotate(state.splits.begin() + ptrdiff_t(next - 1),
+                        state.splits.begin() + ptrdiff_t(next), state.splits.end());
+        switch (run_split(state.splits.size() - 1)) {
+        case Stop::kGone:
+        case Stop::kBlocked: break;
+        case Stop::kAbort: return RunResult::kAborted;
+        case Stop::kSpin: {
+            // Let the other parts of this warp run first, then the other warps.
+            Split polling = state.splits.back();
+            state.splits.pop_back();
+            const bool others = std::any_of(state.splits.begin(), state.splits.end(), [](const Split& s) {
+                return s.state == SplitState::kRunnable;
+            });
+            state.splits.insert(state.splits.begin(), polling);
+            const size_t before = state.splits.size();
+            if (!others) release_joins(state);
+            if (spun || (!others && state.splits.size() == before)) return RunResult::kSpinning;
+            spun = true;
+            break;
+        }
+        }
+    }
+}
+
+}  // namespace machine

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// Blocks and the grid. Blocks run in index order, one at a time, on one thread, so every run is the
+// same. A block that only polls makes room for the next ones, up to what a real card keeps resident.
+#include <algorithm>
+#include <cstring>
+
+#include <sys/mman.h>
+
+#include "machine/executor.h"
+#include "machine/sites.h"
+
+namespace machine {
+
+Executor* Executor::running = nullptr;
+
+Executor::Executor(Memory& memory_, Observers& observers_, const Limits& limits_)
+    : Lanes{}, memory(memory_), observers(observers_), limits(limits_) {}
+
+Executor::~Executor() = default;  // machines live as long as the process
+
+std::byte* Executor::local_memory() {
+    if (!warp->local) {
+        if (!local_pool_.empty()) {
+            warp->local = local_pool_.back();
+            local_pool_.pop_back();
+        } else {
+            void* base = mmap(nullptr, size_t(local_stride_) * kWarpSize, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            warp->local = base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
+        }
+    }
+    return warp->local;
+}
+
+void Executor::start_block(uint64_t linear, BlockState& state) {
+    const Dim3 grid = info.grid;
+    state.info.launch = &info;
+    state.info.serial = ++block_serial_;
+    state.info.linear = linear;
+    state.info.index = {uint32_t(linear % grid.x), uint32_t(linear / grid.x % grid.y),
+                        uint32_t(linear / grid.x / grid.y)};
+    state.info.threads = uint32_t(info.block.count());
+    state.info.warps = (state.info.threads + kWarpSize - 1) / kWarpSize;
+    state.live_threads = state.info.threads;
+    state.spinning = false;
+    for (BarrierState& b : state.barriers) b.arrivals.clear();
+    state.open_barriers = 0;
+    // Not zero: code that relies on cleared shared memory gives a wrong value here too.
+    state.shared.assign(info.shared_bytes + 16, std::byte{0xA5});
+    state.warps.resize(state.info.warps);
+    for (uint32_t w = 0; w < state.info.warps; ++w) {
+        WarpState& ws = state.warps[w];
+        const uint32_t lanes = std::min(kWarpSize, state.info.threads - w * kWarpSize);
+        ws.info = {&state.info, w, lanes == kWarpSize ? kAllLanes : (1u << lanes) - 1, 0};
+        ws.block = &state;
+        ws.exit_site = 0;
+        ws.splits.clear();
+        Split split;
+        split.frame = make_frame(*entry_, nullptr);
+        split.mask = ws.info.valid;
+        ref(split.frame);
+        ws.splits.push_back(split);
+    }
+    for (Observer* o : observers.block) o->on_block_begin(state.info);
+}
+
+void Executor::finish_block(BlockState& state) {
+    for (Observer* o : observers.block) o->on_block_end(state.info);
+    for (WarpState& w : state.warps) {
+        while (!w.splits.empty()) drop_split(w, w.splits.size() - 1);  // after an abort
+        for (Join* join : w.joins) unref(join);
+        w.joins.clear();
+        if (w.local) local_pool_.push_back(w.local);
+        w.local = nullptr;
+    }
+}
+
+RunResult Executor::run_block(BlockState& state) {
+    block = &state;
+    running = this;
+    for (;;) {
+        bool ran = false, progress = false, finished = true;
+        for (WarpState& w : state.warps) {
+            if (w.splits.empty() && w.joins.empty()) continue;
+            finished = false;
+            const bool runnable = std::any_of(w.splits.begin(), w.splits.end(), [](const Split& s) {
+                return s.state == SplitState::kRunnable;
+            });
+            if (!runnable) continue;
+            ran = true;
+            const RunResult result = run_warp(w);
+            if (result == RunResult::kAborted) return result;
+            progress |= result != RunResult::kSpinning;
+        }
+        if (finished) return RunResult::kFinished;
+        if (ran && progress) continue;
+        if (ran) {
+            // All that can run polls. Lanes that wait to reconverge may hold what is polled.
+            return RunResult::kSpinning;
+        }
+        // Nothing can run: first let go who waits for diverged lanes, then complete warp operations
+        // without the lanes that cannot come; each is reported where it is wrong.
+        bool released = false;
+        for (WarpState& w : state.warps) {
+            warp = &w;
+            if (!w.joins.empty()) {
+                release_joins(w);
+                released = true;
+            }
+        }
+        if (released) continue;
+        for (WarpState& w : state.warps) {
+            const bool waiting = std::any_of(w.splits.begin(), w.splits.end(), [](const Split& s) {
+                return s.state == SplitState::kWarpSync;
+            });
+            if (!waiting) continue;
+            try_warp_sync(w, true);
+            released = true;
+            break;
+        }
+        if (released) continue;
+        report_stall(StallEvent::Kind::kDeadlock);
+        fail(LaunchStatus::kDeadlock);
+        abort = true;
+        return RunResult::kAborted;
+    }
+}
+
+void Executor::report_stall(StallEvent::Kind kind) {
+    std::vector<Waiter> waiters;
+    uint64_t exited = 0;
+    for (const auto& state : resident_) {
+        exited += state->info.threads - state->live_threads;
+        for (const WarpState& w : state->warps) {
+            for (const Split& split : w.splits) {
+                const Code& code = *split.frame->code;
+                const uint32_t at = split.state == SplitState::kBarrier ? split.pc - 1 : split.pc;
+                SiteId site = code.instructions[at].site;
+                for (uint32_t k = at; !site && k-- > 0;) site = code.instructions[k].site;
+                const WaitReason reason = split.state == SplitState::kBarrier ? WaitReason::kBarrier
+                                          : split.state == SplitState::kWarpSync
+                                              ? WaitReason::kWarpSync
+                                              : WaitReason::kRunning;
+                waiters.push_back({&state->info, w.info.index, split.mask, site, reason,
+                                   split.barrier, split.named});
+            }
+            for (const Join* join : w.joins) {
+                SiteId site = 0;
+                for (uint32_t k = join->pc + 1; !site && k-- > 0;)
+                    site = join->frame->code->instructions[k].site;
+                waiters.push_back({&state->info, w.info.index, join->arrived, site,
+                                   WaitReason::kReconvergence, 0, 0});
+            }
+        }
+    }
+    const StallEvent event{kind, &info, waiters, exited, budget_};
+    for (Observer* o : observers.fault) o->on_stall(event);
+}
+
+void Executor::collect_counts(LaunchSummary& summary) {
+    site_counts_.clear();
+    uint64_t threads = 0;
+    for (Code* code : touched_) {
+        int64_t warps = 0, lanes = 0;
+        for (size_t i = 0; i < code->instructions.size(); ++i) {
+            warps += code->warp_delta[i];
+            lanes += code->thread_delta[i];
+            const Instr& in = code->instructions[i];
+            if (warps == 0 || in.site == 0) continue;
+            threads += uint64_t(lanes);
+            const bool conditional = in.control == kBranch && in.guarded;
+            site_counts_.push_back({in.site, uint64_t(warps), uint64_t(lanes), conditional,
+                                    code->divergent[i]});
+        }
+        code->reset_counts();
+    }
+    touched_.clear();
+    summary.thread_instructions = threads;
+    summary.warp_instructions = warp_instructions;
+    summary.sites = site_counts_;
+}
+
+LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request, uint64_t budget,
+                               uint32_t stack_bytes, void (*sink)(const char*, size_t)) {
+    entry_ = &kernel.code();
+    info = LaunchInfo{};
+    info.serial = ++serial_;
+    info.kernel = kernel.name();
+    info.mangled = kernel.mangled();
+    info.grid = request.grid;
+    info.block = request.block;
+    info.dynamic_shared_bytes = request.dynamic_shared_bytes;
+    info.stream = request.stream;
+    info.device = request.device;
+    info.cooperative = request.cooperative;
+    info.launched_at = request.site;
+    info.parameters = &kernel.parameters();
+    info.declared = kernel.declared();
+    arguments = request.arguments;
+    arguments.resize(std::max<size_t>(arguments.size(), kernel.parameter_bytes()) + 16);
+    info.arguments = std::span(arguments.data(), kernel.parameter_bytes());
+    layout = kernel.layout(request.dynamic_shared_bytes, info.shared_bytes);
+    info.shared = &layout;
+    windows.assign(size_t(1) << (32 - kSharedWindowBits), nullptr);
+    for (const SharedVariable& v : layout) windows[v.address >> kSharedWindowBits] = &v;
+
+    const uint32_t stride = (entry_->local_bytes + 64 * std::max(stack_bytes, 1024u) + 65536 + 4095) & ~4095u;
+    if (stride != local_stride_) {
+        for (std::byte* p : local_pool_) munmap(p, size_t(local_stride_) * kWarpSize);
+        local_pool_.clear();
+        local_stride_ = stride;
+    }
+    status = LaunchStatus::kOk;
+    abort = false;
+    warp_instructions = 0;
+    budget_ = budget;
+    budget_left_ = int64_t(std::min<uint64_t>(budget, uint64_t(1) << 62));
+    printf_sink = sink;
+    changes = 0;
+    if (request.cooperative && !grid_workspace) {
+        grid_workspace = memory.allocate(MemoryKind::kModule, 256, request.device, 0);
+        if (grid_workspace) {
+            grid_workspace->name = "grid barrier";
+            for (Observer* o : observers.memory) o->on_alloc(*grid_workspace);
+        }
+    }
+    if (request.cooperative && grid_workspace) std::memset(grid_workspace->host, 0, 256);
+    for (Observer* o : observers.launch) o->on_launch_begin(info);
+
+    thread_ids.resize((request.block.count() + kWarpSize - 1) / kWarpSize);
+    BlockInfo shape;
+    shape.launch = &info;
+    for (uint32_t t = 0; t < thread_ids.size() * kWarpSize; ++t) {
+        const Dim3 index = thread_index(shape, t);
+        auto& ids = thread_ids[t / kWarpSize].axis;
+        ids[0][t % kWarpSize] = index.x;
+        ids[1][t % kWarpSize] = index.y;
+        ids[2][t % kWarpSize] = index.z;
+    }
+    const uint64_t blocks = request.grid.count();
+    const uint32_t threads = uint32_t(request.block.count());
+    const uint64_t per_sm = std::clamp<uint64_t>(limits.threads_per_multiprocessor / std::max(threads, 1u),
+                                                 1, limits.blocks_per_multiprocessor);
+    const uint64_t most = std::max<uint64_t>(1, limits.multiprocessors * per_sm);
+    uint64_t next = 0, idle_rounds = 0, seen = 0;
+    size_t turn = 0;
+    while (!abort && (next < blocks || !resident_.empty())) {
+        const bool all_spin = std::all_of(resident_.begin(), resident_.end(),
+                                          [](const auto& b) { return b->spinning; });
+        if (all_spin && next < blocks && resident_.size() < most) {
+            if (spare_.empty()) spare_.push_back(std::make_unique<BlockState>());
+            resident_.push_back(std::move(spare_.back()));
+            spare_.pop_back();
+            start_block(next++, *resident_.back());
+            turn = resident_.size() - 1;
+        } else if (all_spin) {
+            // A whole round in which nothing changed, many times over: they poll what nobody writes.
+            if (turn == 0) {
+                idle_rounds = changes == seen ? idle_rounds + 1 : 0;
+                seen = changes;
+                if (idle_rounds > 2000) {
+                    report_stall(StallEvent::Kind::kBudget);
+                    fail(LaunchStatus::kBudget);
+                    abort = true;
+                    break;
+                }
+            }
+        }
+        if (turn >= resident_.size()) turn = 0;
+        BlockState& state = *resident_[turn];
+        const RunResult result = run_block(state);
+        if (result == RunResult::kAborted) break;
+        if (result == RunResult::kFinished) {
+            finish_block(state);
+            spare_.push_back(std::move(resident_[turn]));
+            resident_.erase(resident_.begin() + ptrdiff_t(turn));
+            for (auto& other : resident_) other->spinning = false;
+            turn = 0;
+            ++changes;
+        } else {
+            state.spinning = true;
+            ++turn;
+            if (turn >= resident_.size()) turn = 0;
+        }
+    }
+    for (auto& state : resident_) {
+        finish_block(*state);
+        spare_.push_back(std::move(state));
+    }
+    resident_.clear();
+    LaunchSummary summary;
+    summary.status = status;
+    collect_counts(summary);
+    for (Observer* o : observers.launch) o->on_launch_end(info, summary);
+    block = nullptr;
+    warp = nullptr;
+    running = nullptr;
+    return summary;
+}
+
+void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::string file,
+                     uint32_t line, std::string function) {
+    FaultEvent event{kind, warp ? &warp->info : nullptr, current ? current->site : 0, lanes,
+                     std::move(message), std::move(file), line, std::move(function)};
+    for (Observer* o : observers.fault) o->on_fault(event);
+}
+
+std::byte* Executor::peek(uint64_t generic, uint64_t bytes, uint32_t lane) {
+    const uint64_t tag = generic >> 56;
+    if (tag == kSharedTag) {
+        const uint32_t address = uint32_t(generic);
+        const SharedVariable* v = windows[address >> kSharedWindowBits];
+        if (!v || address < v->address || address - v->address + bytes > v->bytes) return nullptr;
+        return block->shared.data() + v->offset + (address - v->address);
+    }
+    if (tag == kLocalTag) {
+        const uint32_t address = uint32_t(generic);
+        if (address + bytes > local_stride_) return nullptr;
+        std::byte* base = local_memory();
+        return base ? base + size_t(lane) * local_stride_ + address : nullptr;
+    }
+    if (tag == kParamTag) {
+        const uint32_t address = uint32_t(generic);
+        return address + bytes <= arguments.size() ? arguments.data() + address : nullptr;
+    }
+    if (tag != 0) return nullptr;
+    const Allocation* a = memory.find(generic);
+    if (!a || !a->live || !a->contains(generic, bytes)) return nullptr;
+    return a->host + (generic - a->address);
+}
+
+const std::byte* current_bytes(const AccessEvent& event, uint32_t lane) {
+    if (event.bad_lanes >> lane & 1 || !Executor::running) return nullptr;
+    Executor& ex = *Executor::running;
+    uint64_t address = event.address[lane];
+    if (event.space == ptx::Space::kShared) address = generic_base(kSharedTag) + uint32_t(address);
+    else if (event.space == ptx::Space::kLocal) address = generic_base(kLocalTag) + uint32_t(address);
+    return ex.peek(address, event.bytes, lane);
+}
+
+}  // namespace machine

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The process-wide table behind SiteId. Source lines are looked up only when somebody asks.
+#include "machine/sites.h"
+
+#include <deque>
+#include <memory>
+
+#include "ptx/demangle.h"
+
+namespace machine {
+namespace {
+
+struct Record {
+    ptx::Module* module;
+    const ptx::Function* function;
+    uint32_t instruction;
+    std::unique_ptr<CodeSite> resolved;
+};
+
+std::deque<Record>& records() {
+    static auto* table = new std::deque<Record>(1);  // site 0 is "unknown"
+    return *table;
+}
+
+}  // namespace
+
+SiteId register_site(ptx::Module& module, const ptx::Function& function, uint32_t instruction) {
+    records().push_back({&module, &function, instruction, nullptr});
+    return SiteId(records().size() - 1);
+}
+
+uint32_t site_count() { return uint32_t(records().size()); }
+
+const CodeSite& code_site(SiteId site) {
+    static const CodeSite unknown;
+    if (site == 0 || site >= records().size()) return unknown;
+    Record& record = records()[site];
+    if (!record.resolved) {
+        auto out = std::make_unique<CodeSite>();
+        const ptx::Instruction& in = record.function->body[record.instruction];
+        out->mangled = std::string(record.function->name);
+        out->function = ptx::plain_function(out->mangled);
+        out->user = record.module->user_line(in.location);
+        out->chain = record.module->inline_chain(in.location);
+        out->opcode = in.text;
+        out->ptx_line = in.line;
+        record.resolved = std::move(out);
+    }
+    return *record.resolved;
+}
+
+}  // namespace machine

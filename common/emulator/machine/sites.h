@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The process-wide table behind SiteId: which PTX instruction of which module a site is.
+#pragma once
+
+#include "machine/events.h"
+
+namespace machine {
+
+// `module` and `function` must live for ever (loaded modules are never destroyed).
+SiteId register_site(ptx::Module& module, const ptx::Function& function, uint32_t instruction);
+uint32_t site_count();
+
+}  // namespace machine

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Writing of findings. Works with the bare file descriptor: at the end of a crashing process the
+// standard streams may be in any state.
+#include "output.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace emulator {
+namespace {
+
+bool write_all(int file, const std::string& text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t count = write(file, text.data() + done, text.size() - done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        done += size_t(count);
+    }
+    return true;
+}
+
+bool wants_colour() {
+    const char* off = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    return isatty(STDERR_FILENO) && !(off && *off) &&
+           !(terminal && std::strcmp(terminal, "dumb") == 0);
+}
+
+std::string counted(size_t count, const char* noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+bool Output::open(const std::string& path, bool append) {
+    path_ = path;
+    if (path.empty()) return true;
+    const int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (append ? 0 : O_TRUNC);
+    file_ = ::open(path.c_str(), flags, 0666);
+    if (file_ < 0) {
+        std::fprintf(stderr,
+                     "emulator: the report %s cannot be written: %s\n",
+                     path.c_str(),
+                     std::strerror(errno));
+        return false;
+    }
+    // The program under test must not get a low descriptor number by surprise, nor close ours.
+    const int high = fcntl(file_, F_DUPFD_CLOEXEC, 200);
+    if (high >= 0) {
+        close(file_);
+        file_ = high;
+    }
+    return true;
+}
+
+bool Output::append_line(const std::string& text) {
+    if (file_ < 0 || failed_) return false;
+    if (start_ == end_) start_ = end_ = lseek(file_, 0, SEEK_END);
+    failed_ = !write_all(file_, text + "\n");
+    if (failed_)
+        std::fprintf(stderr,
+                     "emulator: the report %s cannot be written: %s\n",
+                     path_.c_str(),
+                     std::strerror(errno));
+    end_ += int64_t(text.size()) + 1;
+    return !failed_;
+}
+
+void Output::stream(const checks::Report& report) {
+    if (file_ < 0) return;
+    const auto& findings = report.findings();
+    for (; streamed_ < findings.size(); ++streamed_)
+        append_line(checks::render_json(findings[streamed_]));
+}
+
+void Output::rewrite(const checks::Report& report) {
+    if (file_ < 0 || failed_ || streamed_ == first_) return;
+    const auto& findings = report.findings();
+    std::string text;
+    for (size_t i = first_; i < findings.size(); ++i)
+        text += checks::render_json(findings[i]) + "\n";
+    // Only when the end of the file is still ours: another process may have added to it.
+    struct stat status {};
+    flock(file_, LOCK_EX);
+    if (fstat(file_, &status) == 0 && status.st_size == end_ && ftruncate(file_, start_) == 0) {
+        failed_ = !write_all(file_, text);
+        end_ = start_ + int64_t(text.size());
+        streamed_ = findings.size();
+    }
+    flock(file_, LOCK_UN);
+}
+
+void Output::print(const checks::Report& report) {
+    const auto& findings = report.findings();
+    const bool colour = wants_colour();
+    std::string text;
+    for (; printed_ < findings.size(); ++printed_)
+        text += checks::render_text(findings[printed_], colour) + "\n";
+    write_all(STDERR_FILENO, text);
+}
+
+void Output::finish(const checks::Report& report, uint64_t launches, bool ended_early) {
+    stream(report);
+    rewrite(report);
+    print(report);
+    if (printed_ == std::max(first_, summed_up_)) return;
+    summed_up_ = printed_;
+    write_all(STDERR_FILENO,
+              "emulator: " + summary(report, first_, launches) +
+                  (ended_early ? " (the program did not end normally)\n" : "\n"));
+}
+
+void Output::forget(const checks::Report& report) {
+    first_ = streamed_ = printed_ = summed_up_ = report.findings().size();
+    start_ = end_ = 0;
+}
+
+std::string summary(const checks::Report& report, size_t first, uint64_t launches) {
+    const auto& findings = report.findings();
+    std::array<size_t, 3> count{};
+    for (size_t i = first; i < findings.size(); ++i) ++count[size_t(findings[i].severity)];
+    constexpr std::array kNouns{"error", "warning", "note"};
+    std::string text;
+    for (size_t i = 0; i < count.size(); ++i)
+        if (count[i] > 0) text += (text.empty() ? "" : ", ") + counted(count[i], kNouns[i]);
+    if (text.empty()) return text;
+    return text + " in " +
+           (launches == 1 ? std::string("1 launch") : std::to_string(launches) + " launches");
+}
+
+}  // namespace emulator

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The parser of one function body. Split over body.cpp (statements, scopes, labels),
+// instructions.cpp (mnemonics, calls) and operands.cpp.
+#pragma once
+
+#include "ptx/index.h"
+#include "ptx/tables.h"
+
+namespace ptx {
+
+class BodyParser {
+public:
+    BodyParser(ModuleIndex& index, uint32_t function, Function& out,
+               std::vector<Unsupported>& unsupported);
+    void run();
+
+private:
+    // `.reg .b32 %r<80>`: %r0 to %r79. A register becomes one of Function::registers on first use.
+    struct Range {
+        Type type = Type::kNone;
+        uint32_t count = 0;
+        std::vector<uint32_t> dense;                    // number -> index + 1
+        std::unordered_map<uint32_t, uint32_t> sparse;  // for large numbers
+    };
+    struct Symbol {
+        enum class Kind : uint8_t { kRegister, kVariable } kind = Kind::kRegister;
+        Type type = Type::kNone;
+        uint32_t index = 0;              // variable, or register + 1 (0: not used yet)
+        uint8_t vector = 1;              // a vector register has its elements here
+        std::vector<uint32_t> elements;  // register + 1
+    };
+    // A label wanted by operand `operand` of an instruction, or by entry `operand` of a table.
+    struct Wanted {
+        std::string_view name;
+        uint32_t line = 0, owner = 0, operand = 0;
+        bool is_table = false;
+    };
+    struct Scope {
+        std::unordered_map<std::string_view, Symbol> names;
+        std::unordered_map<std::string_view, Range> ranges;  // by prefix
+        std::unordered_map<std::string_view, uint32_t> labels;
+        std::vector<Wanted> wanted;
+    };
+    struct Found {
+        bool found = false;
+        bool selector = false;  // `%r1.b0`, an element selector of the video instructions
+        Operand operand;
+    };
+
+    // body.cpp
+    void statement();
+    void directive();
+    void register_declaration();
+    void variable_declaration();
+    void location();
+    void label(const Token& name);
+    void branch_targets(const Token& name);
+    void call_prototype(const Token& name);
+    void open_scope();
+    void close_scope();
+    void resolve(const Wanted& wanted, uint32_t target);
+    void finish();
+    void report(std::string_view text, uint32_t line);
+
+    // registers.cpp
+    void declare_register(const Token& name, const Specifiers& specifiers);
+    Found find(std::string_view name, std::string_view suffix);
+    bool find_in_scope(Scope& scope, std::string_view name, std::string_view suffix, Found& out);
+    bool find_in_ranges(Scope& scope, std::string_view name, Found& out);
+    uint32_t use_register(std::string_view name, Type type);
+
+    // instructions.cpp
+    void instruction(Instruction& out);
+    void mnemonic(Instruction& out);
+    void call(Instruction& out);
+    void branch(Instruction& out);
+    void append(Instruction&& instruction);
+    void append_return(uint32_t line);
+    void lower_call_registers(Instruction& out, const Token& place);
+    void move_registers(const std::vector<bool>& flags, bool results, const Instruction& model);
+
+    // operands.cpp
+    Operand operand(unsigned depth);
+    Operand reference();
+    Operand address(unsigned depth);
+    Operand list(char close, Operand::Kind kind, unsigned depth);
+    Operand constant();
+    Operand module_symbol(const Token& name);
+    uint64_t element_bytes(const Operand& symbol) const;
+
+    ModuleIndex& index_;
+    const BodyPlace& place_;
+    Function& out_;
+    std::vector<Unsupported>& unsupported_;
+    Lexer lexer_;
+    std::vector<Scope> scopes_;
+    std::vector<std::pair<std::string_view, uint32_t>> module_names_;  // to be declared somewhere
+    std::unordered_map<std::string_view, uint32_t> all_labels_;        // kAmbiguous when twice
+    uint32_t location_ = 0;
+    bool jumps_to_end_ = false;
+    bool done_ = false;
+    bool odd_operand_ = false;  // the instruction being read uses a form that Operand cannot hold
+};
+
+}  // namespace ptx

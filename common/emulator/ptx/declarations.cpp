@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "ptx/declarations.h"
+
+#include <bit>
+
+#include "ptx/expression.h"
+#include "ptx/initialiser.h"
+#include "ptx/tables.h"
+
+namespace ptx {
+namespace {
+
+constexpr uint32_t kMaxAlign = 1u << 16;
+constexpr uint64_t kMaxVariableBytes = uint64_t(1) << 40;
+constexpr uint32_t kMaxParameterBytes = 1u << 26;
+constexpr size_t kMaxDimensions = 16;
+
+uint32_t parse_alignment(Lexer& lexer) {
+    const Token token = lexer.peek();
+    const uint64_t align = lexer.expect_integer("an alignment in bytes");
+    if (!std::has_single_bit(align) || align > kMaxAlign) {
+        lexer.fail(token, "an alignment that is a power of two");
+    }
+    return uint32_t(align);
+}
+
+// `.attribute(.managed)`, `.attribute(.unified(1, 2))`: the lexer behind the directive's name.
+void parse_attributes(Lexer& lexer, Specifiers& specifiers) {
+    lexer.expect('(', "after .attribute");
+    for (unsigned depth = 1; depth > 0;) {
+        const Token token = lexer.take();
+        if (token.kind == Token::Kind::kEnd) lexer.fail(token, "')' after .attribute");
+        if (token.is('(')) ++depth;
+        if (token.is(')')) --depth;
+        if (token.is_dotted(".managed")) specifiers.is_managed = true;
+    }
+}
+
+// `[4][2]`, `[]`. Only the first dimension may be empty; it reads as 0.
+std::vector<uint64_t> parse_dimensions(Lexer& lexer) {
+    std::vector<uint64_t> dimensions;
+    while (lexer.peek().is('[')) {
+        const Token bracket = lexer.take();
+        if (dimensions.size() == kMaxDimensions) lexer.fail(bracket, "fewer dimensions");
+        if (lexer.accept(']')) {
+            if (!dimensions.empty()) lexer.fail(bracket, "a size in every dimension but the first");
+            dimensions.push_back(0);
+            continue;
+        }
+        dimensions.push_back(parse_integer(lexer, "an array size"));
+        lexer.expect(']', "after an array size");
+    }
+    return dimensions;
+}
+
+uint64_t product(Lexer& lexer, const Token& name, const std::vector<uint64_t>& dimensions,
+                 uint64_t bytes, uint64_t limit) {
+    for (const uint64_t dimension : dimensions) {
+        if (dimension != 0 && bytes > limit / dimension) lexer.fail(name, "a smaller array");
+        bytes *= dimension;
+    }
+    return bytes;
+}
+
+}  // namespace
+
+uint64_t Specifiers::element_bytes() const {
+    if (is_texture || is_surface) return 8;
+    return uint64_t(byte_size(type)) * vector;
+}
+
+Specifiers parse_specifiers(Lexer& lexer) {
+    Specifiers out;
+    out.line = lexer.peek().line;
+    bool has_type = false;
+    while (lexer.peek().kind == Token::Kind::kDotted) {
+        const Token token = lexer.take();
+        const std::string_view word = token.text.substr(1);
+        const Dotted dotted = find_dotted(word);
+        if (word == "align") {
+            out.align = parse_alignment(lexer);
+        } else if (word == "attribute") {
+            parse_attributes(lexer, out);
+        } else if (word == "ptr") {
+            // What a pointer parameter points to: `.ptr .global .align 4`. Nothing to keep.
+            if (find_dotted(lexer.peek().kind == Token::Kind::kDotted ? lexer.peek().text.substr(1)
+                                                                      : std::string_view{})
+                    .kind == Dotted::Kind::kSpace) {
+                lexer.advance();
+            }
+            if (lexer.accept_dotted(".align")) parse_alignment(lexer);
+        } else if (word == "reg") {
+            out.is_register = true;
+        } else if (word == "extern") {
+            out.is_extern = true;
+        } else if (word == "visible" || word == "weak" || word == "common") {
+            // Linkage decides nothing inside one module.
+        } else if (word == "texref" || word == "samplerref" || word == "tex") {
+            out.is_texture = true;
+            if (word == "tex")
+                out.space = Space::kGlobal;
+            else
+                out.type = Type::kB64;
+            has_type = true;
+        } else if (word == "surfref") {
+            out.is_surface = true;
+            out.type = Type::kB64;
+            has_type = true;
+        } else if (dotted.kind == Dotted::Kind::kType) {
+            out.type = dotted.type;
+            has_type = true;
+        } else if (dotted.kind == Dotted::Kind::kSpace) {
+            out.space = dotted.space;
+        } else if (dotted.kind == Dotted::Kind::kVector) {
+            out.vector = dotted.vector;
+        } else {
+            lexer.fail(token, "a state space, a type or an attribute of a declaration");
+        }
+    }
+    if (!has_type) lexer.fail("a type, for instance .u32");
+    if (out.type == Type::kPred && !out.is_register) {
+        lexer.fail(out.line, ".pred", "predicates live in registers only: expected .reg");
+    }
+    return out;
+}
+
+Variable parse_variable(Lexer& lexer, const Specifiers& specifiers) {
+    Variable out;
+    const Token name = lexer.expect_name("the name of a variable");
+    out.name = name.text;
+    out.space = specifiers.space;
+    out.type = specifiers.type;
+    out.is_extern = specifiers.is_extern;
+    out.is_managed = specifiers.is_managed;
+    out.is_texture = specifiers.is_texture;
+    out.is_surface = specifiers.is_surface;
+    const uint64_t element = specifiers.element_bytes();
+    out.align = specifiers.align ? specifiers.align : uint32_t(std::max<uint64_t>(element, 1));
+
+    std::vector<uint64_t> dimensions = parse_dimensions(lexer);
+    out.is_array = !dimensions.empty();
+    const bool unsized = out.is_array && dimensions[0] == 0;
+    if (specifiers.vector > 1) dimensions.push_back(specifiers.vector);
+    const uint64_t scalar = element / specifiers.vector;
+    out.bytes = product(lexer, name, dimensions, scalar, kMaxVariableBytes);
+    if (lexer.accept('=')) {
+        if (specifiers.is_texture || specifiers.is_surface) {
+            // Sampler settings of a reference; the runtime's own registration decides them.
+            if (lexer.peek().is('{'))
+                lexer.skip_braces();
+            else
+                parse_constant(lexer);
+        } else {
+            const uint64_t written = parse_initialiser(lexer, dimensions, unsized, out);
+            if (unsized) out.bytes = written;
+        }
+    }
+    return out;
+}
+
+std::vector<Parameter> parse_parameters(Lexer& lexer, std::vector<bool>* registers) {
+    std::vector<Parameter> out;
+    lexer.expect('(', "before parameters");
+    if (lexer.accept(')')) return out;
+    uint64_t end = 0;
+    do {
+        const Specifiers specifiers = parse_specifiers(lexer);
+        if (specifiers.space != Space::kNone && specifiers.space != Space::kParam) {
+            lexer.fail(specifiers.line, {}, "expected .param or .reg before a parameter");
+        }
+        const Token name = lexer.expect_name("the name of a parameter");
+        const std::vector<uint64_t> dimensions = parse_dimensions(lexer);
+        Parameter parameter;
+        parameter.name = name.text;
+        parameter.type = specifiers.type;
+        parameter.is_array = !dimensions.empty();
+        const uint64_t element = specifiers.type == Type::kPred ? 1 : specifiers.element_bytes();
+        parameter.bytes = uint32_t(product(lexer, name, dimensions, element, kMaxParameterBytes));
+        parameter.align =
+            specifiers.align ? specifiers.align : uint32_t(std::max<uint64_t>(element, 1));
+        const uint64_t offset = (end + parameter.align - 1) & ~uint64_t(parameter.align - 1);
+        end = offset + parameter.bytes;
+        if (end > kMaxParameterBytes) lexer.fail(name, "fewer bytes of parameters");
+        parameter.offset = uint32_t(offset);
+        out.push_back(parameter);
+        if (registers) registers->push_back(specifiers.is_register);
+    } while (lexer.accept(','));
+    lexer.expect(')', "after parameters");
+    return out;
+}
+
+}  // namespace ptx

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Declarations shared by modules, function headers and bodies: variables with their initialisers,
+// parameters, and the directives around them.
+#pragma once
+
+#include "ptx/lexer.h"
+
+namespace ptx {
+
+// Everything written before the name of a variable, register or parameter, in any order.
+struct Specifiers {
+    Space space = Space::kNone;
+    Type type = Type::kNone;
+    uint8_t vector = 1;
+    uint32_t align = 0;  // 0: not written
+    bool is_register = false, is_extern = false, is_managed = false;
+    bool is_texture = false, is_surface = false;  // opaque references
+    uint32_t line = 0;
+
+    uint64_t element_bytes() const;
+};
+
+// Reads dotted tokens until a name; the space may be missing. Throws ParseError.
+Specifiers parse_specifiers(Lexer& lexer);
+
+// The name at the lexer, its dimensions and its initialiser, up to ',' or ';'.
+Variable parse_variable(Lexer& lexer, const Specifiers& specifiers);
+
+// `(a, b, ...)`, the lexer at '('. Computes offsets. `registers` (may be null) gets one flag for
+// each parameter that is declared in the .reg space.
+std::vector<Parameter> parse_parameters(Lexer& lexer, std::vector<bool>* registers);
+
+}  // namespace ptx

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "ptx/demangle.h"
+
+#include "ptx/itanium.h"
+
+namespace ptx {
+namespace {
+
+// What a reader of messages should see of `<...>`.
+std::string readable_arguments(const NameComponent& component) {
+    if (!component.is_template) return {};
+    if (component.arguments.find("__nv_dl_wrapper_t") != std::string::npos ||
+        component.arguments.find("__nv_hdl_wrapper_t") != std::string::npos) {
+        return "<lambda>";
+    }
+    return component.arguments;
+}
+
+std::string function_name(std::string_view mangled, bool with_arguments) {
+    const std::vector<NameComponent> parts = read_mangled(mangled);
+    if (parts.empty()) return std::string(mangled);
+    std::string out;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const bool last = i + 1 == parts.size();
+        if (!last && is_noise(parts[i].name)) continue;
+        if (!out.empty()) out += "::";
+        out += parts[i].name;
+        if (with_arguments && last) out += readable_arguments(parts[i]);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string demangled_function(std::string_view mangled) {
+    return function_name(mangled, true);
+}
+
+std::string plain_function(std::string_view mangled) {
+    return function_name(mangled, false);
+}
+
+std::string demangled_variable(std::string_view mangled) {
+    const std::vector<NameComponent> parts = read_mangled(mangled);
+    return parts.empty() ? std::string(mangled) : parts.back().name;
+}
+
+}  // namespace ptx

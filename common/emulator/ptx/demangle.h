@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Names for messages: what the student wrote, from the mangled names in PTX (Itanium C++ ABI).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ptx {
+
+// A function as messages call it: no parameters, no return type, no anonymous or internal-linkage
+// namespaces, no enclosing function. `_Z3fooIiEvPT_` is `foo<int>`, a name that is not mangled
+// stays itself.
+std::string demangled_function(std::string_view mangled);
+
+// The same without template arguments: `foo`; for a lambda or operator its own readable form.
+std::string plain_function(std::string_view mangled);
+
+// A variable's innermost component: `_ZZ14tree_reductionPKfPfiE4tile` is `tile`.
+std::string demangled_variable(std::string_view mangled);
+
+}  // namespace ptx

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// The index of a module: every directive outside bodies.
+#include "ptx/expression.h"
+#include "ptx/index.h"
+
+namespace ptx {
+namespace {
+
+// The newest PTX ISA whose text this reader knows; minor versions only add instructions.
+constexpr unsigned kNewestMajor = 9;
+
+class Indexer {
+public:
+    explicit Indexer(ModuleIndex& index) : index_(index), lexer_(index.text, index.name) {}
+
+    void run() {
+        while (lexer_.peek().kind != Token::Kind::kEnd) statement();
+        if (index_.version_major == 0) {
+            lexer_.fail(1, {}, "expected .version at the start: this is not a PTX module");
+        }
+        if (index_.target == 0) {
+            lexer_.fail(1, {}, "expected .target, for instance .target sm_75");
+        }
+    }
+
+private:
+    void statement() {
+        const Token token = lexer_.peek();
+        if (token.is(';')) {
+            lexer_.advance();
+        } else if (token.is('@', '@') || token.is('@')) {
+            lexer_.skip_line();  // @@DWARF, the debug directives of PTX 2
+        } else if (token.kind == Token::Kind::kDotted) {
+            directive(token);
+        } else {
+            lexer_.fail("a directive such as .version, .entry, .func or .global");
+        }
+    }
+
+    void directive(const Token& token) {
+        const std::string_view word = token.text;
+        if (index_.version_major == 0 && word != ".version") {
+            lexer_.fail(".version before anything else: this is not a PTX module");
+        }
+        if (word == ".version") {
+            lexer_.advance();
+            version();
+        } else if (word == ".target") {
+            lexer_.advance();
+            target();
+        } else if (word == ".address_size") {
+            lexer_.advance();
+            const Token size = lexer_.peek();
+            if (lexer_.expect_integer("64 after .address_size") != 64) {
+                lexer_.fail(size, "64-bit addresses: compile with -m64");
+            }
+        } else if (word == ".file") {
+            lexer_.advance();
+            parse_file_directive(lexer_, index_.sources);
+        } else if (word == ".section") {
+            lexer_.advance();
+            section();
+        } else if (word == ".pragma") {
+            lexer_.advance();
+            lexer_.skip_statement();
+        } else if (word == ".alias") {
+            lexer_.advance();
+            const std::string_view alias = lexer_.expect_name("the name of an alias").text;
+            lexer_.expect(',', "after an alias");
+            index_.aliases[alias] = lexer_.expect_name("the name of a function").text;
+            lexer_.expect(';', "after .alias");
+        } else if (word == ".loc") {
+            lexer_.skip_line();
+        } else {
+            declaration();
+        }
+    }
+
+    void version() {
+        const Token token = lexer_.take();
+        // `9.0` reads as a floating-point number; its digits are what counts.
+        const size_t dot = token.text.find('.');
+        const auto digits = [&](std::string_view text) {
+            unsigned value = 0;
+            if (text.empty() || text.size() > 4) lexer_.fail(token, "a version such as 9.0");
+            for (const char c : text) {
+                if (c < '0' || c > '9') lexer_.fail(token, "a version such as 9.0");
+                value = value * 10 + unsigned(c - '0');
+            }
+            return value;
+        };
+        if (token.kind != Token::Kind::kFloat64 || dot == std::string_view::npos) {
+            lexer_.fail(token, "a version such as 9.0");
+        }
+        index_.version_major = digits(token.text.substr(0, dot));
+        index_.version_minor = digits(token.text.substr(dot + 1));
+        if (index_.version_major == 0) lexer_.fail(token, "a version such as 9.0");
+        if (index_.version_major > kNewestMajor) {
+            lexer_.fail(token.line,
+                        token.text,
+                        "PTX ISA " + std::string(token.text) + " is newer than " +
+                            std::to_string(kNewestMajor) +
+                            ".x, the newest that this reader knows; compile with CUDA 13 or older");
+        }
+    }
+
+    void target() {
+        do {
+            const Token token = lexer_.expect_name("a target such as sm_75");
+            const size_t digit = token.text.find_first_of("0123456789");
+            if ((token.text.starts_with("sm_") || token.text.starts_with("compute_")) &&
+                digit != std::string_view::npos) {
+                unsigned arch = 0;
+                for (size_t i = digit; i < token.text.size() && i < digit + 4; ++i) {
+                    const char c = token.text[i];
+                    if (c < '0' || c > '9') break;  // sm_90a
+                    arch = arch * 10 + unsigned(c - '0');
+                }
+                index_.target = arch;
+            }
+        } while (lexer_.accept(','));
+        if (index_.target == 0) lexer_.fail("a target such as sm_75");
+    }
+
+    void section() {
+        const Token name = lexer_.take();
+        if (name.kind != Token::Kind::kDotted && name.kind != Token::Kind::kName) {
+            lexer_.fail(name, "the name of a section");
+        }
+        const size_t begin = lexer_.token_begin();
+        const uint32_t line = lexer_.peek().line;
+        if (name.text == ".debug_str") {
+            index_.sources.set_strings(lexer_.text().substr(begin), line);
+        }
+        lexer_.skip_braces();
+    }
+
+    // Linkage, then a variable or a function.
+    void declaration() {
+        const Token first = lexer_.peek();
+        bool is_extern = false;
+        while (lexer_.peek().is_dotted(".visible") || lexer_.peek().is_dotted(".extern") ||
+               lexer_.peek().is_dotted(".weak") || lexer_.peek().is_dotted(".common")) {
+            is_extern = is_extern || lexer_.peek().is_dotted(".extern");
+            lexer_.advance();
+        }
+        const Token token = lexer_.peek();
+        if (token.is_dotted(".entry") || token.is_dotted(".func")) {
+            lexer_.advance();
+            function(token, is_extern);
+        } else if (token.is_dotted(".global") || token.is_dotted(".const") ||
+                   token.is_dotted(".shared") || token.is_dotted(".tex") ||
+                   token.is_dotted(".local") || token.is_dotted(".align")) {
+            variables(is_extern);
+        } else if (token.kind == Token::Kind::kDotted && token.text == first.text) {
+            // A directive of a later ISA: remembered, and skipped to where a statement ends.
+            index_.unsupported.push_back({std::string(token.text), token.line});
+            lexer_.skip_statement();
+        } else {
+            lexer_.fail(".entry, .func or the state space of a variable");
+        }
+    }
+
+    void variables(bool is_extern) {
+        Specifiers specifiers = parse_specifiers(lexer_);
+        specifiers.is_extern = specifiers.is_extern || is_extern;
+        do {
+            const Token name = lexer_.peek();
+            Variable variable = parse_variable(lexer_, specifiers);
+            const auto [known, is_new] =
+                index_.variable_index.try_emplace(variable.name, uint32_t(index_.variables.size()));
+            if (is_new) {
+                index_.variables.push_back(std::move(variable));
+            } else if (index_.variables[known->second].is_extern || variable.is_extern) {
+                // A declaration and the definition: the definition counts.
+                if (!variable.is_extern) index_.variables[known->second] = std::move(variable);
+            } else {
+                lexer_.fail(name, "a name that is not taken by another variable");
+            }
+        } while (lexer_.accept(','));
+        lexer_.expect(';', "after a variable");
+    }
+
+    // Directives that may stand between the parts of a function's header.
+    void performance(FunctionHeader& header, BodyPlace& place) {
+        while (lexer_.peek().kind == Token::Kind::kDotted) {
+            const Token token = lexer_.take();
+            if (token.text == ".noreturn") place.is_noreturn = true;
+            if (token.text == ".attribute" || lexer_.peek().is('(')) {
+                lexer_.expect('(', "after an attribute");
+                for (unsigned depth = 1; depth > 0; lexer_.advance()) {
+                    if (lexer_.peek().kind == Token::Kind::kEnd) lexer_.fail("')'");
+                    if (lexer_.peek().is('(')) ++depth;
+                    if (lexer_.peek().is(')')) --depth;
+                }
+            } else if (token.text == ".pragma") {
+                lexer_.skip_statement();
+            } else {
+                uint64_t product = 1;
+                bool given = false;
+                while (lexer_.peek().kind == Token::Kind::kInteger) {
+                    const uint64_t value = lexer_.take().bits;
+                    product =
+                        value != 0 && product > UINT32_MAX / value ? UINT32_MAX : product * value;
+                    given = true;
+                    if (!lexer_.accept(',')) break;
+                }
+                if (given && (token.text == ".maxntid" || token.text == ".reqntid")) {
+                    header.max_threads = uint32_t(product);
+                }
+            }
+        }
+    }
+
+    void function(const Token& keyword, bool is_extern) {
+        FunctionHeader header;
+        BodyPlace place;
+        header.is_entry = keyword.text == ".entry";
+        performance(header, place);
+        if (lexer_.peek().is('(')) {
+            if (header.is_entry) lexer_.fail("the name of a kernel: kernels return nothing");
+            header.results = parse_parameters(lexer_, &place.register_results);
+        }
+        performance(header, place);
+        const Token name = lexer_.expect_name("the name of a function");
+        header.name = name.text;
+        header.line = name.line;
+        if (lexer_.peek().is('(')) {
+            header.parameters = parse_parameters(lexer_, &place.register_parameters);
+        }
+        performance(header, place);
+        if (lexer_.peek().is('{')) {
+            if (is_extern) lexer_.fail("';' after an .extern function");
+            place.begin = lexer_.token_begin();
+            place.line = lexer_.peek().line;
+            lexer_.skip_braces();
+        } else {
+            header.is_declaration = true;
+            lexer_.expect(';', "or a body after the header of a function");
+        }
+        const auto [known, is_new] =
+            index_.function_index.try_emplace(header.name, uint32_t(index_.functions.size()));
+        if (is_new) {
+            index_.functions.push_back(std::move(header));
+            index_.bodies.push_back(std::move(place));
+        } else if (!header.is_declaration) {
+            const uint32_t at = known->second;
+            if (!index_.functions[at].is_declaration) {
+                lexer_.fail(name, "a name that is not taken by another function");
+            }
+            place.is_noreturn = place.is_noreturn || index_.bodies[at].is_noreturn;
+            index_.functions[at] = std::move(header);
+            index_.bodies[at] = std::move(place);
+        }
+    }
+
+    ModuleIndex& index_;
+    Lexer lexer_;
+};
+
+}  // namespace
+
+void parse_file_directive(Lexer& lexer, SourceMap& sources) {
+    const Token number = lexer.peek();
+    const uint64_t index = lexer.expect_integer("the number of a file");
+    if (index > UINT32_MAX) lexer.fail(number, "a smaller file number");
+    const Token name = lexer.take();
+    if (name.kind != Token::Kind::kString) lexer.fail(name, "the name of a file in quotes");
+    sources.add_file(uint32_t(index), name.text);
+    while (lexer.accept(',')) lexer.expect_integer("a time stamp or a size");
+}
+
+void index_module(ModuleIndex& index) {
+    Indexer(index).run();
+}
+
+const FunctionHeader* ModuleIndex::find_function(std::string_view wanted) const {
+    const auto alias = aliases.find(wanted);
+    const auto found = function_index.find(alias == aliases.end() ? wanted : alias->second);
+    return found == function_index.end() ? nullptr : &functions[found->second];
+}
+
+const Variable* ModuleIndex::find_variable(std::string_view wanted) const {
+    const auto found = variable_index.find(wanted);
+    return found == variable_index.end() ? nullptr : &variables[found->second];
+}
+
+bool ModuleIndex::declares(std::string_view wanted) const {
+    return find_function(wanted) || find_variable(wanted) || aliases.contains(wanted);
+}
+
+}  // namespace ptx

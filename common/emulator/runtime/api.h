@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The frame round every API function: takes the lock, returns a pending device fault, stops C++
+// exceptions, and remembers a failure as the thread's last error.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "runtime/context.h"
+
+namespace runtime {
+
+enum ApiFlags : unsigned {
+    kPlain = 0,
+    kIgnoresFault = 1,  // does its work even when a kernel of this device has faulted before
+    kSynchronises = 2,  // returns errors of earlier launches: a program that calls it has been told
+};
+
+// One running API call.
+class Call {
+public:
+    Call(const char* name, unsigned flags);
+
+    const char* const name;
+    Context& global;
+    ThreadState& thread;
+    Device& device() { return global.devices[size_t(thread.device)]; }
+    machine::HostSite site();  // of the calling line; taken on first use
+
+    // Fires on_api, and returns `error` for convenience.
+    cudaError_t misuse(machine::ApiEvent::Kind kind, cudaError_t error, std::string message,
+                       uint64_t address = 0, const machine::Allocation* allocation = nullptr,
+                       machine::HostSite other = 0, std::string kernel = {});
+
+    // Runs user code (a host callback) without the lock.
+    template <class F>
+    void unlocked(F&& function) {
+        lock_.unlock();
+        function();
+        lock_.lock();
+    }
+
+    cudaError_t enter();
+    cudaError_t leave(cudaError_t error);
+    cudaError_t failed(const char* what);  // an exception reached the boundary: our own fault
+
+private:
+    std::unique_lock<std::recursive_mutex> lock_;
+    const unsigned flags_;
+    machine::HostSite site_ = 0;
+    bool site_taken_ = false;
+};
+
+template <class F>
+cudaError_t api(const char* name, unsigned flags, F&& body) {
+    Call call(name, flags);
+    cudaError_t error = call.enter();
+    if (error == cudaSuccess) {
+        try {
+            error = body(call);
+        } catch (const std::bad_alloc&) {
+            error = cudaErrorMemoryAllocation;
+        } catch (const std::exception& exception) {
+            error = call.failed(exception.what());
+        }
+    }
+    return call.leave(error);
+}
+template <class F>
+cudaError_t api(const char* name, F&& body) {
+    return api(name, kPlain, static_cast<F&&>(body));
+}
+
+}  // namespace runtime

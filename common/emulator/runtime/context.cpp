@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// The process-wide state, and the frame round API calls (api.h).
+#include "runtime/context.h"
+
+#include <cstdio>
+
+#include "runtime/api.h"
+#include "runtime/errors.h"
+#include "runtime/host_sites.h"
+#include "runtime/registry.h"
+#include "runtime/stream.h"
+
+namespace runtime {
+namespace {
+
+Settings& requested_settings() {
+    static Settings* settings = new Settings;
+    return *settings;
+}
+
+template <class E>
+void fire_host(Context& context, void (machine::Observer::*method)(const E&), const E& event) {
+    for (machine::Observer* observer : context.observers.host) (observer->*method)(event);
+}
+
+}  // namespace
+
+Context::Context() : settings(requested_settings()), registry(new Registry) {
+    devices.resize(size_t(settings.devices < 1 ? 1 : settings.devices));
+    for (size_t i = 0; i < devices.size(); ++i) {
+        devices[i].ordinal = int(i);
+        devices[i].default_stream = new Stream;
+        devices[i].default_stream->device = int(i);
+    }
+}
+
+Context& context() {
+    static Context* only = new Context;
+    return *only;
+}
+
+ThreadState& thread_state() {
+    // A plain pointer: it stays valid in destructors that run after those of thread_local objects.
+    thread_local ThreadState* state = nullptr;
+    if (!state) {
+        Context& all = context();
+        const std::lock_guard lock(all.mutex);
+        all.threads.push_back(std::make_unique<ThreadState>());
+        state = all.threads.back().get();
+    }
+    return *state;
+}
+
+void configure(const Settings& settings) {
+    requested_settings() = settings;
+}
+
+machine::Machine& Context::machine(int device) {
+    Device& wanted = devices[size_t(device)];
+    if (!wanted.machine) {
+        const auto make = settings.make_machine ? settings.make_machine : &machine::Machine::create;
+        wanted.machine = make(memory, observers);
+        if (settings.budget) wanted.machine->set_budget(settings.budget);
+        if (settings.printf_sink) wanted.machine->set_printf_sink(settings.printf_sink);
+        wanted.machine->set_stack_bytes(wanted.stack_bytes);
+        wanted.machine->set_heap_bytes(wanted.heap_bytes);
+    }
+    return *wanted.machine;
+}
+
+void Context::fire(const machine::ApiEvent& event) {
+    fire_host(*this, &machine::Observer::on_api, event);
+}
+void Context::fire(const machine::OrderEvent& event) {
+    fire_host(*this, &machine::Observer::on_order, event);
+}
+void Context::fire(const machine::HostAccess& event) {
+    fire_host(*this, &machine::Observer::on_host_access, event);
+}
+void Context::fire_alloc(const machine::Allocation& allocation) {
+    for (machine::Observer* observer : observers.memory) observer->on_alloc(allocation);
+}
+void Context::release(machine::Allocation& allocation, machine::HostSite site) {
+    allocation.freed_at = site;  // observers of the free may want to say where
+    for (machine::Observer* observer : observers.memory) observer->on_free(allocation);
+    memory.release(allocation, site);
+    host_memory.erase(allocation.id);
+}
+
+void Context::errors_seen() {
+    unchecked.clear();
+}
+
+void end_process() {
+    Context& all = context();
+    const std::lock_guard lock(all.mutex);
+    if (all.ended) return;
+    all.ended = true;
+    if (!all.unchecked.empty()) {
+        const UncheckedError& first = all.unchecked.front();
+        machine::ApiEvent event{};
+        event.kind = machine::ApiEvent::Kind::kUncheckedError;
+        event.api = "<<<>>>";
+        event.error = int(first.error);
+        const std::string name = error_name(first.error);
+        event.message = first.asynchronous
+                            ? "`" + first.kernel + "` failed with " + name +
+                                  " while it ran, and the program never asked"
+                            : "the launch of `" + first.kernel + "` was rejected with " + name +
+                                  ", and the program never asked";
+        event.kernel = first.kernel;
+        event.site = event.other_site = first.site;
+        all.fire(event);
+    }
+    // One list per kind of event: whoever asked for any of these is told, once.
+    std::set<machine::Observer*> told;
+    for (const auto* list : {&all.observers.memory, &all.observers.host})
+        for (machine::Observer* observer : *list)
+            if (told.insert(observer).second) observer->on_process_end();
+}
+
+void say_once(const std::string& text) {
+    static std::mutex* mutex = new std::mutex;
+    static std::set<std::string>* said = new std::set<std::string>;
+    const std::lock_guard lock(*mutex);
+    if (!said->insert(text).second) return;
+    std::fflush(stdout);
+    std::fprintf(stderr, "emulator: %s\n", text.c_str());
+}
+
+Call::Call(const char* api_name, unsigned flags)
+    : name(api_name), global(context()), thread(thread_state()), lock_(global.mutex),
+      flags_(flags) {}
+
+machine::HostSite Call::site() {
+    if (!site_taken_) {
+        site_ = capture_host_site();
+        site_taken_ = true;
+    }
+    return site_;
+}
+
+cudaError_t Call::misuse(machine::ApiEvent::Kind kind, cudaError_t error, std::string message,
+                         uint64_t address, const machine::Allocation* allocation,
+                         machine::HostSite other, std::string kernel) {
+    machine::ApiEvent event{};
+    event.kind = kind;
+    event.api = name;
+    event.error = int(error);
+    event.message = std::move(message);
+    event.address = address;
+    event.allocation = allocation;
+    event.site = site();
+    event.other_site = other;
+    event.kernel = std::move(kernel);
+    global.fire(event);
+    return error;
+}
+
+cudaError_t Call::enter() {
+    if (flags_ & kIgnoresFault) return cudaSuccess;
+    return device().fault;
+}
+
+cudaError_t Call::leave(cudaError_t error) {
+    if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+    if (error != cudaSuccess && (flags_ & kSynchronises)) {
+        std::erase_if(global.unchecked, [&](const UncheckedError& unchecked) {
+            return unchecked.asynchronous && unchecked.error == error;
+        });
+    }
+    return error;
+}
+
+cudaError_t Call::failed(const char* what) {
+    say_once("internal error in " + std::string(name) + ": " + what +
+             "\n  This is a defect of the emulator, not of your program: please report it.");
+    return cudaErrorUnknown;
+}
+
+}  // namespace runtime

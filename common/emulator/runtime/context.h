@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Everything the runtime knows: devices, memory, streams, modules and errors of this process. Made
+// on first use and never destroyed, because programs call the API from destructors that run after
+// main.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "machine/machine.h"
+#include "machine/memory.h"
+#include "machine/observer.h"
+#include "runtime/export.h"
+
+namespace runtime {
+
+struct Stream;
+struct Event;
+struct Registry;
+
+// <<<grid, block, shared, stream>>> on its way from the call site to the kernel's host stub.
+struct LaunchConfiguration {
+    dim3 grid, block;
+    size_t shared = 0;
+    cudaStream_t stream = nullptr;
+};
+
+struct ThreadState {
+    int device = 0;
+    cudaError_t last_error = cudaSuccess;
+    std::vector<LaunchConfiguration> configurations;
+    bool in_launch_stub = false;  // a configuration was popped: the next launch is a <<<>>>
+    std::map<int, Stream*> default_streams;  // cudaStreamPerThread, by device
+};
+
+// A launch that went wrong and that the program has not asked about yet.
+struct UncheckedError {
+    cudaError_t error;
+    machine::HostSite site;
+    std::string kernel;
+    bool asynchronous;  // the kernel started and failed; else it never started
+    uint64_t thread;    // whose last error it is
+    int device;
+};
+
+struct Device {
+    int ordinal = 0;
+    cudaError_t fault = cudaSuccess;  // a kernel faulted: every later call returns this
+    unsigned flags = 0;
+    std::set<int> peers;  // devices whose memory kernels here may touch
+    size_t stack_bytes = 1024, printf_bytes = 1 << 20, heap_bytes = 8 << 20;
+    size_t l2_fetch_bytes = 64, pending_launches = 2048;
+    cudaFuncCache cache = cudaFuncCachePreferNone;
+    std::unique_ptr<machine::Machine> machine;  // made on first use: Context::machine()
+    Stream* default_stream = nullptr;           // the legacy one, id 0; owned
+};
+
+// Asked of the assembly before the first API call; later changes have no effect.
+struct Settings {
+    int devices = 1;
+    uint64_t budget = 0;  // thread-instructions of one launch; 0: the machine's default
+    std::unique_ptr<machine::Machine> (*make_machine)(machine::Memory&,
+                                                      machine::Observers&) = nullptr;
+    void (*printf_sink)(const char* text, size_t length) = nullptr;  // null: the machine's default
+};
+
+// What the runtime remembers of a host allocation or registration beside machine::Allocation.
+struct HostMemory {
+    unsigned flags = 0;
+};
+
+struct Context {
+    machine::Memory memory;
+    machine::Observers observers;
+    Settings settings;
+    std::recursive_mutex mutex;  // held by every API call while it runs
+    std::vector<Device> devices;
+    std::set<Stream*> streams;  // live ones that the program created
+    std::set<Event*> events;
+    uint64_t next_stream = 1, next_event = 1;
+    std::unordered_map<uint32_t, HostMemory> host_memory;  // by allocation id
+    std::vector<UncheckedError> unchecked;
+    std::vector<std::unique_ptr<ThreadState>> threads;
+    Registry* registry = nullptr;
+    bool ended = false;
+
+    machine::Machine& machine(int device);
+    const machine::Limits& limits() { return machine(0).limits(); }
+    int device_count() const { return int(devices.size()); }
+
+    // Events to whoever observes; the lists are those of machine::Observers.
+    void fire(const machine::ApiEvent& event);
+    void fire(const machine::OrderEvent& event);
+    void fire(const machine::HostAccess& event);
+    void fire_alloc(const machine::Allocation& allocation);
+    // Fires on_free and then releases.
+    void release(machine::Allocation& allocation, machine::HostSite site);
+
+    // The program has just been told about launch errors: nothing of them is unchecked any more.
+    void errors_seen();
+
+private:
+    friend Context& context();
+    Context();
+    ~Context() = delete;  // leaked on purpose
+};
+
+Context& context();
+ThreadState& thread_state();
+
+// Call before the first API call of the program.
+void configure(const Settings& settings);
+// The process ends normally: reports launch errors that nobody looked at, then on_process_end.
+// Idempotent. To be called by a destructor of the shared library, after the program's own.
+void end_process();
+
+// One line on stderr, prefixed "emulator: "; the same text only once in a process.
+void say_once(const std::string& text);
+
+}  // namespace runtime

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Copies and fills of whole regions, after both ends have been checked against what is allocated.
+#pragma once
+
+#include "runtime/stream.h"
+
+namespace runtime {
+
+// A box of bytes in linear memory: row r of slice s starts at address + s * slice + r * pitch.
+struct Box {
+    uint64_t address = 0;
+    uint64_t pitch = 0, slice = 0;
+};
+struct Extent {
+    uint64_t width = 0;  // bytes
+    uint64_t height = 1, depth = 1;
+    bool empty() const { return width == 0 || height == 0 || depth == 0; }
+};
+
+// Copies at once. Checks ranges, liveness and direction first; copies nothing when any is wrong
+// (ApiEvent kInvalidCopy, cudaErrorInvalidValue or cudaErrorInvalidMemcpyDirection).
+cudaError_t copy_now(Call& call, const char* api, machine::HostSite site, const Stream& stream,
+                     Box to, Box from, Extent extent, cudaMemcpyKind kind);
+// The same as an API call does it: at once or captured; `wait`: the host has waited when it
+// returns.
+cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kind,
+                 cudaStream_t stream, bool per_thread, bool wait);
+
+// Fills with `element_bytes` (1, 2 or 4) wide copies of `value`; width is a multiple of it.
+cudaError_t fill_now(Call& call, const char* api, machine::HostSite site, const Stream& stream,
+                     Box to, Extent extent, uint32_t value, unsigned element_bytes);
+cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream,
+                 bool per_thread, bool wait);
+
+// A cudaArray as linear storage, for the copy functions that may name one. Set by the file that
+// implements arrays; null: there are no arrays.
+struct ArrayView {
+    uint64_t address = 0, pitch = 0, slice = 0;
+    uint64_t element_bytes = 1;
+    uint64_t width = 0, height = 0, depth = 0;  // in elements; 0 for a dimension that it has not
+};
+using ArrayResolver = bool (*)(cudaArray_const_t array, ArrayView& view);
+void set_array_resolver(ArrayResolver resolver);
+
+// "an allocation of 1000 bytes", "`table` (64 bytes)", "managed memory of 8 bytes".
+std::string describe(const machine::Allocation& allocation);
+std::string hex(uint64_t address);
+
+}  // namespace runtime

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The signal handler behind host-dereference findings, and its manners towards other handlers.
+#include "runtime/fault_handler.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime/host_sites.h"
+
+namespace runtime {
+namespace {
+
+// The first two can be device faults; the others only end the process.
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+constexpr int kDeviceSignals = 2;
+constexpr size_t kReportStack = 8 << 20;  // the unwinder and the DWARF reader are hungry
+constexpr size_t kSignalStack = 128 << 10;
+
+struct State {
+    FaultHooks hooks{};
+    std::atomic<bool> installed{false};
+    std::atomic<bool> reporting{false};
+    void* report_stack = nullptr;
+    struct sigaction previous[NSIG];
+};
+
+State& state() {
+    static auto& instance = *new State;
+    return instance;
+}
+
+thread_local int nested = 0;             // faults inside our own handling
+thread_local bool in_previous = 0;       // the program's own handler is running
+thread_local bool device_fault = false;  // ... because of a device fault
+
+// Runs `body` on the big stack, then comes back. One thread at a time has that stack; another one
+// that faults meanwhile makes do with the stack it is on.
+struct Switch {
+    void (*body)(void*);
+    void* argument;
+    ucontext_t back;
+};
+thread_local Switch* current_switch = nullptr;
+
+void trampoline() {
+    current_switch->body(current_switch->argument);
+}
+
+void on_report_stack(void (*body)(void*), void* argument) {
+    if (state().reporting.exchange(true)) {
+        body(argument);
+        return;
+    }
+    Switch change{body, argument, {}};
+    ucontext_t context;
+    if (state().report_stack == MAP_FAILED || getcontext(&context) != 0) {
+        body(argument);
+    } else {
+        context.uc_stack.ss_sp = state().report_stack;
+        context.uc_stack.ss_size = kReportStack;
+        context.uc_link = &change.back;
+        current_switch = &change;
+        makecontext(&context, trampoline, 0);
+        swapcontext(&change.back, &context);
+    }
+    state().reporting = false;
+}
+
+void finish(int signal) {
+    on_report_stack(
+        [](void* argument) {
+            state().hooks.on_dying(*static_cast<int*>(argument));
+            std::fflush(nullptr);
+        },
+        &signal);
+}
+
+// Whether the program had a handler of its own, which is then called.
+bool call_previous(int signal, siginfo_t* info, void* context) {
+    const struct sigaction& previous = state().previous[signal];
+    if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) return false;
+    in_previous = signal;
+    if (previous.sa_flags & SA_SIGINFO)
+        previous.sa_sigaction(signal, info, context);
+    else
+        previous.sa_handler(signal);
+    in_previous = 0;
+    return true;
+}
+
+void die_by(int signal, const siginfo_t* info) {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal, &standard, nullptr);
+    // A fault happens again on return; a signal that was sent does not.
+    if (info->si_code <= 0) raise(signal);
+}
+
+// Writes the report and ends the process, by exit code or on return by the signal.
+void end(int signal, const siginfo_t* info) {
+    ++nested;
+    finish(signal);
+    --nested;
+    if (device_fault) _exit(state().hooks.device_fault_exit_code);
+    die_by(signal, info);
+}
+
+DeviceFault describe(const siginfo_t* info, const ucontext_t* context) {
+    constexpr uint64_t kWriteBit = 2, kFetchBit = 16;  // of the processor's page-fault error code
+    const auto* registers = context->uc_mcontext.gregs;
+    const auto error = uint64_t(registers[REG_ERR]);
+    const auto pc = uint64_t(registers[REG_RIP]), address = uint64_t(info->si_addr);
+    if ((error & kFetchBit) || pc == address) {
+        // A call of a device function's address: only the return address on the stack is code.
+        const uint64_t caller = *reinterpret_cast<const uint64_t*>(registers[REG_RSP]) - 1;
+        return {DeviceFault::Kind::kExecute, address, host_site_without_callers(caller)};
+    }
+    const auto kind = error & kWriteBit ? DeviceFault::Kind::kWrite : DeviceFault::Kind::kRead;
+    return {kind, address, host_site_of_instruction(pc)};
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+    State& self = state();
+    const bool device_signal = signal == SIGSEGV || signal == SIGBUS;
+    if (nested > 0) {
+        // The report itself failed: once more without what failed, then as if we were not here.
+        if (nested == 1) {
+            ++nested;
+            finish(signal);
+        }
+        die_by(signal, info);
+        return;
+    }
+    const bool sent = info->si_code <= 0;  // by raise() or kill(): no address
+    if (in_previous == signal && sent) {
+        // A handler has done its part and passes the signal on: now it is the end.
+        end(signal, info);
+        return;
+    }
+    if (device_signal && !sent && self.hooks.is_device_address(uint64_t(info->si_addr))) {
+        ++nested;
+        DeviceFault fault = describe(info, static_cast<ucontext_t*>(context));
+        on_report_stack(
+            [](void* argument) {
+                state().hooks.on_device_fault(*static_cast<DeviceFault*>(argument));
+            },
+            &fault);
+        --nested;
+        // A test framework's handler closes its own report; one that jumps away keeps the program
+        // alive, as it would have without us.
+        device_fault = true;
+        call_previous(signal, info, context);
+        end(signal, info);
+        return;
+    }
+    if (!in_previous) device_fault = false;
+    if (!call_previous(signal, info, context)) end(signal, info);
+}
+
+void take(int signal) {
+    struct sigaction ours {};
+    ours.sa_sigaction = handle;
+    // NODEFER: a fault inside the report must reach the guard above, not hang or kill silently.
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&ours.sa_mask);
+    struct sigaction before {};
+    if (sigaction(signal, nullptr, &before) != 0) return;
+    if ((before.sa_flags & SA_SIGINFO) && before.sa_sigaction == handle) return;
+    state().previous[signal] = before;
+    sigaction(signal, &ours, nullptr);
+}
+
+}  // namespace
+
+void install_fault_handler(const FaultHooks& hooks) {
+    State& self = state();
+    self.hooks = hooks;
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
+    self.report_stack = mmap(nullptr, kReportStack, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+    stack_t old{};
+    if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE)) {
+        void* memory = mmap(nullptr, kSignalStack, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+        stack_t stack{};
+        stack.ss_sp = memory;
+        stack.ss_size = kSignalStack;
+        if (memory != MAP_FAILED) sigaltstack(&stack, nullptr);
+    }
+    for (const int signal : kSignals) take(signal);
+    self.installed = true;
+}
+
+void refresh_fault_handler() {
+    if (!state().installed) return;
+    for (int i = 0; i < kDeviceSignals; ++i) take(kSignals[i]);
+}
+
+}  // namespace runtime

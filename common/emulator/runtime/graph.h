@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// CUDA graphs on a machine that runs everything at once: a node is a function that can be called
+// again, an executable graph is a list of them in an order that respects the edges.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "runtime/launch.h"
+#include "runtime/stream.h"
+
+namespace runtime {
+
+struct Graph;
+
+struct KernelNode {
+    cudaKernelNodeParams given{};
+    std::vector<std::byte> arguments;  // laid out as the kernel wants them
+    std::vector<void*> pointers;       // into `arguments`, for whoever asks for the parameters
+    std::map<int, cudaLaunchAttributeValue> attributes;
+};
+// Memory of an allocation node. It exists from the node's creation on, since its address must be
+// known then; when a node of the same graph frees it, it goes with the last copy of the graph.
+struct GraphMemory {
+    explicit GraphMemory(void* start) : pointer(start) {}
+    ~GraphMemory();
+    GraphMemory(const GraphMemory&) = delete;
+    GraphMemory& operator=(const GraphMemory&) = delete;
+    void* pointer;
+    bool freed_in_graph = false;
+};
+struct MemoryNode {  // allocation and free
+    void* pointer = nullptr;
+    cudaMemAllocNodeParams given{};
+    std::shared_ptr<GraphMemory> memory;
+};
+
+struct Node {
+    Graph* graph = nullptr;
+    cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    int device = 0;
+    std::vector<Node*> needs;                        // direct predecessors
+    std::function<cudaError_t(Call&, Stream&)> run;  // empty: nothing to do
+    // What the program may ask for again; monostate for nodes that stream capture made.
+    std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,
+                 cudaHostNodeParams, Event*, MemoryNode>
+        given;
+    std::unique_ptr<Graph> child;
+    const Node* original = nullptr;  // in a clone: what it was made from
+};
+
+struct UserObject {
+    void* data;
+    cudaHostFn_t destroy;
+    unsigned count;
+};
+
+struct Graph {
+    ~Graph();
+    std::vector<std::unique_ptr<Node>> nodes;
+    std::map<UserObject*, unsigned> objects;  // references held
+
+    Node* add(cudaGraphNodeType type, int device);  // also a live handle from now on
+    // Every node after all that it needs; empty (with nodes present) when there is a cycle.
+    std::vector<Node*> order() const;
+    std::unique_ptr<Graph> clone() const;
+};
+
+struct ExecNode {
+    const Node* source;  // only compared, never followed: the graph may be gone
+    cudaGraphNodeType type;
+    int device;
+    std::function<cudaError_t(Call&, Stream&)> run;
+    std::vector<size_t> needs;  // positions in the list
+    bool enabled = true;
+    std::vector<ExecNode> child;
+};
+struct GraphExec {
+    std::vector<ExecNode> nodes;
+    unsigned long long flags = 0;
+    std::map<UserObject*, unsigned> objects;
+};
+
+// Handles that the program holds; anything else is refused.
+struct Handles {
+    std::unordered_set<const void*> graphs, nodes, execs, objects;
+};
+Handles& handles();
+
+Graph* find_graph(cudaGraph_t handle);
+Node* find_node(cudaGraphNode_t handle);
+GraphExec* find_exec(cudaGraphExec_t handle);
+inline cudaGraph_t handle_of(Graph* graph) {
+    return reinterpret_cast<cudaGraph_t>(graph);
+}
+inline cudaGraphNode_t handle_of(const Node* node) {
+    return reinterpret_cast<cudaGraphNode_t>(const_cast<Node*>(node));
+}
+inline cudaGraphExec_t handle_of(GraphExec* exec) {
+    return reinterpret_cast<cudaGraphExec_t>(exec);
+}
+
+void retain(UserObject& object, unsigned count);
+void release(Call& call, UserObject& object, unsigned count);
+
+// The handle under which an API function finds `stream` again.
+cudaStream_t public_handle(Call& call, Stream& stream);
+
+// What each kind of node does when it runs, and the parameters that it gives back. On an error the
+// node is unchanged.
+cudaError_t set_kernel(Call& call, Node& node, const cudaKernelNodeParams* given);
+cudaError_t set_copy(Call& call, Node& node, const cudaMemcpy3DParms* given);
+cudaError_t set_copy_1d(Call& call, Node& node, void* to, const void* from, size_t bytes,
+                        cudaMemcpyKind kind);
+cudaError_t set_copy_to_symbol(Call& call, Node& node, const void* symbol, const void* from,
+                               size_t bytes, size_t offset, cudaMemcpyKind kind);
+cudaError_t set_copy_from_symbol(Call& call, Node& node, void* to, const void* symbol, size_t bytes,
+                                 size_t offset, cudaMemcpyKind kind);
+cudaError_t set_fill(Call& call, Node& node, const cudaMemsetParams* given);
+cudaError_t set_host(Call& call, Node& node, const cudaHostNodeParams* given);
+cudaError_t set_event(Call& call, Node& node, cudaEvent_t event);
+cudaError_t set_child(Call& call, Node& node, cudaGraph_t child);
+
+// A list of executable nodes; cudaErrorInvalidValue when the graph has a cycle.
+cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes);
+cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& stream);
+
+}  // namespace runtime

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Call paths of the host program: taken as return addresses, kept once each, named on demand.
+#include "runtime/host_sites.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <mutex>
+#include <unordered_map>
+#include <unwind.h>
+#include <vector>
+
+#include "runtime/host_source.h"
+
+namespace runtime {
+namespace {
+
+// Deep enough for the header templates between a user's line and the API at -O0.
+constexpr size_t kMaxFrames = 40;
+
+struct Path {
+    std::array<uint64_t, kMaxFrames> pc;  // of the call instructions, innermost first
+    size_t count = 0;
+};
+
+// The code range of this shared library. Empty when linked into the program itself (as in unit
+// tests): there the frames of this library are told apart by their source file.
+struct OwnRange {
+    uint64_t begin = 0, end = 0;
+    OwnRange() {
+        dl_iterate_phdr(
+            [](dl_phdr_info* info, size_t, void* self) {
+                auto& range = *static_cast<OwnRange*>(self);
+                const auto here = uint64_t(&capture_host_site);
+                for (int i = 0; i < info->dlpi_phnum; ++i) {
+                    const auto& segment = info->dlpi_phdr[i];
+                    const uint64_t begin = info->dlpi_addr + segment.p_vaddr;
+                    if (segment.p_type != PT_LOAD || here < begin ||
+                        here >= begin + segment.p_memsz)
+                        continue;
+                    if (info->dlpi_name && *info->dlpi_name) {
+                        range.begin = begin;
+                        range.end = begin + segment.p_memsz;
+                    }
+                    return 1;
+                }
+                return 0;
+            },
+            this);
+    }
+    bool contains(uint64_t pc) const { return pc >= begin && pc < end; }
+};
+
+struct Walk {
+    const OwnRange* own;
+    Path path;
+    uint64_t wanted = 0;  // a fault's instruction: frames before it are the signal handler's
+    bool inside = false;
+};
+
+_Unwind_Reason_Code on_frame(_Unwind_Context* context, void* argument) {
+    auto& walk = *static_cast<Walk*>(argument);
+    int exact = 0;
+    const uint64_t ip = _Unwind_GetIPInfo(context, &exact);
+    if (ip == 0) return _URC_END_OF_STACK;
+    // A return address stands behind its call, perhaps already on another line.
+    const uint64_t pc = exact ? ip : ip - 1;
+    if (walk.wanted) {
+        if (!walk.inside && ip != walk.wanted) return _URC_NO_REASON;
+        walk.inside = true;
+    } else if (walk.path.count == 0 && walk.own->contains(pc)) {
+        return _URC_NO_REASON;
+    }
+    walk.path.pc[walk.path.count++] = pc;
+    return walk.path.count == kMaxFrames ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+class Sites {
+public:
+    machine::HostSite add(const Path& path) {
+        if (path.count == 0) return 0;
+        const uint64_t hash = hash_of(path);
+        std::lock_guard lock(mutex_);
+        auto& bucket = by_hash_[hash];
+        for (const auto id : bucket)
+            if (same(paths_[id - 1], path)) return id;
+        paths_.emplace_back(path.pc.begin(), path.pc.begin() + path.count);
+        resolved_.emplace_back();
+        bucket.push_back(machine::HostSite(paths_.size()));
+        return bucket.back();
+    }
+
+    ptx::SourceLine resolve(machine::HostSite site) {
+        std::lock_guard lock(mutex_);
+        if (site == 0 || site > paths_.size()) return {};
+        auto& known = resolved_[site - 1];
+        if (!known) known = std::make_unique<ptx::SourceLine>(blame(paths_[site - 1]));
+        return *known;
+    }
+
+private:
+    static uint64_t hash_of(const Path& path) {
+        uint64_t hash = 0x9E3779B97F4A7C15u;
+        for (size_t i = 0; i < path.count; ++i)
+            hash = (hash ^ path.pc[i]) * 0xD6E8FEB86659FD93u, hash ^= hash >> 32;
+        return hash;
+    }
+    static bool same(const std::vector<uint64_t>& known, const Path& path) {
+        return known.size() == path.count &&
+               std::equal(known.begin(), known.end(), path.pc.begin());
+    }
+
+    std::mutex mutex_;
+    std::unordered_map<uint64_t, std::vector<machine::HostSite>> by_hash_;
+    std::vector<std::vector<uint64_t>> paths_;
+    std::vector<std::unique_ptr<ptx::SourceLine>> resolved_;
+};
+
+// Never destroyed: findings are written after the static destructors have run.
+Sites& sites() {
+    static auto& instance = *new Sites;
+    return instance;
+}
+
+const OwnRange& own_range() {
+    static const OwnRange range;
+    return range;
+}
+
+}  // namespace
+
+machine::HostSite capture_host_site() {
+    Walk walk{&own_range(), {}, 0, false};
+    _Unwind_Backtrace(on_frame, &walk);
+    return sites().add(walk.path);
+}
+
+machine::HostSite host_site_of_instruction(uint64_t pc) {
+    Walk walk{&own_range(), {}, pc, false};
+    _Unwind_Backtrace(on_frame, &walk);
+    return walk.path.count == 0 ? host_site_without_callers(pc) : sites().add(walk.path);
+}
+
+machine::HostSite host_site_without_callers(uint64_t pc) {
+    Path path;
+    path.pc[path.count++] = pc;
+    return sites().add(path);
+}
+
+ptx::SourceLine resolve_host_site(machine::HostSite site) {
+    return sites().resolve(site);
+}
+
+}  // namespace runtime

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Places in the host program: which line of the user's own source called into the library. Taking
+// a site is cheap (a walk up the stack); turning it into file and line waits until somebody asks.
+#pragma once
+
+#include "machine/memory.h"
+#include "ptx/module.h"
+
+namespace runtime {
+
+// The calling place of the API function that is running: the same call path gives the same site.
+// Never fails; 0 when the stack cannot be walked. Thread-safe, and so is resolve_host_site.
+machine::HostSite capture_host_site();
+
+// The same for an instruction that a signal handler's frame lies above, callers included. `pc` is
+// the instruction itself, not a return address.
+machine::HostSite host_site_of_instruction(uint64_t pc);
+// The same for an instruction alone, where the stack below it cannot be walked.
+machine::HostSite host_site_without_callers(uint64_t pc);
+
+// File, line and function of the first frame in the user's own source: not this library, not the
+// toolkit's or the system's headers. Without debug information `file` names the module (program
+// or shared library), `line` is 0, and `function` comes from the symbol table if it is there.
+ptx::SourceLine resolve_host_site(machine::HostSite site);
+
+}  // namespace runtime

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What a pointer points at, and advice about managed memory.
+#include <cstring>
+
+#include "runtime/copy.h"
+#include "runtime/stream.h"
+
+using namespace runtime;
+using machine::Allocation;
+using machine::MemoryKind;
+
+EMULATOR_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                                  const void* pointer) {
+    return api("cudaPointerGetAttributes", [&](Call& call) -> cudaError_t {
+        if (!attributes) return cudaErrorInvalidValue;
+        *attributes = {};
+        void* same = const_cast<void*>(pointer);
+        const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+        const Allocation* found = call.global.memory.find(address);
+        if (!found || !found->live || !found->contains(address, 1)) {
+            if (call.global.memory.is_device_address(address)) return cudaErrorInvalidValue;
+            attributes->type = cudaMemoryTypeUnregistered;
+            attributes->device = cudaInvalidDeviceId;
+            attributes->hostPointer = same;
+            return cudaSuccess;
+        }
+        attributes->device = found->device;
+        attributes->devicePointer = same;
+        attributes->hostPointer = found->host_visible() ? same : nullptr;
+        attributes->type = found->kind == MemoryKind::kManaged ? cudaMemoryTypeManaged
+                           : found->host_visible()             ? cudaMemoryTypeHost
+                                                               : cudaMemoryTypeDevice;
+        return cudaSuccess;
+    });
+}
+
+// The managed allocation that holds the whole range; null when there is none.
+static Allocation* managed_range(Call& call, const void* pointer, size_t bytes) {
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    Allocation* found = call.global.memory.find(address);
+    return found && found->live && found->kind == MemoryKind::kManaged &&
+                   found->contains(address, bytes)
+               ? found
+               : nullptr;
+}
+
+static bool valid_location(Call& call, const cudaMemLocation& location) {
+    switch (location.type) {
+    case cudaMemLocationTypeDevice:
+        return location.id >= 0 && location.id < call.global.device_count();
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+    case cudaMemLocationTypeHostNumaCurrent:
+        return true;
+    default:
+        return false;
+    }
+}
+
+EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                                       cudaMemLocation location) {
+    return api("cudaMemAdvise", [&](Call& call) -> cudaError_t {
+        if (!bytes || !managed_range(call, pointer, bytes)) return cudaErrorInvalidValue;
+        if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+            return cudaErrorInvalidValue;
+        const bool located = advice == cudaMemAdviseSetPreferredLocation ||
+                             advice == cudaMemAdviseSetAccessedBy ||
+                             advice == cudaMemAdviseUnsetAccessedBy;
+        return located && !valid_location(call, location) ? cudaErrorInvalidValue : cudaSuccess;
+    });
+}
+
+static cudaError_t prefetch(const void* pointer, size_t bytes, cudaMemLocation location,
+                            unsigned flags, cudaStream_t stream, bool per_thread) {
+    return api("cudaMemPrefetchAsync", [&](Call& call) -> cudaError_t {
+        if (!find_stream(call, stream, per_thread)) return cudaErrorInvalidResourceHandle;
+        if (flags || !bytes || !managed_range(call, pointer, bytes)) return cudaErrorInvalidValue;
+        return valid_location(call, location) ? cudaSuccess : cudaErrorInvalidDevice;
+    });
+}
+
+EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
+                                              cudaMemLocation location, unsigned flags,
+                                              cudaStream_t stream) {
+    return prefetch(pointer, bytes, location, flags, stream, false);
+}
+EMULATOR_API cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes,
+                                                   cudaMemLocation location, unsigned flags,
+                                                   cudaStream_t stream) {
+    return prefetch(pointer, bytes, location, flags, stream, true);
+}
+
+static cudaError_t attach(cudaStream_t stream, void* pointer, size_t bytes, unsigned flags,
+                          bool per_thread) {
+    return api("cudaStreamAttachMemAsync", [&](Call& call) -> cudaError_t {
+        if (!find_stream(call, stream, per_thread)) return cudaErrorInvalidResourceHandle;
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
+            flags != cudaMemAttachSingle)
+            return cudaErrorInvalidValue;
+        return managed_range(call, pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+EMULATOR_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes,
+                                                  unsigned flags) {
+    return attach(stream, pointer, bytes, flags, false);
+}
+EMULATOR_API cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void* pointer,
+                                                       size_t bytes, unsigned flags) {
+    return attach(stream, pointer, bytes, flags, true);
+}

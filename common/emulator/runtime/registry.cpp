@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Registration of fat binaries by the program's start-up code, and loading of their PTX on demand.
+// The entry points are not documented; EMULATOR_FACTS tells how they were measured.
+#include "runtime/registry.h"
+
+#include <algorithm>
+
+#include "ptx/demangle.h"
+#include "ptx/fatbin.h"
+
+namespace runtime {
+namespace {
+
+constexpr unsigned kDeviceArch = 75;
+
+// A message about code that cannot run: on stderr for everybody, and as an event.
+cudaError_t refuse(Call& call, cudaError_t error, const std::string& text,
+                   const std::string& kernel) {
+    say_once(text);
+    return call.misuse(machine::ApiEvent::Kind::kUnsupported, error, text, 0, nullptr, 0, kernel);
+}
+
+FatBinary& binary_of(void** handle) {
+    return *reinterpret_cast<FatBinary*>(handle);
+}
+
+// Modules of `binary` on `device` hold the variable's address; the host reads it through `host`.
+void publish_managed(VariableRecord& variable, int device) {
+    if (!variable.managed) return;
+    for (const auto& module : variable.binary->loaded[device]) {
+        machine::Allocation* found = module->variable(variable.mangled);
+        if (!found || !found->live) continue;
+        *static_cast<void**>(const_cast<void*>(variable.host)) =
+            reinterpret_cast<void*>(found->address);
+        return;
+    }
+}
+
+}  // namespace
+
+Registry& registry() {
+    return *context().registry;
+}
+
+KernelRecord* find_kernel(const void* function) {
+    Registry& all = registry();
+    const auto by_handle = all.kernel_by_handle.find(function);
+    if (by_handle != all.kernel_by_handle.end()) return by_handle->second;
+    const auto by_host = all.kernel_by_host.find(function);
+    return by_host == all.kernel_by_host.end() ? nullptr : by_host->second;
+}
+
+cudaError_t load_binary(Call& call, FatBinary& binary, int device) {
+    if (!binary.problem.empty())
+        return refuse(call, cudaErrorNoKernelImageForDevice, binary.problem, {});
+    if (binary.loaded.contains(device)) return cudaSuccess;
+    const auto failed = binary.load_error.find(device);
+    if (failed != binary.load_error.end()) return cudaErrorInvalidPtx;
+    std::vector<std::unique_ptr<machine::LoadedModule>> modules;
+    try {
+        for (const FatBinary::Image& image : binary.images)
+            modules.push_back(call.global.machine(device).load(image.text, image.name, device));
+    } catch (const std::runtime_error& error) {  // ptx::ParseError, or UnsupportedPtx for a missing symbol
+        binary.load_error[device] = error.what();
+        for (auto& module : modules) registry().retired.push_back(std::move(module));
+        return refuse(call,
+                      cudaErrorInvalidPtx,
+                      std::string("cannot read the program's PTX: ") + error.what(),
+                      {});
+    }
+    binary.loaded[device] = std::move(modules);
+    for (const auto& variable : registry().variables)
+        if (variable->binary == &binary) publish_managed(*variable, device);
+    return cudaSuccess;
+}
+
+cudaError_t resolve_kernel(Call& call, KernelRecord& record, int device, machine::Kernel*& kernel) {
+    KernelRecord::PerDevice& here = record.devices[device];
+    kernel = here.kernel;
+    if (kernel) return cudaSuccess;
+    if (!record.binary) return cudaErrorInvalidDeviceFunction;
+    if (const cudaError_t error = load_binary(call, *record.binary, device)) return error;
+    for (const auto& module : record.binary->loaded[device]) {
+        here.kernel = kernel = module->kernel(record.mangled);
+        here.module = module.get();
+        if (kernel) return cudaSuccess;
+    }
+    return refuse(call,
+                  cudaErrorInvalidDeviceFunction,
+                  "the program's PTX has no kernel `" + record.name +
+                      "`: it was compiled for another target. "
+                      "Compile with -gencode arch=compute_75,code=compute_75",
+                  record.name);
+}
+
+cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& record,
+                             machine::Allocation*& allocation) {
+    Registry& all = registry();
+    const auto found = all.variable_by_host.find(symbol);
+    record = found == all.variable_by_host.end() ? nullptr : found->second;
+    if (!record) {  // a managed variable may also be named by where it lives
+        for (const auto& variable : all.variables)
+            if (variable->managed && symbol && *static_cast<void* const*>(variable->host) == symbol)
+                record = variable.get();
+    }
+    if (!record) return cudaErrorInvalidSymbol;
+    const int device = call.thread.device;
+    if (const cudaError_t error = load_binary(call, *record->binary, device)) return error;
+    for (const auto& module : record->binary->loaded[device]) {
+        allocation = module->variable(record->mangled);
+        if (allocation) return cudaSuccess;
+    }
+    return cudaErrorInvalidSymbol;
+}
+
+void unload_device(int device) {
+    Registry& all = registry();
+    for (auto& binary : all.binaries) {
+        for (auto& module : binary->loaded[device]) all.retired.push_back(std::move(module));
+        binary->loaded.erase(device);
+        binary->load_error.erase(device);
+    }
+    for (auto& kernel : all.kernels) kernel->devices.erase(device);
+}
+
+// ---- what the start-up code calls ------------------------------------------------------------
+
+// Reads the PTX out; a program without usable PTX is only told off when it launches something.
+static FatBinary* register_binary(const void* wrapper) {
+    Context& all = context();
+    const std::lock_guard lock(all.mutex);
+    auto binary = std::make_unique<FatBinary>();
+    try {
+        for (ptx::PtxImage& image : ptx::read_wrapper(wrapper, kDeviceArch))
+            binary->images.push_back({std::move(image.text), std::move(image.name), image.arch});
+    } catch (const std::exception& error) {
+        binary->problem = error.what();
+    }
+    if (binary->images.empty() && binary->problem.empty())
+        binary->problem =
+            "the program has no PTX for its kernels. Compile with "
+            "-gencode arch=compute_75,code=compute_75 (or -arch=sm_75) so that nvcc embeds it";
+    registry().binaries.push_back(std::move(binary));
+    return registry().binaries.back().get();
+}
+
+static void register_kernel(FatBinary& binary, const void* host, const char* mangled) {
+    Registry& all = registry();
+    auto record = std::make_unique<KernelRecord>();
+    record->binary = &binary;
+    record->host = host;
+    record->mangled = mangled;
+    record->name = ptx::demangled_function(mangled);
+    all.kernel_by_host[host] = record.get();
+    all.kernel_by_handle[record.get()] = record.get();
+    all.kernels.push_back(std::move(record));
+}
+
+static void register_variable(FatBinary& binary, const void* host, const char* mangled,
+                              size_t bytes, bool constant, bool managed) {
+    Registry& all = registry();
+    auto record = std::make_unique<VariableRecord>();
+    *record = {&binary, host, mangled, bytes, constant, managed};
+    all.variable_by_host[host] = record.get();
+    all.variables.push_back(std::move(record));
+}
+
+}  // namespace runtime
+
+using namespace runtime;
+
+EMULATOR_API void** __cudaRegisterFatBinary(void* wrapper) {
+    return reinterpret_cast<void**>(register_binary(wrapper));
+}
+
+EMULATOR_API void __cudaRegisterFatBinaryEnd(void**) {}
+
+// Runs from the program's atexit handlers: other handlers may still launch, so nothing is unloaded.
+EMULATOR_API void __cudaUnregisterFatBinary(void** handle) {
+    if (!handle) return;
+    const std::lock_guard lock(context().mutex);
+    binary_of(handle).registered = false;
+}
+
+EMULATOR_API void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name,
+                                         int, uint3*, uint3*, dim3*, dim3*, int*) {
+    const std::lock_guard lock(context().mutex);
+    register_kernel(binary_of(handle), host, name);
+}
+
+EMULATOR_API void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
+                                    size_t bytes, int constant, int) {
+    const std::lock_guard lock(context().mutex);
+    register_variable(binary_of(handle), host, name, bytes, constant != 0, false);
+}
+
+EMULATOR_API void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int,
+                                           size_t bytes, int, int) {
+    const std::lock_guard lock(context().mutex);
+    register_variable(binary_of(handle), host, name, bytes, false, true);
+}
+
+// The host calls this before it first touches a managed variable; it remembers the result.
+EMULATOR_API char __cudaInitModule(void** handle) {
+    api("__cudaInitModule",
+        [&](Call& call) { return load_binary(call, binary_of(handle), call.thread.device); });
+    return 1;
+}
+
+static cudaError_t kernel_handle(const char* name, void** handle, const void* host) {
+    return api(name, kIgnoresFault, [&](Call& call) -> cudaError_t {
+        if (!handle) return cudaErrorInvalidValue;
+        KernelRecord* record = find_kernel(host);
+        if (!record) return cudaErrorInvalidDeviceFunction;
+        (void)call;
+        *handle = record;
+        return cudaSuccess;
+    });
+}
+
+EMULATOR_API cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
+    return kernel_handle("__cudaGetKernel", reinterpret_cast<void**>(kernel), host);
+}
+EMULATOR_API cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host) {
+    return kernel_handle("cudaGetKernel", reinterpret_cast<void**>(kernel), host);
+}
+EMULATOR_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* host) {
+    return kernel_handle("cudaGetFuncBySymbol", reinterpret_cast<void**>(function), host);
+}
+
+EMULATOR_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                                  cudaStream_t stream) {
+    thread_state().configurations.push_back({grid, block, shared, stream});
+    return 0;
+}
+
+EMULATOR_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
+                                                    void* stream) {
+    ThreadState& thread = thread_state();
+    if (thread.configurations.empty()) return cudaErrorMissingConfiguration;
+    const LaunchConfiguration& top = thread.configurations.back();
+    *grid = top.grid;
+    *block = top.block;
+    *shared = top.shared;
+    *static_cast<cudaStream_t*>(stream) = top.stream;
+    thread.configurations.pop_back();
+    thread.in_launch_stub = true;
+    return cudaSuccess;
+}

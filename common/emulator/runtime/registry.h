@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What the program's start-up code registered: fat binaries, kernels and variables, by the host
+// addresses that stand for them. PTX is loaded into a device when something of it is first used.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "machine/machine.h"
+#include "runtime/api.h"
+
+namespace runtime {
+
+struct FatBinary;
+
+// One __global__ function; its address is the program's cudaKernel_t and cudaFunction_t.
+struct KernelRecord {
+    FatBinary* binary = nullptr;  // null: the host function was never registered as a kernel
+    const void* host = nullptr;
+    std::string mangled;
+    std::string name;  // for messages
+    struct PerDevice {
+        machine::Kernel* kernel = nullptr;  // resolved on first use
+        machine::LoadedModule* module = nullptr;
+        uint32_t max_dynamic_shared = 0;  // cudaFuncSetAttribute; 0: not set
+        bool max_dynamic_set = false;
+        int carveout = -1;
+    };
+    std::map<int, PerDevice> devices;
+};
+
+struct VariableRecord {
+    FatBinary* binary = nullptr;
+    const void* host = nullptr;
+    std::string mangled;
+    size_t bytes = 0;
+    bool constant = false, managed = false;
+};
+
+// What one __cudaRegisterFatBinary call brought: several PTX images when -rdc linked objects.
+struct FatBinary {
+    struct Image {
+        std::string text, name;
+        unsigned arch = 0;
+    };
+    std::vector<Image> images;
+    std::string problem;  // why there is no PTX, a full sentence; empty when all is well
+    std::map<int, std::vector<std::unique_ptr<machine::LoadedModule>>> loaded;  // by device
+    std::map<int, std::string> load_error;
+    bool registered = true;
+    std::vector<void**> managed;  // host pointers to fill in, with their variables in `variables`
+};
+
+struct Registry {
+    std::vector<std::unique_ptr<FatBinary>> binaries;
+    std::vector<std::unique_ptr<KernelRecord>> kernels;
+    std::vector<std::unique_ptr<VariableRecord>> variables;
+    std::unordered_map<const void*, KernelRecord*> kernel_by_host;
+    std::unordered_map<const void*, KernelRecord*> kernel_by_handle;
+    std::unordered_map<const void*, VariableRecord*> variable_by_host;
+    // Modules of a device that was reset: their code may still be named by findings, so they stay.
+    std::vector<std::unique_ptr<machine::LoadedModule>> retired;
+    std::vector<std::unique_ptr<machine::Machine>> retired_machines;  // that ran those modules
+};
+
+Registry& registry();
+
+// By host function or by handle; null when it is neither.
+KernelRecord* find_kernel(const void* function);
+// Loads the record's module into `device` if need be. On failure says why on stderr, fires
+// ApiEvent kUnsupported and returns the error that the documentation gives for it.
+cudaError_t resolve_kernel(Call& call, KernelRecord& record, int device, machine::Kernel*& kernel);
+
+// The allocation of a registered variable on the current device. cudaErrorInvalidSymbol if unknown.
+cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& record,
+                             machine::Allocation*& allocation);
+
+// Loads every image of `binary` into `device`; idempotent.
+cudaError_t load_binary(Call& call, FatBinary& binary, int device);
+// cudaDeviceReset: forgets what is loaded; kernels and variables load afresh on their next use.
+void unload_device(int device);
+
+}  // namespace runtime

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Finding streams and events by handle, and running or capturing work.
+#include "runtime/stream.h"
+
+namespace runtime {
+
+cudaStream_t handle_of(Stream* stream) {
+    return reinterpret_cast<cudaStream_t>(stream);
+}
+
+static Stream* per_thread_stream(Call& call) {
+    Stream*& stream = call.thread.default_streams[call.thread.device];
+    if (!stream) {
+        stream = new Stream;  // lives as long as the process
+        stream->id = call.global.next_stream++;
+        stream->device = call.thread.device;
+        machine::OrderEvent event{machine::OrderEvent::Kind::kStreamCreate};
+        event.stream = stream->id;
+        event.device = stream->device;
+        call.global.fire(event);
+    }
+    return stream;
+}
+
+Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread) {
+    if (handle == cudaStreamPerThread || (!handle && per_thread)) return per_thread_stream(call);
+    if (!handle || handle == cudaStreamLegacy) return call.device().default_stream;
+    Stream* stream = reinterpret_cast<Stream*>(handle);
+    return call.global.streams.contains(stream) ? stream : nullptr;
+}
+
+Event* find_event(cudaEvent_t handle) {
+    Event* event = reinterpret_cast<Event*>(handle);
+    return context().events.contains(event) ? event : nullptr;
+}
+
+cudaError_t submit(Call& call, Stream& stream, Work work) {
+    if (stream.capture) return stream.capture->add(stream, std::move(work));
+    return work.run(call, stream);
+}
+
+cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work) {
+    Stream* stream = find_stream(call, handle, per_thread);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    return submit(call, *stream, std::move(work));
+}
+
+void host_waited(Call& call, const Stream& stream) {
+    machine::OrderEvent event{machine::OrderEvent::Kind::kStreamSync};
+    event.stream = stream.id;
+    event.device = stream.device;
+    event.non_blocking = stream.non_blocking();
+    call.global.fire(event);
+}
+
+bool any_capture(Call& call) {
+    for (const Stream* stream : call.global.streams)
+        if (stream->capture) return true;
+    return false;
+}
+
+}  // namespace runtime

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The learning loop: set up, build, grade, hint, explain, remember."""

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""The commands behind the Makefile: PYTHONPATH=common python3 -m workbook --help."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import sys
+
+from . import install
+from .project import (
+    NOT_ABLE,
+    NOT_PASSED,
+    PASSED,
+    ROOT,
+    Lesson,
+    WorkbookError,
+    build_folder,
+    devices_wanted,
+    find_lesson,
+    lessons,
+)
+
+
+def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
+    """Builds, grades and shows one lesson on the devices of DEVICE; True when all passed."""
+    from . import build, grade, progress, screen
+
+    wanted = devices_wanted()
+    if wanted == ["gpu"]:
+        # A card has no counters: efficiency and safety come from the emulator all the same.
+        wanted = ["gpu", "emulator"]
+    results = []
+    for device in wanted:
+        folder = build.prepare(device)
+        result = grade.grade_lesson(lesson, device, folder)
+        progress.remember(result)
+        results.append(result)
+        if not as_json:
+            screen.show_grade(result, advice=advice)
+        if result.build_error:
+            break
+    if as_json:
+        print(json.dumps([result.as_json() for result in results], indent=2))
+    return all(result.passed for result in results)
+
+
+def _next(as_json: bool) -> int:
+    """Plain `make`: grade the first unsolved lesson, say what to do; 0 whenever it could grade."""
+    from . import build, progress, screen
+
+    known = lessons()
+    data = progress.load()
+    unsolved = [lesson for lesson in known if not progress.solved(lesson, data)]
+    if not unsolved:
+        for device in devices_wanted():
+            build.prepare(device)
+        screen.show_progress(known)
+        print("Every lesson is solved. make NN grades one again; make reset-NN starts one afresh.")
+        return PASSED
+    lesson = unsolved[0]
+    if not data:
+        print("Welcome. Each lesson is a folder in lessons/ with one .cu file for you to complete.")
+    passed = _grade(lesson, as_json)
+    if as_json:
+        return PASSED
+    if passed and len(unsolved) > 1:
+        after = unsolved[1]
+        print(f"\nSolved. Next: lessons/{after.id}/README.md, then make {after.number}")
+    elif passed:
+        print("\nSolved, and this was the last one: make progress")
+    else:
+        print(f"\nNext: read  lessons/{lesson.id}/README.md")
+        print(f"      edit  lessons/{lesson.id}/{lesson.slug}.cu")
+        print(f"      run   make {lesson.number}")
+    return PASSED
+
+
+def _clean() -> int:
+    import shutil
+
+    for device in ("emulator", "gpu"):
+        shutil.rmtree(build_folder(device), ignore_errors=True)
+    for path in (ROOT / ".workbook").glob("setup.json"):
+        path.unlink()
+    print("Removed what was built. Your progress, backups and lessons are kept.")
+    return PASSED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="workbook", description="The CUDA Workbook's commands.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def add(name: str, text: str, *arguments: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text)
+        for argument in arguments:
+            command.add_argument(argument)
+        return command
+
+    add("next", "grade the first unsolved lesson").add_argument("--json", action="store_true")
+    add("grade", "grade one lesson", "lesson").add_argument("--json", action="store_true")
+    add("progress", "what was reached so far")
+    add("hint", "the next hint for a lesson", "lesson")
+    add("solution", "a lesson's solution", "lesson")
+    add("reset", "put a lesson's file back", "lesson")
+    add("explain", "explain a finding's code", "code")
+    add("skeletons", "generate skeletons and the index from the solutions")
+    add("doctor", "what was found on this machine")
+    add("setup", "install what is missing")
+    add("prepare", "set up, configure and build the device")
+    add("clean", "remove what was built")
+    add("format", "format the sources")
+    add("test", "the workbook's own tests").add_argument("arguments", nargs="*")
+    add("bench-emulator", "speed of the emulated device")
+    return parser
+
+
+def _number(name: str) -> int | None:
+    value = os.environ.get(name)
+    if not value:
+        return None
+    if not value.isdigit():
+        raise WorkbookError(f"{name}={value} is not a number", f"{name}=1", 2)
+    return int(value)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs one command; imports late, because setup must work before anything is installed."""
+    command = options.command
+    if command == "doctor":
+        from . import doctor
+
+        return doctor.report()
+    if command == "setup":
+        install.ensure(force=True)
+        print("Everything the workbook needs is here.")
+        return PASSED
+    if command == "clean":
+        return _clean()
+    if command in ("hint", "solution", "reset", "grade"):
+        lesson = find_lesson(options.lesson)
+    install.ensure()
+    if command == "next":
+        return _next(options.json)
+    if command == "grade":
+        return PASSED if _grade(lesson, options.json) else NOT_PASSED
+    if command == "prepare":
+        from . import build
+
+        for device in devices_wanted():
+            build.prepare(device)
+        return PASSED
+    if command == "progress":
+        from . import screen
+
+        screen.show_progress(lessons())
+        return PASSED
+    if command == "explain":
+        from . import explain
+
+        return explain.show(options.code)
+    if command in ("test", "bench-emulator", "format"):
+        from . import maintain
+
+        if command == "test":
+            return maintain.test(options.arguments)
+        return (
+            maintain.bench_emulator() if command == "bench-emulator" else maintain.format_sources()
+        )
+    from . import lesson_files
+
+    if command == "skeletons":
+        return lesson_files.write_skeletons()
+    if command == "hint":
+        return lesson_files.show_hint(lesson, _number("TASK"), _number("RUNG"))
+    if command == "solution":
+        return lesson_files.show_solution(lesson)
+    return lesson_files.reset(lesson)
+
+
+def main() -> int:
+    """Turns every expected trouble into one message with what to do."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="replace")
+    options = _parser().parse_args()
+    try:
+        return run(options)
+    except WorkbookError as error:
+        sys.stdout.flush()
+        print(f"error: {error}", file=sys.stderr)
+        if error.to_do:
+            print(f"  to do: {error.to_do}", file=sys.stderr)
+        return error.code
+    except OSError as error:
+        sys.stdout.flush()
+        where = f" ({error.filename})" if error.filename else ""
+        to_do = {
+            errno.ENOSPC: "the disk is full: free some space and run it again",
+            errno.EDQUOT: "the quota is used up: free some space and run it again",
+            errno.EROFS: "the workbook lies in a read-only place: copy it to another",
+            errno.EACCES: "the workbook must lie where you can write: copy it to your own folder",
+            errno.EEXIST: "a file stands where the workbook wants a folder: move it away",
+            errno.ENOTDIR: "a file stands where the workbook wants a folder: move it away",
+            errno.EPERM: "the workbook must lie where you can write: copy it to your own folder",
+        }.get(error.errno or 0)
+        if to_do is None:
+            raise
+        print(f"error: {error.strerror}{where}\n  to do: {to_do}", file=sys.stderr)
+        return NOT_ABLE
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Configures and builds with CMake, and tells a student's compile error from a broken build."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import install
+from .project import ROOT, WorkbookError, build_folder, cores
+
+
+@dataclass
+class Built:
+    """A target's build: `text` holds the compiler's warnings, or its errors when `ok` is False."""
+
+    ok: bool
+    text: str = ""
+    stage: str = ""  # compile, link or build: what failed
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def configured(folder: Path) -> bool:
+    return (folder / "CMakeCache.txt").is_file() and any(
+        (folder / name).is_file() for name in ("build.ninja", "Makefile")
+    )
+
+
+def _moved(folder: Path) -> bool:
+    """Whether this build folder was made for another place: CMake refuses such a one."""
+    try:
+        cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    match = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, re.MULTILINE)
+    return bool(match) and match.group(1) != str(ROOT)
+
+
+def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
+    """Runs CMake unless that was done; returns the build folder."""
+    folder = build_folder(device)
+    if _moved(folder):
+        _say(f"{folder.name}/ was made for another place: making it anew.")
+        shutil.rmtree(folder)
+    stamp = folder / "workbook-nvcc"
+    if configured(folder):
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == str(nvcc):
+            return folder
+        (folder / "CMakeCache.txt").unlink()
+        shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
+    if not quiet:
+        _say(f"Configuring {folder.name}/ (once) ...")
+    toolkit = nvcc.resolve().parent.parent
+    command = [
+        "cmake",
+        "-S",
+        str(ROOT),
+        "-B",
+        str(folder),
+        f"-DDEVICE={device}",
+        f"-DCMAKE_CUDA_COMPILER={nvcc}",
+        f"-DCUDAToolkit_ROOT={toolkit}",
+    ]
+    if not any((folder / name).is_file() for name in ("build.ninja", "Makefile")):
+        command += ["-G", "Ninja" if shutil.which("ninja") else "Unix Makefiles"]
+    elif (folder / "build.ninja").is_file():
+        command += ["-G", "Ninja"]
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_env(nvcc))
+    if done.returncode != 0:
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
+        _say("\n".join(done.stdout.splitlines()[-25:]))
+        raise WorkbookError(
+            f"CMake could not configure {folder.name}/ (its last lines are above)",
+            "make doctor shows what was found; after mending it, run make again",
+        )
+    stamp.write_text(str(nvcc), encoding="utf-8")
+    return folder
+
+
+def _env(nvcc: Path | None = None) -> dict[str, str]:
+    env = dict(os.environ)
+    # Inherited from make, and understood by the make that CMake starts.
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DEVICE"):
+        env.pop(name, None)
+    env["CLICOLOR_FORCE"] = "0"
+    return env
+
+
+def build(folder: Path, targets: list[str], jobs: int | None = None) -> Built:
+    """Builds targets; output is captured and shown only where it matters."""
+    command = ["cmake", "--build", str(folder), "-j", str(jobs or cores()), "--target", *targets]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=_env())
+    if done.returncode == 0:
+        return Built(True, done.stdout)
+    return Built(False, done.stdout, "build")
+
+
+def _commands(folder: Path) -> list[dict[str, str]]:
+    try:
+        return json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+
+
+def compile_command(folder: Path, source: Path, target: str) -> tuple[list[str], Path] | None:
+    """How CMake compiles `source` for `target`: the arguments and the folder to run them in."""
+    for entry in _commands(folder):
+        if Path(entry["file"]) == source and f"{target}.dir" in entry["command"]:
+            return shlex.split(entry["command"]), Path(entry["directory"])
+    return None
+
+
+def warnings_about(text: str, source: Path) -> list[str]:
+    """The compiler's warnings about one file in a build's output."""
+    lines, keep = [], False
+    for line in text.splitlines():
+        if str(source) in line or f"{source.parent.name}/{source.name}" in line:
+            keep = " warning" in line
+        elif re.match(r"^\[\d+/\d+\]|^(ninja|make|gmake|cmake)\b", line):
+            keep = False
+        if keep:
+            lines.append(tidy(line))
+    return lines
+
+
+def tidy(text: str) -> str:
+    """Paths relative to the repository, so that a line is short and names the student's file."""
+    return text.replace(str(ROOT) + os.sep, "")
+
+
+def build_student_file(folder: Path, target: str, source: Path) -> Built:
+    """Builds one lesson's program. A failure says whether the file does not compile or not link."""
+    built = build(folder, [target])
+    if built.ok:
+        return Built(True, "\n".join(warnings_about(built.text, source)))
+    if "No space left on device" in built.text:
+        raise WorkbookError("the disk is full", "free some space and run make again")
+    found = compile_command(folder, source, target)
+    if found:
+        command, where = found
+        done = subprocess.run(
+            _to_null_output(command), cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace", env=_env(),
+        )  # fmt: skip
+        if done.returncode != 0:
+            return Built(False, tidy(done.stdout).strip(), "compile")
+    undefined = re.findall(r"undefined reference to [`'‘]([^'’]+)['’]", built.text)
+    multiple = re.findall(r"multiple definition of [`'‘]([^'’]+)['’]", built.text)
+    if undefined or multiple:
+        lines = [f"the test calls {name}, and {source.name} does not define it" for name in dict.fromkeys(undefined)]
+        lines += [f"{name} is defined twice" for name in dict.fromkeys(multiple)]
+        return Built(False, "\n".join(lines), "link")
+    return Built(False, tidy(built.text).strip(), "build")
+
+
+def first_failure(text: str, lines: int = 30) -> str:
+    """The part of a build's output that says what went wrong first."""
+    kept = tidy(text).splitlines()
+    start = next((n for n, line in enumerate(kept) if line.startswith("FAILED") or "rror:" in line), None)
+    chosen = kept[-lines:] if start is None else kept[start : start + lines]
+    return "\n".join(line for line in chosen if not re.match(r"^\[\d+/\d+\]", line))
+
+
+def _to_null_output(command: list[str]) -> list[str]:
+    out = list(command)
+    for at, word in enumerate(out[:-1]):
+        if word == "-o":
+            out[at + 1] = "/dev/null"
+        if word in ("-MF", "-MT"):
+            out[at + 1] = "/dev/null"
+    return out
+
+
+def ensure_device(device: str, nvcc: Path) -> Path:
+    """The build folder with what every lesson needs: for the emulator, the device itself."""
+    folder = configure(device, nvcc)
+    if device != "emulator":
+        return folder
+    targets = ["emulator_cudart", "emulate", "workbook_catch_main"]
+    if all((folder / "emulator" / name).exists() for name in ("emulate", "workbook-built")):
+        return folder  # a lesson's target rebuilds the device where its sources changed
+    _say("Building the emulated device (once; some minutes on a small machine) ...")
+    built = build(folder, targets)
+    if not built.ok:
+        if "No space left on device" in built.text:
+            raise WorkbookError("the disk is full", "free some space and run make again")
+        _say(first_failure(built.text))
+        raise WorkbookError(
+            "the emulated device did not build (the first error is above)",
+            "this is the workbook's own code: make clean, then make; if it stays, please report it",
+        )
+    (folder / "emulator" / "workbook-built").touch()
+    return folder
+
+
+def gpu_present() -> bool:
+    """Whether the driver lists a card."""
+    if not shutil.which("nvidia-smi"):
+        return False
+    done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    return done.returncode == 0 and "GPU 0" in done.stdout
+
+
+def prepare(device: str) -> Path:
+    """From a fresh clone to a folder that can build lessons."""
+    if device == "gpu" and not gpu_present():
+        raise WorkbookError(
+            "DEVICE=gpu needs an NVIDIA card with its driver, and nvidia-smi lists none here",
+            "without a card: make (the emulator is the default)",
+        )
+    return ensure_device(device, install.ensure())
+
+

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""Grades one program against one lesson's test: correct, safe, efficient.
+
+The verdict comes from Catch2's XML report of each test case, run in a process of its own, and from
+the emulator's findings. What the program prints is never read for the verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import catch_xml, diagnose, findings, runner
+from .catch_xml import Outcome, TestCase
+from .findings import Finding
+from .project import ROOT, Lesson, WorkbookError, cores
+
+# catch_main.cpp ends a program that calls exit() inside a test with this code.
+_EXIT_CALLED = 86
+
+
+@dataclass
+class CaseResult:
+    """One test case: `ended` is '' when it ran to its end, else how it did not."""
+
+    case: TestCase
+    outcome: Outcome
+    ended: str
+    findings: list[Finding]
+    seconds: float = 0.0
+    peak_memory: int = 0
+    output: str = ""
+
+    @property
+    def values_right(self) -> bool:
+        return not self.ended and self.outcome.complete and self.outcome.success
+
+    @property
+    def safe(self) -> bool:
+        return not any(finding.unsafe for finding in self.findings)
+
+    @property
+    def passed(self) -> bool:
+        return self.values_right and self.safe
+
+    def texts(self) -> list[str]:
+        """The context lines of all failed checks."""
+        return [info for failure in self.outcome.failures for info in failure.infos]
+
+    def exception(self) -> str:
+        for failure in self.outcome.failures:
+            if failure.exception:
+                return failure.exception
+        return ""
+
+    def cause(self) -> str:
+        """The `looks like` line, or ''."""
+        if self.passed:
+            return ""
+        return diagnose.likely_cause(self.texts(), self.findings, self.exception())
+
+
+@dataclass
+class Grade:
+    """The grade of one program on one device; with `build_error` there was nothing to run."""
+
+    lesson: Lesson
+    device: str
+    results: list[CaseResult] = field(default_factory=list)
+    build_stage: str = ""
+    build_error: str = ""
+    compiler_warnings: str = ""
+
+    @property
+    def tasks(self) -> list[CaseResult]:
+        return [result for result in self.results if not result.case.efficient]
+
+    @property
+    def counted(self) -> list[CaseResult]:
+        return [result for result in self.results if result.case.efficient]
+
+    @property
+    def correct(self) -> bool:
+        tasks = self.tasks
+        return bool(tasks) and all(result.values_right for result in tasks)
+
+    @property
+    def safe(self) -> bool:
+        """No finding, and every case ran to its end: a run cut short proves nothing."""
+        return bool(self.results) and all(r.safe and not r.ended for r in self.results)
+
+    @property
+    def efficient(self) -> bool | None:
+        """None where the device has no counters: a card is not asked for efficiency."""
+        if self.device == "gpu":
+            return None
+        return self.correct and all(result.values_right for result in self.counted)
+
+    @property
+    def passed(self) -> bool:
+        return self.correct and self.safe and self.efficient is not False
+
+    @property
+    def cases_passed(self) -> int:
+        """Efficiency counts only once the values are right: doing nothing is cheap."""
+        counted = sum(result.passed for result in self.counted) if self.correct else 0
+        return counted + sum(result.passed for result in self.tasks)
+
+    def merged_findings(self) -> list[Finding]:
+        return findings.merge([(result.case.name, result.findings) for result in self.results])
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "lesson": self.lesson.id,
+            "device": self.device,
+            "passed": self.passed,
+            "correct": self.correct,
+            "safe": self.safe,
+            "efficient": self.efficient,
+            "build": {"stage": self.build_stage, "error": self.build_error},
+            "warnings": self.compiler_warnings,
+            "cases": [
+                {
+                    "name": result.case.name,
+                    "tags": list(result.case.tags),
+                    "passed": result.passed,
+                    "values_right": result.values_right,
+                    "ended": result.ended,
+                    "seconds": round(result.seconds, 3),
+                    "peak_memory": result.peak_memory,
+                    "failures": [vars(failure) for failure in result.outcome.failures],
+                    "findings": [finding.data for finding in result.findings],
+                    "looks_like": result.cause(),
+                    "output": result.output[-2000:],
+                }
+                for result in self.results
+            ],
+            "findings": [dict(f.data, cases=f.cases) for f in self.merged_findings()],
+        }
+
+
+def _environment(device: str, build: Path, report: Path) -> dict[str, str]:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "LD_PRELOAD"):
+        env.pop(name, None)
+    if device == "emulator":
+        # Before the program's own search path, where a toolkit's libcudart might stand.
+        older = env.get("LD_LIBRARY_PATH")
+        env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
+        env["EMULATOR_REPORT"] = str(report)
+    return env
+
+
+def run_case(
+    program: Path, case: TestCase, device: str, build: Path, limits: runner.Limits = runner.Limits()
+) -> CaseResult:
+    """Runs one test case of `program` in its own process."""
+    with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
+        xml, report = Path(scratch) / "report.xml", Path(scratch) / "findings.jsonl"
+        command = [str(program), case.spec, "-r", "xml", "-o", str(xml)]
+        env = _environment(device, build, report)
+        try:
+            ended = runner.run(command, env, ROOT, limits)
+        except OSError as error:
+            raise WorkbookError(f"cannot run {program}: {error}") from error
+        outcome = catch_xml.read_outcome(xml, case)
+        found = findings.read_report(report)
+    return CaseResult(
+        case, outcome, _how_it_ended(ended, outcome, limits), found,
+        ended.seconds, ended.peak_memory, ended.output,
+    )  # fmt: skip
+
+
+def _how_it_ended(ended: runner.Ended, outcome: Outcome, limits: runner.Limits) -> str:
+    """'' for a run that came to its own end with a whole report, else a named failure."""
+    if ended.how == "time":
+        return f"did not finish within {limits.seconds:g} s"
+    if ended.how == "memory":
+        return f"out of memory: used more than {limits.memory >> 20} MiB"
+    if ended.how == "output":
+        return f"flooded its output: printed more than {limits.output >> 20} MiB"
+    fatal = next((failure.fatal for failure in outcome.failures if failure.fatal), "")
+    if fatal:
+        if "SIGSEGV" in fatal:
+            return "crashed: segmentation fault on the host"
+        return f"crashed: {fatal.split(' - ')[-1]}"
+    if ended.code == _EXIT_CALLED and not outcome.complete:
+        return "ended early: exit() was called before the test was over"
+    if ended.code == -signal.SIGXFSZ:
+        return f"wrote a file of more than {limits.file_size >> 20} MiB"
+    if ended.code < 0:
+        return f"crashed: {ended.signal_name}"
+    if not outcome.complete:
+        if (
+            "symbol lookup error" in ended.output
+            or "error while loading shared libraries" in ended.output
+        ):
+            return "did not start: " + ended.output.strip().splitlines()[0]
+        return f"ended early: the program stopped with code {ended.code} before the test was over"
+    if outcome.success and ended.code != 0:
+        return f"passed its checks and then ended with code {ended.code}"
+    if outcome.success and outcome.assertions == 0 and not outcome.warnings:
+        return "checked nothing: no assertion was reached"
+    return ""
+
+
+def grade_program(
+    lesson: Lesson,
+    program: Path,
+    device: str,
+    build: Path,
+    jobs: int | None = None,
+    limits: runner.Limits = runner.Limits(),
+    cases: Sequence[TestCase] | None = None,
+) -> Grade:
+    """Grades a program that is already built."""
+    cases = catch_xml.cases_in_source(lesson.test_file) if cases is None else cases
+    if not cases:
+        raise WorkbookError(f"{lesson.test_file} holds no TEST_CASE")
+    with ThreadPoolExecutor(max_workers=jobs or cores()) as pool:
+        results = list(pool.map(lambda case: run_case(program, case, device, build, limits), cases))
+    return Grade(lesson, device, results)
+
+
+def grade_lesson(lesson: Lesson, device: str, build: Path) -> Grade:
+    """Builds and grades the student's file."""
+    from . import build as builder
+
+    if not lesson.student_file.is_file():
+        raise WorkbookError(
+            f"lessons/{lesson.id}/{lesson.slug}.cu is missing",
+            f"make reset-{lesson.number} brings it back",
+        )
+    target = f"lesson_{lesson.id}"
+    built = builder.build_student_file(build, target, lesson.student_file)
+    if not built.ok:
+        if built.stage == "build":
+            print(built.text)
+            raise WorkbookError(
+                f"{target} did not build, and not because of your file (see above)",
+                "make clean, then make; if it stays, please report it",
+            )
+        return Grade(lesson, device, build_stage=built.stage, build_error=built.text)
+    grade = grade_program(lesson, build / "lessons" / target, device, build)
+    grade.compiler_warnings = built.text
+    return grade

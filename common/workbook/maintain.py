@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""For authors: the workbook's own tests, the emulator's benchmark, formatting."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import build, lesson_files
+from .project import (
+    NOT_ABLE,
+    NOT_PASSED,
+    PASSED,
+    ROOT,
+    WorkbookError,
+    cores,
+    devices_wanted,
+    lessons,
+    state_folder,
+)
+
+CLANG_FORMAT_MAJOR = 14  # Debian 12's: another major formats a few lines differently
+_RUFF = "ruff==0.6.*"
+_SKIPPED_FOLDERS = {".git", ".workbook", "__pycache__"}
+
+
+def say_edited() -> None:
+    """Tells which lessons hold a student's work, since the tests do not look at it."""
+    edited = [
+        lesson
+        for lesson in lessons()
+        if lesson.solution_file.is_file() and lesson_files.is_edited(lesson)
+    ]
+    for lesson in edited:
+        print(
+            f"note: lessons/{lesson.id}/{lesson.slug}.cu has been edited. make test looks at the\n"
+            f"      workbook, not at your work: for that, make {lesson.number}"
+        )
+
+
+def test(names: list[str]) -> int:
+    """Builds everything that is tested and runs ctest, whose summary is the last thing printed."""
+    device = devices_wanted()[0]
+    folder = build.prepare(device)
+    print("Building the tests ...", flush=True)
+    say_edited()
+    built = build.build(folder, ["workbook_test_programs"])
+    if not built.ok:
+        print(build.first_failure(built.text, 60))
+        raise WorkbookError(
+            "the tests did not build (see above)", "mend the first error and run make test again"
+        )
+    command = ["ctest", "--test-dir", str(folder), "--output-on-failure", "-j", str(cores())]
+    for name in names:
+        command += ["-R", name]
+    done = subprocess.run(command, env=build._env())
+    return PASSED if done.returncode == 0 else NOT_PASSED
+
+
+def bench_emulator() -> int:
+    """Builds and runs the emulator's benchmark."""
+    folder = build.prepare("emulator")
+    built = build.build(folder, ["bench_emulator"])
+    if not built.ok:
+        print(build.tidy(built.text)[-4000:])
+        raise WorkbookError("the benchmark did not build (see above)")
+    program = next(
+        (p for p in folder.rglob("bench_emulator") if p.is_file() and os.access(p, os.X_OK)), None
+    )
+    if program is None:
+        raise WorkbookError(
+            "the benchmark was built, and bench_emulator is not in the build folder"
+        )
+    env = dict(os.environ)
+    env["LD_LIBRARY_PATH"] = f"{folder / 'emulator'}:{env.get('LD_LIBRARY_PATH', '')}".rstrip(":")
+    return subprocess.run([str(program)], env=env).returncode
+
+
+# --- formatting ----------------------------------------------------------------------------------
+
+
+def sources(*suffixes: str) -> list[Path]:
+    """Files of the repository with these endings; the students' .cu files are not among them."""
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        here = Path(folder)
+        folders[:] = [
+            f
+            for f in folders
+            if f not in _SKIPPED_FOLDERS and not (here == ROOT and f.startswith("build"))
+        ]
+        for name in files:
+            path = here / name
+            student = path.suffix == ".cu" and path.is_relative_to(ROOT / "lessons")
+            if path.suffix in suffixes and not student:
+                found.append(path)
+    return sorted(found)
+
+
+def clang_format() -> str | None:
+    """A clang-format of the right major version, or None."""
+    for name in (f"clang-format-{CLANG_FORMAT_MAJOR}", "clang-format"):
+        path = shutil.which(name)
+        if path:
+            done = subprocess.run([path, "--version"], capture_output=True, text=True)
+            match = re.search(r"version (\d+)", done.stdout)
+            if match and int(match.group(1)) == CLANG_FORMAT_MAJOR:
+                return path
+    return None
+
+
+def ruff(install: bool = False) -> str | None:
+    """ruff from PATH or .workbook/tools; with `install`, fetched from PyPI where it is missing."""
+    own = state_folder() / "tools" / "bin" / "ruff"
+    if own.is_file():
+        return str(own)
+    if path := shutil.which("ruff"):
+        return path
+    if not install:
+        return None
+    folder = state_folder() / "tools"
+    for python in ("/usr/bin/python3", shutil.which("python3") or ""):
+        if (
+            python
+            and subprocess.run([python, "-m", "venv", str(folder)], capture_output=True).returncode
+            == 0
+        ):
+            pip = [
+                str(folder / "bin" / "python"),
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--disable-pip-version-check",
+            ]
+            if subprocess.run([*pip, _RUFF], capture_output=True, timeout=300).returncode == 0:
+                return str(own)
+    shutil.rmtree(folder, ignore_errors=True)
+    return None
+
+
+def format_sources() -> int:
+    """Formats C++, CUDA and Python in place; says what it could not."""
+    status = PASSED
+    if tool := clang_format():
+        subprocess.run([tool, "-i", *map(str, sources(".h", ".cpp", ".cu", ".cuh"))], check=True)
+    else:
+        print(f"clang-format is missing: apt-get install clang-format-{CLANG_FORMAT_MAJOR}")
+        status = NOT_ABLE
+    if tool := ruff(install=True):
+        subprocess.run([tool, "format", "-q", str(ROOT)], check=True)
+        subprocess.run([tool, "check", "-q", "--fix", str(ROOT)])
+    else:
+        print("ruff is missing and could not be fetched from PyPI: Python was not formatted")
+        status = NOT_ABLE
+    return status

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Runs a program in a process and session of its own, within limits, and says how it ended."""
+
+from __future__ import annotations
+
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one test case may use. `output` in bytes, `memory` in bytes of resident memory."""
+
+    seconds: float = float(os.environ.get("WORKBOOK_TIME_LIMIT") or 20)
+    memory: int = 900 << 20
+    output: int = 4 << 20
+    file_size: int = 64 << 20
+
+
+@dataclass
+class Ended:
+    """How a process ended: `how` is '' for an ordinary exit, else time, memory or output."""
+
+    code: int
+    how: str
+    output: str
+    seconds: float
+    peak_memory: int
+
+    @property
+    def signal_name(self) -> str:
+        return signal_words(-self.code) if self.code < 0 else ""
+
+
+def signal_words(number: int) -> str:
+    """A signal in words that a beginner may have met."""
+    words = {
+        signal.SIGSEGV: "segmentation fault",
+        signal.SIGABRT: "aborted",
+        signal.SIGFPE: "arithmetic error, such as a division by zero",
+        signal.SIGBUS: "bus error",
+        signal.SIGILL: "illegal instruction",
+        signal.SIGKILL: "killed",
+        signal.SIGTERM: "terminated",
+        signal.SIGXCPU: "used too much processor time",
+        signal.SIGXFSZ: "wrote too large a file",
+        signal.SIGPIPE: "broken pipe",
+    }
+    try:
+        return words.get(signal.Signals(number)) or signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _session_memory(session: int) -> int:
+    """Resident bytes of every process in `session`, so that a fork does not hide memory."""
+    total = 0
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", "rb") as file:
+                fields = file.read().rsplit(b")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        if int(fields[3]) == session:  # field 6 of proc(5), after pid and comm
+            total += int(fields[21]) * _PAGE
+    return total
+
+
+def _own_memory(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def run(command: list[str], env: dict[str, str], folder: Path, limits: Limits = Limits()) -> Ended:
+    """Runs `command` in its own session; everything it started is gone on return."""
+
+    def before_exec() -> None:
+        seconds = int(limits.seconds) + 5
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds * 4, seconds * 4 + 5))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_size, limits.file_size))
+
+    started = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=env,
+        cwd=folder,
+        start_new_session=True,
+        preexec_fn=before_exec,
+    )
+    assert process.stdout is not None
+    os.set_blocking(process.stdout.fileno(), False)
+    selector = selectors.DefaultSelector()
+    selector.register(process.stdout, selectors.EVENT_READ)
+    kept = bytearray()
+    how, peak, ticks, is_open = "", 0, 0, True
+    while True:
+        if is_open and selector.select(0.01):
+            chunk = process.stdout.read(1 << 16)
+            if chunk:
+                kept += chunk
+            elif chunk == b"":
+                is_open = False
+                selector.unregister(process.stdout)
+        elif not is_open:
+            time.sleep(0.01)
+        if len(kept) > limits.output:
+            how = "output"
+            break
+        if process.poll() is not None:
+            break
+        ticks += 1
+        used = _session_memory(process.pid) if ticks % 16 == 0 else _own_memory(process.pid)
+        peak = max(peak, used)
+        if used > limits.memory:
+            how = "memory"
+            break
+        if time.monotonic() - started > limits.seconds:
+            how = "time"
+            break
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+    if not how and is_open:  # what was still in the pipe; a stray child may hold it open: no wait
+        while len(kept) <= limits.output and (chunk := process.stdout.read(1 << 16)):
+            kept += chunk
+        if len(kept) > limits.output:
+            how = "output"
+    process.stdout.close()
+    selector.close()
+    text = bytes(kept[: limits.output]).decode("utf-8", "replace")
+    return Ended(process.returncode, how, text, time.monotonic() - started, peak)

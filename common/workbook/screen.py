@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Puts grades, tables and pages on the screen: coloured on a terminal, plain in a pipe."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from . import diagnose, progress
+from .findings import Finding
+from .grade import CaseResult, Grade
+from .project import Lesson
+
+_INDENT = " " * 6
+
+
+def console() -> Console:
+    """80 columns where the width is unknown, at most 110 where it is."""
+    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or 80)
+    made = Console(width=width, highlight=False, soft_wrap=False, emoji=False, markup=False)
+    if made.width > 110:
+        made.width = 110
+    return made
+
+
+def _wrapped(out: Console, text: str, indent: str = _INDENT, style: str = "") -> None:
+    for line in text.splitlines() or [""]:
+        for part in textwrap.wrap(line, out.width - len(indent), break_on_hyphens=False) or [""]:
+            out.print(Text(indent + part, style=style))
+
+
+def _two_sides(out: Console, left: str, right: str, indent: str = _INDENT, style: str = "") -> None:
+    """`left` with `right` at the right edge, on lines of their own where both do not fit."""
+    if not right:
+        _wrapped(out, left, indent, style)
+        return
+    room = out.width - len(indent) - len(right) - 2
+    lines = textwrap.wrap(left, max(room, 30), break_on_hyphens=False) or [""]
+    gap = " " * max(2, out.width - len(indent) - len(lines[0]) - len(right))
+    out.print(Text.assemble((indent + lines[0], style), gap, (right, "cyan")), no_wrap=True)
+    for line in lines[1:]:
+        out.print(Text(indent + line, style=style))
+
+
+def device_words(device: str) -> str:
+    if device == "gpu":
+        return "GPU: values · safety and efficiency: on the emulator"
+    return "emulator: correctness and access patterns · no GPU: not timed"
+
+
+def show_grade(grade: Grade, out: Console | None = None, advice: bool = True) -> None:
+    """The grade of one lesson, as DESIGN section 5 shows it."""
+    out = out or console()
+    title = f"Lesson {grade.lesson.number} · {grade.lesson.title}"
+    words = device_words(grade.device)
+    if len(title) + len(words) + 3 <= out.width:
+        gap = " " * (out.width - len(title) - len(words))
+        out.print(Text.assemble((title, "bold"), gap, (words, "dim")), no_wrap=True)
+    else:
+        out.print(Text(title, "bold"))
+        out.print(Text(words, "dim"))
+    if grade.build_error:
+        _show_build_error(grade, out)
+        return
+    if grade.compiler_warnings:
+        out.print(Text("  the compiler warns", "yellow"))
+        _wrapped(out, grade.compiler_warnings)
+    seen: dict[tuple[str, str, int, int], str] = {}
+    waiting = [r for r in grade.counted if _waits(grade, r, seen)]
+    for result in grade.results:
+        if result not in waiting:
+            _show_case(grade, result, out, seen)
+    if waiting:
+        names = "1 test" if len(waiting) == 1 else f"{len(waiting)} tests"
+        out.print(Text(f"  – efficient  {names}, graded once the values are right", "dim"))
+    _show_summary(grade, out, advice)
+
+
+def _show_build_error(grade: Grade, out: Console) -> None:
+    verb = "compile" if grade.build_stage == "compile" else "link"
+    out.print(Text(f"  ✗ {grade.lesson.slug}.cu does not {verb}", "bold red"))
+    for line in grade.build_error.splitlines()[:40]:
+        out.print(Text("      " + line, style="red" if "error" in line else ""), soft_wrap=True)
+    if len(grade.build_error.splitlines()) > 40:
+        _wrapped(out, "...")
+    first = re.search(r"\.cu\((\d+)\): error", grade.build_error)
+    if first:
+        out.print(
+            Text(f"  start with line {first.group(1)}: the first error often causes the others")
+        )
+
+
+def _show_case(grade: Grade, result: CaseResult, out: Console, seen: dict) -> None:
+    label = result.case.task or "test"
+    head = f"{label}  "
+    waits = result.case.efficient and not grade.correct
+    if result.passed:
+        mark, style = "✓", "green"
+    else:
+        mark, style = "✗", "red"
+    lines = textwrap.wrap(result.case.title, out.width - 4 - len(head), break_on_hyphens=False) or [
+        ""
+    ]
+    out.print(Text.assemble("  ", (mark, f"bold {style}"), f" {head}{lines[0]}"), no_wrap=True)
+    for line in lines[1:]:
+        out.print(Text(" " * (4 + len(head)) + line))
+    if result.passed:
+        return
+    if result.ended:
+        _wrapped(out, result.ended, style="red")
+    elif not result.values_right and not waits:
+        _show_values(result, out)
+    elif result.values_right:
+        _wrapped(out, "the values are right, but:")
+    repeated = bool(result.findings) and all(f.key in seen for f in result.findings)
+    for finding in result.findings:
+        _show_finding(finding, result, out, seen)
+    if result.output.strip() and result.ended:
+        tail = result.output.strip().splitlines()[-3:]
+        _wrapped(
+            out, "it printed at the end: " + " / ".join(line[:200] for line in tail), style="dim"
+        )
+    if repeated and result.values_right:
+        return
+    if not waits and (cause := result.cause()):
+        _wrapped(out, f"looks like: {cause}", style="yellow")
+
+
+def _waits(grade: Grade, result: CaseResult, seen: dict) -> bool:
+    """Whether an [efficient] case says nothing yet: wrong values make its counters meaningless."""
+    known = {finding.key for other in grade.tasks for finding in other.findings} | set(seen)
+    new = any(finding.key not in known for finding in result.findings)
+    return not grade.correct and not result.ended and not new
+
+
+def _show_values(result: CaseResult, out: Console) -> None:
+    if not result.outcome.failures:
+        _wrapped(out, "failed without saying why")
+        return
+    failure = result.outcome.failures[0]
+    context = [info for info in failure.infos if re.match(r"^\w[^\n]* := ", info)]
+    said = [info for info in failure.infos if info not in context]
+    at = f" ({', '.join(info.replace(' := ', ' = ') for info in context)})" if context else ""
+    if failure.exception:
+        _wrapped(out, "stopped by an error: " + failure.exception + at)
+    mismatch = diagnose.parse_mismatch(said)
+    if mismatch:
+        first = (
+            f"{mismatch.what} {mismatch.index[0]}: got {mismatch.got[0]}, want {mismatch.want[0]}"
+        )
+        more = mismatch.wrong - 1
+        of = f" of {mismatch.size}" if mismatch.size else ""
+        _wrapped(out, first + (f", and {more} more{of} wrong" if more else "") + at)
+        said = [info for info in said if diagnose.parse_mismatch([info]) is None]
+        for info in said[:3]:
+            _wrapped(out, info)
+    elif said:
+        for info in said[:4]:
+            _wrapped(out, info)
+        if at:
+            _wrapped(out, at.strip())
+    elif not failure.exception:
+        text = failure.expression
+        if failure.expansion and failure.expansion != failure.expression:
+            text += f"   is   {failure.expansion}"
+        _wrapped(out, f"expected {text}{at}")
+
+
+def _show_finding(finding: Finding, result: CaseResult, out: Console, seen: dict) -> None:
+    message = str(finding.data.get("message") or finding.code)
+    if finding.key in seen:
+        _two_sides(out, f"{finding.code}, as above", finding.place, style="dim")
+        return
+    seen[finding.key] = result.case.name
+    style = {"error": "red", "warning": "yellow"}.get(finding.severity, "")
+    prefix = "" if finding.severity == "error" else f"{finding.severity}: "
+    _two_sides(out, prefix + message, finding.place, style=style)
+    for text in (finding.who(), finding.other_party(), *finding.notes()):
+        if text:
+            _wrapped(out, text, _INDENT + "  ")
+
+
+def _mark(value: bool | None) -> str:
+    return {True: "✓", False: "✗", None: "–"}[value]
+
+
+def _show_summary(grade: Grade, out: Console, advice: bool) -> None:
+    passed = grade.cases_passed
+    found = [finding for finding in grade.merged_findings() if finding.unsafe]
+    if grade.passed:
+        words = "correct, safe and efficient" if grade.efficient else "correct and safe"
+        out.print(Text(f"  {passed} of {len(grade.results)} passed: {words}", "bold green"))
+        return
+    efficient: bool | None = grade.efficient if grade.correct else None
+    parts = [f"correct {_mark(grade.correct)}", f"safe {_mark(grade.safe)}"]
+    if len(found):
+        parts[1] += f" ({len(found)} finding{'s' if len(found) > 1 else ''})"
+    if grade.counted:
+        parts.append(f"efficient {_mark(efficient)}")
+    if grade.correct and grade.safe and grade.efficient is False:
+        parts.append("right and safe, but it moves or does more than it needs to")
+    out.print(Text("  " + " · ".join(parts)))
+    line = f"  {passed} of {len(grade.results)} passed"
+    if advice:
+        line += f" · hint: make hint-{grade.lesson.number}"
+        if found:
+            line += f" · why: make explain-{found[0].code}"
+    out.print(Text(line, "bold"))
+
+
+def show_progress(known: list[Lesson], out: Console | None = None) -> None:
+    """The table of `make progress`."""
+    out = out or console()
+    data = progress.load()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("lesson", "", "correct", "safe", "efficient", "best so far"):
+        table.add_column(
+            name, justify="center" if name in ("correct", "safe", "efficient") else "left"
+        )
+    count = 0
+    for lesson in known:
+        entry = data.get(lesson.id) or {}
+        best = entry.get("best") or {}
+        done = bool(best.get("passed"))
+        count += done
+        marks = [
+            Text(_mark(best.get(name)) if best else "·")
+            for name in ("correct", "safe", "efficient")
+        ]
+        for mark in marks:
+            mark.stylize({"✓": "green", "✗": "red"}.get(mark.plain, "dim"))
+        if best:
+            day = str(best.get("date", ""))[:10]
+            when = f"{best.get('cases_passed', 0)} of {best.get('cases', 0)}, {day}"
+        else:
+            when = "not tried yet"
+        style = "green" if done else ""
+        table.add_row(lesson.number, Text(lesson.title, style), *marks, when)
+    out.print(table)
+    filled = round(20 * count / max(1, len(known)))
+    out.print(Text(f"{'█' * filled}{'░' * (20 - filled)} {count} of {len(known)} lessons solved"))
+
+
+def show_page(text: str, out: Console | None = None) -> None:
+    """A Markdown page."""
+    (out or console()).print(Markdown(text, code_theme="ansi_dark"))

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
+// Start with README.md in this directory; `make 14` checks this file.
+#include "shared_memory_barriers.h"
+
+// Blocks of `threads` threads for n elements, one thread each.
+static int blocks_for(int n, int threads) {
+    return (n + threads - 1) / threads;
+}
+
+// TODO 1 (about 12 lines): this kernel has three faults. Launch it from `differences`, with one
+// float of dynamic shared memory for each thread, as reverse_blocks does; read the findings;
+// repair.
+__global__ void differences_kernel(const float* in, float* out, int n) {
+    __shared__ float tile[256];
+    const int t = threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + t;
+    if (i < n) {
+        tile[t] = in[i];
+        __syncthreads();
+        out[i] = tile[t + 1] - tile[t];
+    }
+}
+void differences(const float*, float*, int, int) {}
+// END 1
+
+// In place: data holds n floats, and each block touches its own part only.
+__global__ void reverse_blocks_kernel(float* data, int n) {
+    // TODO 2 (about 7 lines): stage the block's part in a tile, wait for the whole block, then
+    // store it the other way round. The last part may be short: find out how many elements it has.
+    // END 2
+}
+
+void reverse_blocks(float* d_data, int n, int threads) {
+    if (n == 0) return;
+    const size_t tile_bytes = threads * sizeof(float);
+    reverse_blocks_kernel<<<blocks_for(n, threads), threads, tile_bytes>>>(d_data, n);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void reverse_array_kernel(const float* in, float* out, int n) {
+    // TODO 3 (about 8 lines): as in task 2, and store the part where it belongs in the reversed
+    // array, neighbouring threads to neighbouring addresses in rising order.
+    // END 3
+}
+
+void reverse_array(const float* d_in, float* d_out, int n, int threads) {
+    if (n == 0) return;
+    const size_t tile_bytes = threads * sizeof(float);
+    reverse_array_kernel<<<blocks_for(n, threads), threads, tile_bytes>>>(d_in, d_out, n);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Lesson 14, shared memory and barriers: what shared_memory_barriers.cu implements and the test
+// calls.
+//
+// Each function works on arrays of n floats with blocks of `threads` threads, one thread for each
+// element; the part of a block is the `threads` elements that its threads own (fewer in the last
+// block). n may be 0: then nothing is launched. 1 <= threads <= 1024, not always a multiple of 32.
+// A d_ prefix marks a pointer to device memory. Every thread of a block must reach every barrier.
+#pragma once
+
+#include "cuda_check.h"
+
+// d_out[i] = d_in[i + 1] - d_in[i] for every i in [0, n), where d_in[n] counts as 0. The arrays do
+// not overlap. Each input is loaded from global memory once, plus one for each block.
+void differences(const float* d_in, float* d_out, int n, int threads);
+
+// Reverses the part of each block in place: with n = 7 and threads = 4, 0123456 becomes 3210654.
+void reverse_blocks(float* d_data, int n, int threads);
+
+// d_out[i] = d_in[n - 1 - i] for every i in [0, n). The arrays do not overlap.
+void reverse_array(const float* d_in, float* d_out, int n, int threads);

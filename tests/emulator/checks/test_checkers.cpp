@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The choice of checkers by EMULATOR_CHECKS.
+#include <set>
+
+#include "bench.h"
+#include "checks/checks.h"
+
+namespace {
+
+std::set<std::string> names_of(const std::string& selection) {
+    bench::Bench bench;
+    std::set<std::string> names;
+    for (const auto& checker : checks::make_checkers(selection, bench.report, bench.memory)) {
+        CHECK(checker.observer);
+        CHECK(checker.interests != 0);
+        names.insert(checker.name);
+    }
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("checkers: all of them by default", "[checks][checkers]") {
+    const auto all = names_of("all");
+    for (const char* name : {"bounds", "alignment", "uninitialized", "race", "barriers", "stalls",
+                             "warp-mask", "faults", "lifetime", "api"}) {
+        CHECK(all.count(name));
+    }
+    CHECK(names_of("") == all);
+}
+
+TEST_CASE("checkers: none", "[checks][checkers]") { CHECK(names_of("none").empty()); }
+
+TEST_CASE("checkers: by name and by code", "[checks][checkers]") {
+    CHECK(names_of("bounds, race") == std::set<std::string>{"bounds", "race"});
+    CHECK(names_of("leak,misaligned") == std::set<std::string>{"alignment", "lifetime"});
+    CHECK(names_of("faults") == std::set<std::string>{"faults"});
+}
+
+TEST_CASE("checkers: a clean access costs nothing where only bad ones matter", "[checks][checkers]") {
+    bench::Bench bench;
+    for (const auto& checker : checks::make_checkers("bounds,misaligned", bench.report, bench.memory)) {
+        CHECK((checker.interests & (machine::kGlobalAccess | machine::kSharedAccess | machine::kLocalAccess)) == 0);
+        CHECK((checker.interests & machine::kOnlyBadAccess) != 0);
+    }
+}
+
+TEST_CASE("checkers: a code lets only its own findings through", "[checks][checkers]") {
+    bench::Bench bench;
+    const auto checkers = checks::make_checkers("double-free", bench.report, bench.memory);
+    REQUIRE(checkers.size() == 1);
+    bench.device_array(64);
+    checkers[0].observer->on_process_end();  // a leak, which was not asked for
+    CHECK(bench.report.findings().empty());
+    machine::ApiEvent event{};
+    event.kind = machine::ApiEvent::Kind::kDoubleFree;
+    event.message = "x";
+    checkers[0].observer->on_api(event);
+    CHECK(bench.report.findings().size() == 1);
+}
+
+TEST_CASE("checkers: an unknown word is refused with the known ones", "[checks][checkers]") {
+    bench::Bench bench;
+    const auto refuse = [&](const std::string& selection) -> std::string {
+        try {
+            checks::make_checkers(selection, bench.report, bench.memory);
+        } catch (const std::invalid_argument& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const std::string text = refuse("bounds,leek");
+    CHECK(text.find("`leek`") != std::string::npos);
+    CHECK(text.find("leak") != std::string::npos);
+    CHECK(text.find("warp-mask") != std::string::npos);
+    CHECK_FALSE(refuse("none,bounds").empty());
+}

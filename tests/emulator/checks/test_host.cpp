@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Findings of host calls: what the runtime reports, and what is left at the end.
+#include "bench.h"
+#include "checks/api.h"
+#include "checks/lifetime.h"
+
+using bench::Bench;
+using machine::ApiEvent;
+using machine::MemoryKind;
+
+TEST_CASE("leak: one finding for each allocating line", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    for (int i = 0; i < 3; ++i) bench.device_array(1000, 21);
+    bench.device_array(24, 22);
+    bench.memory.release(bench.device_array(50, 23), 30);
+    lifetime.on_process_end();
+    REQUIRE(bench.report.findings().size() == 2);
+    const auto& finding = bench.report.findings()[0];
+    CHECK(finding.code == "leak");
+    CHECK(finding.severity == checks::Severity::kWarning);
+    CHECK(finding.message == "3000 bytes allocated here are never freed with `cudaFree`");
+    CHECK(finding.place.line == 21);
+    CHECK(finding.count == 3);
+    CHECK(finding.notes.at(0) == "in 3 allocations");
+}
+
+TEST_CASE("leak: variables, registered and the library's own memory are no leak", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    static char host[64];
+    bench.memory.allocate(MemoryKind::kModule, 64, 0, 5);
+    bench.memory.allocate(MemoryKind::kConst, 64, 0, 5);
+    bench.memory.allocate(MemoryKind::kDevice, 64, 0, 0);
+    bench.memory.allocate(MemoryKind::kManaged, 64, 0, 5)->name = "managed_variable";
+    bench.memory.register_host(host, sizeof host, 5);
+    lifetime.on_process_end();
+    CHECK(bench.report.findings().empty());
+}
+
+TEST_CASE("leak: the function to call fits the kind", "[checks][lifetime]") {
+    const auto [kind, text] = GENERATE(table<MemoryKind, std::string>(
+        {{MemoryKind::kPinned, "`cudaFreeHost`"}, {MemoryKind::kManaged, "`cudaFree`"}, {MemoryKind::kHeap, "`free`"}}));
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    bench.memory.allocate(kind, 64, 0, 5);
+    lifetime.on_process_end();
+    CHECK(bench.only().message.find(text) != std::string::npos);
+}
+
+TEST_CASE("double-free: names the first free", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    auto& data = bench.device_array(1000, 21);
+    ApiEvent event{};
+    event.kind = ApiEvent::Kind::kDoubleFree;
+    event.api = "cudaFree";
+    event.message = "`cudaFree` is given memory that is already free";
+    event.address = data.address;
+    event.allocation = &data;
+    event.site = 40;
+    event.other_site = 38;
+    lifetime.on_api(event);
+    CHECK(bench.only().code == "double-free");
+    CHECK(bench.only().place.line == 40);
+    CHECK(bench.only().other_text == "it was freed before on line 38");
+    CHECK(bench.only().notes.at(0) == "1000 bytes, allocated on line 21");
+}
+
+TEST_CASE("api: each kind has its code and severity", "[checks][api]") {
+    using Kind = ApiEvent::Kind;
+    const auto [kind, code, severity] = GENERATE(table<Kind, std::string, checks::Severity>(
+        {{Kind::kInvalidLaunch, "invalid-launch", checks::Severity::kError},
+         {Kind::kInvalidCopy, "invalid-copy", checks::Severity::kError},
+         {Kind::kHostDereference, "host-dereference", checks::Severity::kError},
+         {Kind::kUncheckedError, "unchecked-error", checks::Severity::kWarning}}));
+    Bench bench;
+    checks::Api api(bench.report);
+    ApiEvent event{};
+    event.kind = kind;
+    event.api = "call";
+    event.message = "what happened";
+    event.site = 12;
+    api.on_api(event);
+    CHECK(bench.only().code == code);
+    CHECK(bench.only().severity == severity);
+    CHECK(bench.only().message == "what happened");
+    CHECK(bench.only().place.line == 12);
+}
+
+TEST_CASE("api: frees and unsupported calls are somebody else's", "[checks][api]") {
+    Bench bench;
+    checks::Api api(bench.report);
+    ApiEvent event{};
+    event.kind = GENERATE(ApiEvent::Kind::kDoubleFree, ApiEvent::Kind::kInvalidFree, ApiEvent::Kind::kUnsupported);
+    event.message = "x";
+    api.on_api(event);
+    CHECK(bench.report.findings().empty());
+}

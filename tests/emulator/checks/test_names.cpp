@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Names of arrays: read from declarations on disk, matched with the launch's arguments.
+#include "bench.h"
+#include "checks/names.h"
+#include "checks/source.h"
+
+using bench::Bench;
+using bench::SourceFile;
+using machine::MemoryKind;
+
+namespace {
+
+struct Named : Bench {
+    explicit Named(const std::string& text, uint32_t body_line = 2, const std::string& kernel = "k")
+        : Bench(256, kernel), source(text) {
+        launch.declared = {source.path(), body_line, 0, {}};
+    }
+    SourceFile source;
+};
+
+}  // namespace
+
+TEST_CASE("names: a pointer is called as the kernel's parameter is", "[checks][names]") {
+    Named bench("// k(int wrong) is not it\n"
+                "__global__ void k(const float* __restrict__ in, /* the, result */ float *out, int n) {\n}\n");
+    auto& in = bench.device_array(4000);
+    auto& out = bench.device_array(400);
+    bench.pass_pointer(in.address);
+    bench.pass_pointer(out.address);
+    bench.pass_int(1000);
+    const auto array = checks::name_global(&bench.launch, out, 4, true);
+    CHECK(array.name == "out");
+    CHECK(array.description == "`out`, argument 2, 100 floats");
+    CHECK(array.element(out.address + 400) == "`out[100]`");
+    CHECK(array.element(out.address - 4) == "`out[-1]`");
+    CHECK(array.element(out.address - 1) == "`out[-1]`");
+    CHECK(array.extent() == "`out` has 100 elements (0 to 99)");
+    CHECK(checks::name_global(&bench.launch, in, 4, false).description == "`in`, argument 1, 1000 floats");
+}
+
+TEST_CASE("names: element size follows the declared type", "[checks][names]") {
+    const auto [type, bytes, count] = GENERATE(table<std::string, uint32_t, std::string>({
+        {"double", 8, "30 doubles"},
+        {"unsigned char", 1, "240 elements of type unsigned char"},
+        {"float4", 16, "15 float4s"},
+        {"std::uint16_t", 2, "120 elements of type std::uint16_t"},
+        {"real", 8, "30 reals"},
+        {"small", 2, "120 smalls"},
+        {"word", 4, "60 words"},
+        {"int*", 8, "30 elements of type int*"},
+    }));
+    CAPTURE(type);
+    Named bench("using real = double;\ntypedef short small;\n#define word unsigned int\n"
+                "__global__ void k(" + type + " * data)\n{\n}\n", 5);
+    auto& data = bench.device_array(240);
+    bench.pass_pointer(data.address);
+    const auto array = checks::name_global(&bench.launch, data, 4, true);
+    CHECK(array.element_bytes == bytes);
+    CHECK(array.description == "`data`, argument 1, " + count);
+}
+
+TEST_CASE("names: of a struct whose size is unknown, bytes are named", "[checks][names]") {
+    Named bench("__global__ void k(Particle* particles) {\n}\n");
+    auto& data = bench.device_array(320);
+    bench.pass_pointer(data.address);
+    const auto array = checks::name_global(&bench.launch, data, 4, true);
+    CHECK(array.element(data.address + 40) == "byte 40 of `particles`");
+    CHECK(array.description == "`particles`, argument 1, 320 bytes");
+}
+
+TEST_CASE("names: templates, attributes and macros do not hide the parameters", "[checks][names]") {
+    Named bench("#define BLOCK 256\n"
+                "template <typename T, int N>\n"
+                "__global__ void __launch_bounds__(BLOCK, 2)\n"
+                "k(vec<T, 3> origin, T const* __restrict__ values, T (*f)(T),\n"
+                "  unsigned long long total[], const __grid_constant__ Config config)\n"
+                "{\n}\n", 6, "space::k<float, 8>");
+    auto& values = bench.device_array(64);
+    auto& total = bench.device_array(64);
+    const double origin[3] = {};
+    bench.pass(origin, 24, true);
+    bench.pass_pointer(values.address);
+    bench.pass_pointer(0x5555);
+    bench.pass_pointer(total.address);
+    bench.pass(origin, 24, true);
+    CHECK(checks::name_global(&bench.launch, values, 4, false).element(values.address + 64) == "`values[16]`");
+    CHECK(checks::name_global(&bench.launch, total, 8, true).element(total.address + 64) == "`total[8]`");
+}
+
+TEST_CASE("names: the nearest declaration above the body is the one", "[checks][names]") {
+    const std::string text = "__global__ void k(int* first) {\n}\n"
+                             "__global__ void other(int* no) {\n}\n"
+                             "namespace b { __global__ void k(int* second) {\n} }\n";
+    const auto [line, name] = GENERATE(table<uint32_t, std::string>({{2, "first"}, {6, "second"}}));
+    Named bench(text, line);
+    auto& data = bench.device_array(64);
+    bench.pass_pointer(data.address);
+    CHECK(checks::name_global(&bench.launch, data, 4, true).name == name);
+}
+
+TEST_CASE("names: a launch of that kernel is not its declaration", "[checks][names]") {
+    Named bench("__global__ void k(int* data, int n);\n"
+                "int main() { helper(a, b); k(x, y); }\n", 0);
+    auto& data = bench.device_array(64);
+    bench.pass_pointer(data.address);
+    bench.pass_int(3);
+    CHECK(checks::name_global(&bench.launch, data, 4, true).name == "data");
+}
+
+TEST_CASE("names: a declaration that does not fit the arguments is not used", "[checks][names]") {
+    Named bench("__global__ void k(int* a) {\n}\n");
+    auto& data = bench.device_array(64);
+    bench.pass_int(1);
+    bench.pass_pointer(data.address);
+    const auto array = checks::name_global(&bench.launch, data, 4, true);
+    CHECK(array.name.empty());
+    CHECK(array.description == "argument 2, 64 bytes");
+    CHECK(array.element(data.address + 8) == "element 2 of argument 2");
+}
+
+TEST_CASE("names: without source there is the argument's number", "[checks][names]") {
+    Bench bench;
+    auto& data = bench.device_array(64);
+    bench.pass_pointer(data.address);
+    CHECK(checks::name_global(&bench.launch, data, 4, true).description == "argument 1, 64 bytes");
+}
+
+TEST_CASE("names: a pointer inside a struct argument is found", "[checks][names]") {
+    Named bench("__global__ void k(Params params) {\n}\n");
+    auto& data = bench.device_array(64);
+    const uint64_t params[3] = {7, data.address, 9};
+    bench.pass(params, 24, true);
+    CHECK(checks::name_global(&bench.launch, data, 4, true).description ==
+          "a pointer in `params` (argument 1), 64 bytes");
+}
+
+TEST_CASE("names: an argument into the middle counts its own elements", "[checks][names]") {
+    Named bench("__global__ void k(float* tail) {\n}\n");
+    auto& data = bench.device_array(400);
+    bench.pass_pointer(data.address + 40);
+    const auto array = checks::name_global(&bench.launch, data, 4, true);
+    CHECK(array.element(data.address + 400) == "`tail[90]`");
+    CHECK(array.description == "`tail`, argument 1, 90 floats");
+}
+
+TEST_CASE("names: of two parameters for one array, const goes with reading", "[checks][names]") {
+    Named bench("__global__ void k(const float* from, float* to) {\n}\n");
+    auto& data = bench.device_array(400);
+    bench.pass_pointer(data.address);
+    bench.pass_pointer(data.address);
+    CHECK(checks::name_global(&bench.launch, data, 4, false).name == "from");
+    CHECK(checks::name_global(&bench.launch, data, 4, true).name == "to");
+}
+
+TEST_CASE("names: an array nobody passed is named by where it was allocated", "[checks][names]") {
+    Bench bench;
+    auto& data = bench.device_array(4000, 14);
+    CHECK(checks::name_global(&bench.launch, data, 4, true).description ==
+          "the array allocated at main.cu:14 (4000 bytes)");
+    CHECK(checks::name_global(nullptr, data, 4, true).subject == "the array allocated at main.cu:14");
+}
+
+TEST_CASE("names: module variables have their own name and type", "[checks][names]") {
+    Named bench("__constant__ float weights[32];\n__device__ int total = 3;\n__global__ void k() {\n}\n", 4);
+    auto* weights = bench.memory.allocate(MemoryKind::kConst, 128, 0, 0);
+    weights->name = "filter::weights";
+    auto* total = bench.memory.allocate(MemoryKind::kModule, 4, 0, 0);
+    total->name = "total";
+    CHECK(checks::name_global(&bench.launch, *weights, 4, false).description ==
+          "`weights`, __constant__ variable, 32 floats");
+    const auto array = checks::name_global(&bench.launch, *total, 4, true);
+    CHECK(array.element(total->address) == "`total`");
+    CHECK(array.element(total->address + 4) == "byte 4 of `total`");
+}
+
+TEST_CASE("names: shared arrays, with two dimensions and constants", "[checks][names]") {
+    Named bench("constexpr int kTile = 4 * 8;\n#define PAD 1\n"
+                "__global__ void k() {\n"
+                "    __shared__ double tile[kTile][kTile + PAD], other[8];\n"
+                "    extern __shared__ __align__(16) unsigned char raw[];\n"
+                "    __shared__ int sum;\n}\n", 4);
+    const auto& tile = bench.shared_array("k::tile", 32 * 33 * 8);
+    const auto array = checks::name_shared(bench.launch, tile, 8);
+    CHECK(array.description == "`tile`, shared, 1056 doubles");
+    CHECK(array.element(tile.address + 8 * (33 * 3 + 5)) == "`tile[3][5]`");
+    CHECK(array.extent() == "`tile` has 32 x 33 elements");
+    const auto other = checks::name_shared(bench.launch, bench.shared_array("other", 64), 4);
+    CHECK(other.description == "`other`, shared, 8 doubles");
+    const auto raw = checks::name_shared(bench.launch, bench.shared_array("raw", 1024, true), 4);
+    CHECK(raw.element_bytes == 1);
+    CHECK(raw.description ==
+          "`raw`, shared, 1024 elements of type unsigned char, sized by the launch (1024 bytes)");
+    const auto& sum = bench.shared_array("sum", 4);
+    CHECK(checks::name_shared(bench.launch, sum, 4).element(sum.address) == "`sum`");
+}
+
+TEST_CASE("names: a wide access names its first and last element", "[checks][names]") {
+    Named bench("__global__ void k(float* in) {\n}\n");
+    auto& data = bench.device_array(400);
+    bench.pass_pointer(data.address);
+    const auto array = checks::name_global(&bench.launch, data, 4, false);
+    CHECK(array.elements_at(data.address + 392, 16) == "`in[98]` to `in[101]`");
+    CHECK(array.elements_at(data.address + 392, 4) == "`in[98]`");
+}
+
+TEST_CASE("source: comments, strings and raw strings hide nothing and nobody", "[checks][source]") {
+    const SourceFile file("const char* a = \"__global__ void k(int no)\";\n"
+                          "const char* b = R\"(__global__ void k(int no))\";\n"
+                          "// __global__ void k(int no)\n"
+                          "char quote = '\"'; int big = 1'000'000;\n"
+                          "__global__ void k(int yes) {}\n");
+    const auto found = checks::find_kernel(file.path(), "k", 0);
+    REQUIRE(found);
+    REQUIRE(found->size() == 1);
+    CHECK((*found)[0].name == "yes");
+}
+
+TEST_CASE("source: malformed text is survived", "[checks][source]") {
+    const auto text = GENERATE(as<std::string>{}, "", "__global__ void k(", "__global__ void k(int a",
+                               "/* open", "\"open", "R\"(", "__global__ void k(<<<<)", "k(", "'");
+    CAPTURE(text);
+    const SourceFile file(text);
+    const auto found = checks::find_kernel(file.path(), "k", 3);
+    CHECK((!found || found->size() < 3));
+    CHECK_FALSE(checks::find_variable(file.path(), "__shared__", "k", 1));
+    CHECK(checks::type_bytes(file.path(), "k") == 0);
+}
+
+TEST_CASE("source: types that refer to themselves have no size", "[checks][source]") {
+    const SourceFile file("using a = b;\nusing b = a;\n");
+    CHECK(checks::type_bytes(file.path(), "a") == 0);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Deadlocks and hangs say who waits where.
+#include "bench.h"
+#include "checks/stalls.h"
+
+using bench::Bench;
+using machine::StallEvent;
+using machine::Waiter;
+using machine::WaitReason;
+
+namespace {
+
+struct StallBench : Bench {
+    StallBench() : Bench(64), stalls(report) {}
+    void stall(StallEvent::Kind kind, uint64_t exited = 0) {
+        stalls.on_stall({kind, &launch, waiters, exited, 1000000});
+    }
+    checks::Stalls stalls;
+    std::vector<Waiter> waiters;
+};
+
+}  // namespace
+
+TEST_CASE("deadlock: a barrier that half a block never reaches", "[checks][stalls]") {
+    StallBench bench;
+    bench.waiters = {
+        {&bench.block, 1, machine::kAllLanes, bench.site(20), WaitReason::kWarpSync, 0, 0xffffffff},
+        {&bench.block, 0, machine::kAllLanes, bench.site(12), WaitReason::kBarrier, 0, 0}};
+    bench.stall(StallEvent::Kind::kDeadlock);
+    const auto& finding = bench.only();
+    CHECK(finding.code == "deadlock");
+    CHECK(finding.place.line == 12);
+    CHECK(finding.message ==
+          "the kernel cannot go on: 32 threads wait at the barrier on line 12 and 32 threads wait "
+          "for the lanes named in the mask 0xffffffff on line 20");
+    CHECK(finding.other->line == 20);
+    CHECK(finding.other->thread == machine::Dim3{32, 0, 0});
+    CHECK(finding.notes[0] ==
+          "32 threads wait at the barrier on line 12: (0,0,0) to (31,0,0) of block (0,0,0)");
+}
+
+TEST_CASE("hang: the loop is to blame, not those who wait for it", "[checks][stalls]") {
+    StallBench bench;
+    bench.waiters = {{&bench.block, 0, machine::kAllLanes, bench.site(12), WaitReason::kBarrier, 0, 0},
+                     {&bench.block, 1, 0x1, bench.site(20), WaitReason::kRunning, 0, 0},
+                     {&bench.block, 1, 0xfe, bench.site(25), WaitReason::kReconvergence, 0, 0}};
+    bench.stall(StallEvent::Kind::kBudget, 24);
+    CHECK(bench.only().code == "hang");
+    CHECK(bench.only().place.line == 20);
+    CHECK(bench.only().place.thread == machine::Dim3{32, 0, 0});
+    CHECK(bench.only().message ==
+          "the kernel did not finish within 1000000 thread-instructions: 1 thread runs on line 20, "
+          "32 threads wait at the barrier on line 12, 7 threads wait for the rest of the warp on "
+          "line 25 and 24 threads have returned");
+}
+
+TEST_CASE("hang: blocks that wait on one line are one crowd, the first is shown", "[checks][stalls]") {
+    StallBench bench;
+    const auto site = bench.site(20);
+    machine::BlockInfo first = bench.block, second = bench.block, third = bench.block;
+    second.serial = 1002, second.linear = 1, second.index = {1, 0, 0};
+    third.serial = 1003, third.linear = 2, third.index = {2, 0, 0};
+    for (const auto* block : {&third, &first, &second}) {
+        bench.waiters.push_back({block, 0, machine::kAllLanes, site, WaitReason::kRunning, 0, 0});
+        bench.waiters.push_back({block, 1, machine::kAllLanes, site, WaitReason::kRunning, 0, 0});
+    }
+    bench.stall(StallEvent::Kind::kBudget);
+    CHECK(bench.only().place.block == machine::Dim3{0, 0, 0});
+    CHECK(bench.only().notes[0] ==
+          "192 threads run on line 20: (0,0,0) to (63,0,0) of block (0,0,0) and more in 2 other blocks");
+}
+
+TEST_CASE("deadlock: nobody left to name", "[checks][stalls]") {
+    StallBench bench;
+    bench.stall(StallEvent::Kind::kDeadlock, 64);
+    CHECK(bench.only().code == "deadlock");
+}

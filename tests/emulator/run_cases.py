@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the seeded programs in cases/ on the emulator and compares what it finds.
+
+A line that should give a finding carries `// expect: CODE`, several codes separated by commas, each
+optionally followed by a "quoted part" of the message. A file without any expectation must run to
+exit code 0 and give no finding. Directives anywhere in a file:
+
+    // nvcc: FLAGS     more flags for the compiler
+    // env: NAME=VALUE environment of the run
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+CASES = Path(__file__).resolve().parent / "cases"
+FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
+RUN_SECONDS = 120
+# Small, so that cases about hanging end soon; a case that needs more says so.
+DEFAULT_BUDGET = "200000000"
+
+EXPECT = re.compile(r"//\s*expect:\s*(.+?)\s*$")
+ONE_EXPECTATION = re.compile(r'([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
+DIRECTIVE = re.compile(r"^//\s*(nvcc|env):\s*(.+?)\s*$", re.MULTILINE)
+
+
+@dataclasses.dataclass
+class Expectation:
+    """One finding that a line of a case must give."""
+
+    code: str
+    line: int
+    message: str = ""  # a part of it; empty: any
+
+
+@dataclasses.dataclass
+class Result:
+    """What became of one case; `problems` is empty when it passed."""
+
+    name: str
+    problems: list[str]
+
+
+def expectations(text: str) -> list[Expectation]:
+    """The expected findings of a case's source. Raises ValueError for an unreadable comment."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = EXPECT.search(line)
+        if not match:
+            continue
+        rest = match.group(1)
+        while rest:
+            one = ONE_EXPECTATION.match(rest)
+            if not one:
+                raise ValueError(f"line {number}: cannot read `expect: {match.group(1)}`")
+            found.append(Expectation(one.group(1), number, one.group(2) or ""))
+            rest = rest[one.end() :]
+    return found
+
+
+def build(source: Path, text: str, options: argparse.Namespace) -> tuple[Path, str]:
+    """Compiles a case unless its program is up to date; returns it and nvcc's complaint, if any."""
+    program = options.build / source.stem
+    stamp = options.build / (source.stem + ".flags")
+    flags = list(FLAGS)
+    for name, value in DIRECTIVE.findall(text):
+        if name == "nvcc":
+            flags += shlex.split(value)
+    command = [options.nvcc, *flags, str(source), "-o", str(program)]
+    wanted = shlex.join(command)
+    fresh = (
+        program.exists()
+        and program.stat().st_mtime > source.stat().st_mtime
+        and stamp.exists()
+        and stamp.read_text() == wanted
+    )
+    if fresh:
+        return program, ""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        program.unlink(missing_ok=True)
+        return program, done.stderr.strip() or f"nvcc ended with {done.returncode}"
+    stamp.write_text(wanted)
+    return program, ""
+
+
+def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str, list[dict]]:
+    """Runs a program on the emulator; its exit status, output, and findings."""
+    report = program.with_suffix(".jsonl")
+    report.unlink(missing_ok=True)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("EMULATOR_")}
+    library = options.library if options.library.is_dir() else options.library.parent
+    environment["LD_LIBRARY_PATH"] = str(library)
+    environment["EMULATOR_REPORT"] = str(report)
+    environment["EMULATOR_BUDGET"] = DEFAULT_BUDGET
+    for name, value in DIRECTIVE.findall(text):
+        if name == "env":
+            key, _, setting = value.partition("=")
+            environment[key] = setting
+    try:
+        done = subprocess.run(
+            [str(program)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+        status, output = done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        return -1, f"did not end within {RUN_SECONDS} s", []
+    findings = []
+    if report.exists():
+        for line in report.read_text(errors="replace").splitlines():
+            findings.append(json.loads(line))
+    return status, output, findings
+
+
+def compare(
+    source: Path, expected: list[Expectation], status: int, output: str, findings: list[dict]
+) -> list[str]:
+    """What differs from the expectation, a line each."""
+    problems = []
+    missing = list(expected)
+    for finding in findings:
+        where = f"{finding['file']}:{finding['line']}"
+        match = next(
+            (
+                one
+                for one in missing
+                if finding["file"] == source.name
+                and finding["line"] == one.line
+                and finding["code"] == one.code
+            ),
+            None,
+        )
+        if match is None:
+            problems.append(f"unexpected {finding['code']} at {where}: {finding['message']}")
+            continue
+        missing.remove(match)
+        if match.message not in finding["message"]:
+            problems.append(
+                f"{finding['code']} at {where} says: {finding['message']} "
+                f"(want it to contain: {match.message})"
+            )
+    for one in missing:
+        problems.append(f"missing {one.code} at line {one.line}")
+    if not expected and status != 0:
+        problems.append(f"a clean program ended with status {status}")
+    fatal = any(one.code == "host-dereference" for one in expected)
+    if status < 0 and not fatal:
+        problems.append(f"killed by signal {-status}")
+    if problems and output.strip():
+        problems += ["| " + line for line in output.strip().splitlines()[:12]]
+    return problems
+
+
+def check(source: Path, options: argparse.Namespace) -> Result:
+    """Builds, runs and judges one case."""
+    text = source.read_text()
+    try:
+        expected = expectations(text)
+        program, complaint = build(source, text, options)
+        if complaint:
+            return Result(source.stem, ["does not compile: " + complaint])
+        if options.build_only:
+            return Result(source.stem, [])
+        return Result(source.stem, compare(source, expected, *run(program, text, options)))
+    except (ValueError, OSError) as error:
+        return Result(source.stem, [str(error)])
+
+
+def main() -> int:
+    """Runs all cases, or those whose name contains the pattern; 0 when every one passed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, required=True, help="directory for the programs")
+    parser.add_argument("--library", type=Path, required=True, help="directory of libcudart.so")
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--cases", type=Path, default=CASES)
+    parser.add_argument("--build-only", action="store_true", help="compile, do not run")
+    parser.add_argument("pattern", nargs="?", default="", help="part of a case's name")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.library = options.library.resolve()
+    options.build.mkdir(parents=True, exist_ok=True)
+
+    sources = sorted(path for path in options.cases.glob("*.cu") if options.pattern in path.stem)
+    if not sources:
+        print(f"no case in {options.cases} has `{options.pattern}` in its name")
+        return 1
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        for result in pool.map(lambda source: check(source, options), sources):
+            failed += bool(result.problems)
+            print(f"{'FAIL' if result.problems else 'ok  '}  {result.name}", flush=True)
+            for problem in result.problems:
+                print(f"      {problem}", flush=True)
+    print(f"{len(sources) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

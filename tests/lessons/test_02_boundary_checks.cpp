@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Lesson 02: every n is right, nothing outside [0, n) is touched, and no work is launched in vain.
+//
+// Tolerance: none. c = a + b is one correctly rounded addition on host and device, a gather copies,
+// and the rest are whole numbers. Outputs start as 0xFF bytes (NaN), so what nobody writes is
+// wrong.
+#include "boundary_checks.h"
+#include "lesson_test.h"
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+
+std::vector<float> sum(const std::vector<float>& a, const std::vector<float>& b) {
+    std::vector<float> c(a.size());
+    for (size_t i = 0; i < c.size(); ++i) c[i] = a[i] + b[i];
+    return c;
+}
+
+// Runs add(d_a, d_b, d_c) on random arrays of n floats and compares.
+template <class Add>
+void check_add(int n, Add add) {
+    const auto a = wb::random_floats(n, 100 + n), b = wb::random_floats(n, 200 + n);
+    wb::GuardedBuffer<float> d_a(a, wb::guard(kGuard)), d_b(b, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_c(n, wb::guard(kGuard));
+    add(d_a.get(), d_b.get(), d_c.get());
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_c.download(), sum(a, b));
+    CHECK(d_c.intact());
+}
+
+// What gather must do, one element at a time.
+struct Gathered {
+    std::vector<float> out;
+    std::vector<int> errors{0};
+};
+Gathered gathered(const std::vector<float>& values, const std::vector<int>& index,
+                  const std::vector<float>& before, OutOfRange policy) {
+    const int64_t length = values.size();
+    Gathered result{before};
+    for (size_t k = 0; k < index.size(); ++k) {
+        const int64_t i = index[k];
+        int64_t from = i;
+        if (policy == OutOfRange::kWrap) from = (i % length + length) % length;
+        if (policy == OutOfRange::kClamp) from = i < 0 ? 0 : i >= length ? length - 1 : i;
+        if (from < 0 || from >= length)
+            ++result.errors[0];
+        else
+            result.out[k] = values[from];
+    }
+    return result;
+}
+
+void check_gather(const std::vector<float>& values, const std::vector<int>& index,
+                  OutOfRange policy) {
+    const int n = int(index.size());
+    const auto before = wb::random_floats(n, 7, 1000.0f, 2000.0f);
+    wb::GuardedBuffer<float> d_values(values, wb::guard(kGuard)), d_out(before, wb::guard(kGuard));
+    wb::GuardedBuffer<int> d_index(index, wb::guard(kGuard));
+    wb::DeviceBuffer<int> d_errors(1);
+    gather(
+        d_values.get(), int(values.size()), d_index.get(), d_out.get(), n, policy, d_errors.get());
+    CUDA_CHECK(cudaGetLastError());
+    const Gathered want = gathered(values, index, before, policy);
+    CHECK_ARRAYS(d_out.download(), want.out);
+    CHECK_ARRAYS(
+        d_errors.download(), want.errors, [](size_t) { return 0.0; }, "error count");
+    CHECK(d_out.intact());
+}
+
+const std::vector<float> kSixValues{0.0f, 1.1f, 2.2f, 3.3f, 4.4f, 5.5f};
+
+}  // namespace
+
+TEST_CASE("task 1: adds two vectors of 1024 elements", "[task1]") {
+    check_add(1024, [](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, 1024, 4, 256); });
+}
+
+TEST_CASE("task 1: adds when the last block is only partly needed", "[task1]") {
+    const int n = GENERATE(1, 31, 32, 33, 250, 255, 257, 1000, 1023, 1025);
+    const int threads = GENERATE(32, 256, 1024);
+    CAPTURE(n, threads);
+    const int blocks = (n - 1) / threads + 1;
+    check_add(n, [=](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, n, blocks, threads); });
+}
+
+TEST_CASE("task 1: adds when whole blocks have nothing to do", "[task1]") {
+    const int n = GENERATE(0, 1, 100, 1000);
+    CAPTURE(n);
+    check_add(n, [=](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, n, 8, 256); });
+}
+
+TEST_CASE("task 1: adds a slice and leaves its neighbours alone", "[task1]") {
+    const size_t first = 256, n = 1000, total = 2048;
+    const auto a = wb::random_floats(total, 1), b = wb::random_floats(total, 2);
+    const auto before = wb::random_floats(total, 3);
+    wb::DeviceBuffer<float> d_a(a), d_b(b), d_c(before);
+    vector_add_on_grid(d_a.get() + first, d_b.get() + first, d_c.get() + first, int(n), 4, 256);
+    CUDA_CHECK(cudaGetLastError());
+    auto want = before;
+    for (size_t i = first; i < first + n; ++i) want[i] = a[i] + b[i];
+    CHECK_ARRAYS(
+        d_c.download(), want, [](size_t) { return 0.0; }, "element of the whole array");
+}
+
+TEST_CASE("task 2: divides and rounds up", "[task2]") {
+    CHECK(ceil_div(1000, 256) == 4);
+    CHECK(ceil_div(1'000'000, 1024) == 977);
+    const int size = GENERATE(1, 2, 31, 32, 256, 1000);
+    const int n = GENERATE(0, 1, 31, 32, 33, 255, 256, 257, 999, 1000, 1001);
+    CAPTURE(n, size);
+    long long groups = 0;
+    while (groups * size < n) ++groups;
+    CHECK(ceil_div(n, size) == groups);
+}
+
+TEST_CASE("task 2: stays exact for numbers that need more than 31 bits", "[task2]") {
+    const long long two_31 = 1ll << 31, two_40 = 1ll << 40, two_62 = 1ll << 62;
+    CHECK(ceil_div(two_31 + 5, 256) == two_31 / 256 + 1);
+    CHECK(ceil_div(two_31 + 5, 1) == two_31 + 5);
+    CHECK(ceil_div(two_40, 1024) == 1ll << 30);
+    CHECK(ceil_div(two_40 + 1, 1024) == (1ll << 30) + 1);
+    CHECK(ceil_div((1ll << 53) + 1, 1) == (1ll << 53) + 1);
+    CHECK(ceil_div(two_62, 256) == two_62 / 256);
+}
+
+TEST_CASE("task 3: adds vectors of any length", "[task3]") {
+    const int n = GENERATE(0, 1, 31, 32, 33, 250, 1000, 1024, 1025, 1'000'000);
+    CAPTURE(n);
+    check_add(n, [=](auto a, auto b, auto c) { vector_add(a, b, c, n); });
+}
+
+TEST_CASE("task 3: launches nothing for an empty vector", "[task3]") {
+    wb::DeviceBuffer<float> d_a(0), d_b(0), d_c(0);
+    const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), 0); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counters) CHECK(counters->launches == 0);
+}
+
+TEST_CASE("task 4: wraps an index from either side", "[task4]") {
+    CHECK(wrap_index(2, 6) == 2);
+    CHECK(wrap_index(6, 6) == 0);
+    CHECK(wrap_index(8, 6) == 2);
+    CHECK(wrap_index(-1, 6) == 5);
+    CHECK(wrap_index(-6, 6) == 0);
+    CHECK(wrap_index(-7, 6) == 5);
+    const int length = GENERATE(1, 2, 6, 33, 1000, 1 << 30);
+    const int i = GENERATE(INT32_MIN, -1'000'001, -33, -1, 0, 1, 5, 999, 1000, INT32_MAX);
+    CAPTURE(i, length);
+    const int64_t wide = i;
+    CHECK(wrap_index(i, length) == (wide % length + length) % length);
+}
+
+TEST_CASE("task 5: gathers with good indexes under every policy", "[task5]") {
+    const auto policy = GENERATE(OutOfRange::kWrap, OutOfRange::kClamp, OutOfRange::kCount);
+    const int n = GENERATE(0, 1, 33, 1000, 1024);
+    CAPTURE(n, int(policy));
+    check_gather(wb::random_floats(77, 11), wb::random_ints(n, 12, 0, 76), policy);
+}
+
+TEST_CASE("task 5: wraps bad indexes", "[task5]") {
+    check_gather(kSixValues, {2, 3, 5, 6, 7, 8}, OutOfRange::kWrap);  // 2.2 3.3 5.5 0 1.1 2.2
+    check_gather(
+        wb::random_floats(97, 13), wb::random_ints(1000, 14, -300, 300), OutOfRange::kWrap);
+}
+
+TEST_CASE("task 5: clamps bad indexes", "[task5]") {
+    check_gather(kSixValues, {2, 5, 6, 7, 0, -1, -8}, OutOfRange::kClamp);
+    check_gather(
+        wb::random_floats(97, 15), wb::random_ints(1000, 16, -300, 300), OutOfRange::kClamp);
+}
+
+TEST_CASE("task 5: counts bad indexes and leaves their elements alone", "[task5]") {
+    check_gather(kSixValues, {2, 3, 5, 6, 7, 8}, OutOfRange::kCount);  // 3 errors
+    check_gather(
+        wb::random_floats(97, 17), wb::random_ints(10'007, 18, -300, 300), OutOfRange::kCount);
+}
+
+TEST_CASE("efficient: a million additions leave less than one block idle", "[efficient]") {
+    const int n = 1'000'000;
+    wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
+    const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
+    REQUIRE(counters->blocks > 0);
+    const int64_t block = counters->threads / counters->blocks;
+    CHECK(int64_t(counters->threads) - n < block);
+    CHECK(counters->warp_instructions <= uint64_t(2) * n);  // serial code needs 6 or more each
+}
+
+TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device", "[efficient]") {
+    const uint64_t n = 100'000;
+    wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
+    const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), int(n)); });
+    NEED_COUNTERS(counters);
+    CHECK(counters->global_load_bytes == 8 * n);
+    CHECK(counters->global_store_bytes == 4 * n);
+    CHECK(counters->host_to_device_bytes == 0);
+    CHECK(counters->device_to_host_bytes == 0);
+}

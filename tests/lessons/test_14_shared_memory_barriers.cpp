@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Lesson 14: parts of every size, also ragged ones, through tiles that the launch sizes, with
+// barriers that the whole block reaches.
+//
+// Tolerance: none. A difference is one correctly rounded subtraction on host and device; the rest
+// moves values. Inputs are random; outputs start as 0xFF bytes (NaN).
+#include "lesson_test.h"
+#include "shared_memory_barriers.h"
+
+#include <algorithm>
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+
+std::vector<float> differences_of(const std::vector<float>& in) {
+    std::vector<float> out(in.size());
+    for (size_t i = 0; i < in.size(); ++i) out[i] = (i + 1 < in.size() ? in[i + 1] : 0.0f) - in[i];
+    return out;
+}
+
+std::vector<float> parts_reversed(std::vector<float> data, size_t threads) {
+    for (size_t first = 0; first < data.size(); first += threads)
+        std::reverse(data.begin() + first, data.begin() + std::min(data.size(), first + threads));
+    return data;
+}
+
+std::vector<float> reversed(const std::vector<float>& in) {
+    return {in.rbegin(), in.rend()};
+}
+
+void check_differences(int n, int threads) {
+    CAPTURE(n, threads);
+    const auto in = wb::random_floats(n, 1 + n);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(n, wb::guard(kGuard));
+    differences(d_in.get(), d_out.get(), n, threads);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_out.download(), differences_of(in));
+    CHECK(d_out.intact());
+}
+
+void check_reverse_blocks(int n, int threads) {
+    CAPTURE(n, threads);
+    const auto before = wb::random_floats(n, 2 + n);
+    wb::GuardedBuffer<float> d_data(before, wb::guard(kGuard));
+    reverse_blocks(d_data.get(), n, threads);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_data.download(), parts_reversed(before, threads));
+    CHECK(d_data.intact());
+}
+
+void check_reverse_array(int n, int threads) {
+    CAPTURE(n, threads);
+    const auto in = wb::random_floats(n, 3 + n);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(n, wb::guard(kGuard));
+    reverse_array(d_in.get(), d_out.get(), n, threads);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_out.download(), reversed(in));
+    CHECK_ARRAYS(d_in.download(), in);
+    CHECK(d_out.intact());
+}
+
+// Runs check(n, threads) for block sizes from a warp to the limit, all parts full or the last not.
+template <class Check>
+void full_parts(Check check) {
+    for (const int threads : {32, 64, 256, 512, 1024})
+        for (const int parts : {1, 2, 7}) check(parts * threads, threads);
+}
+template <class Check>
+void ragged_parts(Check check) {
+    for (const int threads : {32, 100, 256, 512, 1024})
+        for (const int n : {1, 31, 33, 250, 255, 257, 1000, 1023, 5000}) check(n, threads);
+}
+
+// Warnings and errors of the emulator so far; 0 on a GPU, which reports none.
+uint64_t findings() {
+    const auto count = (void (*)(uint64_t*, uint64_t*))dlsym(RTLD_DEFAULT, "emulatorFindingsCount");
+    uint64_t errors = 0, warnings = 0;
+    if (count) count(&errors, &warnings);
+    return errors + warnings;
+}
+
+// What the property tests look at: full parts and full warps, so that every access can be perfect.
+constexpr int kCount = 1 << 16, kThreads = 256, kParts = kCount / kThreads;
+
+void check_tile(const EmulatorCounters& counted, uint64_t load_sectors) {
+    CHECK(counted.launches == 1);
+    CHECK(counted.global_load_sectors <= load_sectors);
+    CHECK(counted.global_store_sectors == kCount / 8);
+    CHECK(counted.block_barriers <= kParts);
+    CHECK(counted.shared_load_conflicts + counted.shared_store_conflicts == 0);
+}
+
+}  // namespace
+
+TEST_CASE("task 1: subtracts neighbours when all blocks are full", "[task1]") {
+    full_parts(check_differences);
+}
+
+TEST_CASE("task 1: subtracts neighbours when the last block is not full", "[task1]") {
+    ragged_parts(check_differences);
+}
+
+TEST_CASE("task 1: every thread of a block reaches the barrier", "[task1]") {
+    check_differences(1000, 256);
+    CHECK(findings() == 0);
+}
+
+TEST_CASE("task 2: reverses each block's part when all blocks are full", "[task2]") {
+    full_parts(check_reverse_blocks);
+}
+
+TEST_CASE("task 2: reverses each block's part when the last block is not full", "[task2]") {
+    ragged_parts(check_reverse_blocks);
+}
+
+TEST_CASE("task 2: every thread of a block reaches the barrier", "[task2]") {
+    check_reverse_blocks(1000, 256);
+    CHECK(findings() == 0);
+}
+
+TEST_CASE("task 2: gives back the input when done twice", "[task2]") {
+    const auto before = wb::random_floats(5000, 4);
+    wb::GuardedBuffer<float> d_data(before, wb::guard(kGuard));
+    reverse_blocks(d_data.get(), 5000, 256);
+    CHECK_ARRAYS(d_data.download(), parts_reversed(before, 256));
+    reverse_blocks(d_data.get(), 5000, 256);
+    CHECK_ARRAYS(d_data.download(), before);
+}
+
+TEST_CASE("task 3: reverses the whole array when all blocks are full", "[task3]") {
+    full_parts(check_reverse_array);
+}
+
+TEST_CASE("task 3: reverses the whole array when the last block is not full", "[task3]") {
+    ragged_parts(check_reverse_array);
+}
+
+TEST_CASE("task 3: every thread of a block reaches the barrier", "[task3]") {
+    check_reverse_array(1000, 256);
+    CHECK(findings() == 0);
+}
+
+TEST_CASE("task 3: gives back the input when done twice", "[task3]") {
+    const auto in = wb::random_floats(5000, 5);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_once(5000, 0), d_twice(5000, 0);
+    reverse_array(d_in.get(), d_once.get(), 5000, 256);
+    reverse_array(d_once.get(), d_twice.get(), 5000, 512);
+    CHECK_ARRAYS(d_twice.download(), in);
+}
+
+TEST_CASE("task 3: nothing to do for empty arrays", "[task3]") {
+    check_differences(0, 256);
+    check_reverse_blocks(0, 256);
+    check_reverse_array(0, 256);
+}
+
+TEST_CASE("efficient: differences loads each element once, plus one for each block",
+          "[efficient]") {
+    wb::DeviceBuffer<float> in(wb::random_floats(kCount, 6)), out(kCount);
+    const auto counted = wb::count([&] { differences(in.get(), out.get(), kCount, kThreads); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_bytes <= sizeof(float) * (kCount + kParts));
+    check_tile(*counted, kCount / 8 + kParts);
+}
+
+TEST_CASE("efficient: reverse_blocks moves whole sectors, with one barrier for each block",
+          "[efficient]") {
+    wb::DeviceBuffer<float> data(wb::random_floats(kCount, 7));
+    const auto counted = wb::count([&] { reverse_blocks(data.get(), kCount, kThreads); });
+    NEED_COUNTERS(counted);
+    check_tile(*counted, kCount / 8);
+}
+
+TEST_CASE("efficient: reverse_array moves whole sectors, with one barrier for each block",
+          "[efficient]") {
+    wb::DeviceBuffer<float> in(wb::random_floats(kCount, 8)), out(kCount);
+    const auto counted = wb::count([&] { reverse_array(in.get(), out.get(), kCount, kThreads); });
+    NEED_COUNTERS(counted);
+    check_tile(*counted, kCount / 8);
+}

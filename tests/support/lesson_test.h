@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What the lesson tests share: comparing arrays so that a failure shows where and what, and the
+// emulator's counters. A lesson's test includes this, its lesson's interface, and nothing else.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "catch.h"
+#include "common/emulator/emulator_api.h"
+#include "common/host/cuda_check.h"
+#include "common/host/data.h"
+#include "common/host/device_buffer.h"
+
+namespace wb {
+
+template <class T> std::string shown(T value) {
+    std::ostringstream out;
+    out.precision(9);
+    out << +value;
+    return out.str();
+}
+
+// "" when all elements agree within `tolerance` (absolute; 0: exactly), else a text with the first
+// wrong ones, their values and how many more. NaN-safe: a NaN never agrees with a number. The
+// form "element I: got X, want Y" is read by the grader's diagnosis: keep it.
+template <class T>
+std::string mismatch(const std::vector<T>& got,
+                     const std::vector<T>& want,
+                     std::function<double(size_t)> tolerance = [](size_t) { return 0.0; },
+                     const char* what = "element") {
+    if (got.size() != want.size())
+        return "got " + std::to_string(got.size()) + " elements, want " + std::to_string(want.size());
+    std::ostringstream text;
+    size_t wrong = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+        const double error = std::fabs(double(got[i]) - double(want[i]));
+        const bool same_infinity = got[i] == want[i];
+        if (same_infinity || error <= tolerance(i)) continue;
+        if (wrong++ < 5)
+            text << (wrong > 1 ? "\n" : "") << what << " " << i << ": got " << shown(got[i])
+                 << ", want " << shown(want[i]);
+    }
+    if (wrong > 5) text << "\nand " << wrong - 5 << " more of " << got.size() << " wrong";
+    return text.str();
+}
+
+// Whether this process runs on the emulator.
+inline bool on_emulator() { return dlsym(RTLD_DEFAULT, "emulatorCountersGet") != nullptr; }
+
+// Counters of everything that `work` does on the device; empty on a real GPU, where the efficiency
+// test cases have nothing to measure: they then end with wb::needs_emulator().
+inline std::optional<EmulatorCounters> count(const std::function<void()>& work) {
+    const auto reset = (void (*)())dlsym(RTLD_DEFAULT, "emulatorCountersReset");
+    const auto get = (int (*)(EmulatorCounters*))dlsym(RTLD_DEFAULT, "emulatorCountersGet");
+    if (!reset || !get) {
+        work();
+        return std::nullopt;
+    }
+    reset();
+    work();
+    EmulatorCounters counters{};
+    counters.size = sizeof counters;
+    if (get(&counters) != 0) return std::nullopt;
+    return counters;
+}
+
+// Elements of guard zone to put round a buffer: none on the emulator, whose bounds are exact.
+inline size_t guard(size_t elements) { return on_emulator() ? 0 : elements; }
+
+}  // namespace wb
+
+// Compares arrays and, on failure, shows the first wrong elements. Further arguments: tolerance.
+#define CHECK_ARRAYS(got, ...)                                                                     \
+    do {                                                                                           \
+        const std::string wb_text = ::wb::mismatch(got, __VA_ARGS__);                              \
+        INFO(wb_text);                                                                             \
+        CHECK(wb_text.empty());                                                                    \
+    } while (false)
+
+// Ends an [efficient] test case on a device without counters.
+#define NEED_COUNTERS(counters)                                                                    \
+    if (!(counters)) {                                                                             \
+        WARN("no counters on this device: efficiency is graded on the emulator");                  \
+        return;                                                                                    \
+    }
