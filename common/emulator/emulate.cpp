@@ -42,7 +42,8 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
 Each option sets the environment variable of its name: --error-exitcode is EMULATOR_ERROR_EXITCODE.
 For source lines build with `-lineinfo` (device) and `-g` (host).
 Exit code: the program's own, or N. 139: the host touched device memory. 127: no such program.
-126: the program cannot run here; the message says why. 2: wrong options.
+126: the program cannot run here; the message says why. 3: some of its device code could not be
+run, and the program itself ended with 0. 2: wrong options.
 )";
 
 struct OptionName {
@@ -62,7 +63,7 @@ constexpr std::array<OptionName, 6> kOptions{{{"--checks", "EMULATOR_CHECKS"},
 
 // The file that the name stands for: itself when it has a slash, else searched for in PATH.
 std::string locate(const std::string& name) {
-    if (name.find('/') != std::string::npos) return name;
+    if (name.find('/') != std::string::npos || fs::is_directory(name)) return name;
     const char* path = std::getenv("PATH");
     const std::string list = path ? path : "";
     for (size_t start = 0; start <= list.size();) {

@@ -48,6 +48,7 @@ public:
     void on_host_access(const machine::HostAccess&) override { runtime::refresh_fault_handler(); }
     void on_api(const machine::ApiEvent&) override;
     uint64_t launches = 0;
+    bool unsupported = false;  // something of the program could not be run at all
 };
 
 struct Library {
@@ -57,6 +58,7 @@ struct Library {
     std::unique_ptr<checks::Counters> counters;  // null: nobody has asked for them
     Follower follower;
     Output output;
+    int exit_status = 0;  // as given to exit() or returned from main
     bool forked = false;  // in the child: leaks and counters are the parent's to report
 };
 
@@ -206,6 +208,7 @@ __attribute__((constructor)) void load() {
     setenv(kSessionVariable, "1", 1);
     pthread_atfork(nullptr, nullptr, after_fork);
     at_quick_exit([] { on_dying(0); });
+    on_exit([](int status, void*) { library().exit_status = status; }, nullptr);
     if (self.options.checks != "none") watch_faults(self.options);
 }
 
@@ -217,11 +220,18 @@ __attribute__((destructor)) void unload() {
     std::fflush(stdout);
     self.output.finish(self.report, self.follower.launches, false);
     write_counters();
-    if (!self.options.error_exit_code || self.report.errors() == 0) return;
+    int code = self.exit_status;
+    if (self.report.errors() > 0) code = self.options.error_exit_code.value_or(code);
+    if (self.follower.unsupported && code == 0) {
+        code = self.options.error_exit_code.value_or(kExitUnsupported);
+        std::fprintf(
+            stderr, "emulator: device code could not be run (see above): exit code %d\n", code);
+    }
+    if (code == self.exit_status) return;
     std::cout.flush();
     std::clog.flush();
     std::fflush(nullptr);
-    _exit(*self.options.error_exit_code);
+    _exit(code);
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ constexpr const char* kSessionVariable = "EMULATOR_SESSION";
 
 // Exit code of a program that was not run, or was stopped at load, because of bad settings.
 constexpr int kExitBadUsage = 2;
+// Exit code of a program that ended with 0 although device code of it could not be run (no PTX, a
+// damaged fat binary, an unsupported instruction): its results cannot be right.
+constexpr int kExitUnsupported = 3;
 // Exit code after the host touched device memory, when EMULATOR_ERROR_EXITCODE is not set; what a
 // shell shows for a program that a segmentation fault killed.
 constexpr int kExitHostDereference = 139;

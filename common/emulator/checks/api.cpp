@@ -12,11 +12,16 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
     finding.message = event.message;
     finding.kernel = event.kernel;
     finding.place = place_of_host(event.site);
-    if (event.other_site && event.other_site != event.site) {
+    const machine::Allocation* allocation = event.allocation;
+    // Where the memory came from stands in a note; the other place is what went before this call.
+    const bool known = allocation && allocation->live && event.other_site == allocation->allocated_at;
+    if (event.other_site && event.other_site != event.site && !known) {
         const Place other = place_of_host(event.other_site);
         if (other.line || !other.file.empty()) {
+            const bool freed = allocation && event.other_site == allocation->freed_at;
             finding.other = other;
-            finding.other_text = earlier + ' ' + line_text(other, finding.place.file);
+            finding.other_text = (freed ? "it was freed on" : earlier) + ' ' +
+                                 line_text(other, finding.place.file);
         }
     }
     if (event.address) finding.address = hex(event.address);

@@ -9,7 +9,8 @@
 
 namespace checks {
 
-// An ApiEvent as a finding: place, the earlier place, and what is known of the pointer.
+// An ApiEvent as a finding: place, the earlier place and what happened there ("... on", in front
+// of its line), and what is known of the pointer.
 Finding api_finding(const machine::ApiEvent& event, const char* code, const std::string& earlier);
 
 class Api final : public machine::Observer {

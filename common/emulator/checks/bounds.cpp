@@ -19,6 +19,12 @@ using machine::MemoryKind;
 constexpr uint64_t kNullReach = 1ull << 20;  // nothing is mapped in the first MiB: a null pointer plus an index
 constexpr uint64_t kFar = 1ull << 30;        // farther from the array than any plausible index
 
+// An array inside a struct that was passed by value, indexed past the end of all parameters.
+bool is_parameter_access(const AccessEvent& event) {
+    return event.space == ptx::Space::kNone &&
+           site_of(event.site).opcode.find(".param") != std::string_view::npos;
+}
+
 bool is_mapped_on_host(uint64_t address) {
     const uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
     unsigned char resident = 0;
@@ -48,14 +54,16 @@ std::string outside_text(const Array& array, const AccessEvent& event, uint64_t 
     const std::string element = array.elements_at(address, event.bytes);
     const bool several = element.find("` to `") != std::string::npos;
     std::string text = element + (several ? " are " : " is ") + verb + (several ? " at once" : "");
-    if (before) return text + ", but the first element of " + array.subject + " is 0";
+    if (before) return text + ", but " + array.again() + " begins at element 0";
     return text + ", but " + array.extent();
 }
 
 }  // namespace
 
 Bounds::Verdict Bounds::judge(const AccessEvent& event, uint64_t address) const {
-    if (event.space == ptx::Space::kLocal) return {"out-of-bounds-local", 1, nullptr, nullptr};
+    if (event.space == ptx::Space::kLocal || is_parameter_access(event)) {
+        return {"out-of-bounds-local", 1, nullptr, nullptr};
+    }
     if (event.space == ptx::Space::kShared) {
         const auto* variable =
             machine::shared_variable_at(*event.warp->block->launch, address);
@@ -137,6 +145,10 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
     } else if (event.space == ptx::Space::kShared) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) + " in shared memory where the kernel has no variable";
+    } else if (is_parameter_access(event)) {
+        finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
+                          done_by(event.kind) + " outside the kernel's parameters";
+        finding.allocation = "the parameters of the kernel";
     } else if (event.space == ptx::Space::kLocal) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) + " outside the arrays that belong to this thread alone";
@@ -149,7 +161,7 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
         draft.array = name_global(&launch, allocation, event.element_bytes, written);
         if (!allocation.live) {
             finding.message = draft.array.elements_at(address, event.bytes) + " is " +
-                              done_by(event.kind) + ", but " + draft.array.subject +
+                              done_by(event.kind) + ", but " + draft.array.again() +
                               " has been freed";
             const Place freed = place_of_host(allocation.freed_at);
             if (freed.line) {

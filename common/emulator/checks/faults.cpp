@@ -31,7 +31,7 @@ void Faults::on_fault(const machine::FaultEvent& event) {
             draft.finding.place = place_of(event.site);
             draft.finding.place.file = event.file;
             draft.finding.place.line = event.line;
-        } else if (event.kind != FaultKind::kAssert && !event.message.empty()) {
+        } else if (event.kind != FaultKind::kTrap && !event.message.empty()) {
             draft.finding.notes.push_back(event.message);
         }
         return draft;

@@ -31,7 +31,7 @@ struct Site {
 void Lifetime::on_api(const machine::ApiEvent& event) {
     using Kind = machine::ApiEvent::Kind;
     if (event.kind == Kind::kDoubleFree) {
-        report_.add(api_finding(event, "double-free", "it was freed before on"));
+        report_.add(api_finding(event, "double-free", "it was freed on"));
     } else if (event.kind == Kind::kInvalidFree) {
         report_.add(api_finding(event, "double-free", "see"));
     }

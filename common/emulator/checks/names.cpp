@@ -90,12 +90,24 @@ void set_element(Array& array, const std::string& file, uint32_t access_bytes, b
 
 }  // namespace
 
+int64_t Array::index(uint64_t address) const {
+    const int64_t distance = int64_t(address - base), size = element_bytes;
+    return distance >= 0 ? distance / size : -((-distance + size - 1) / size);
+}
+
+std::string Array::range(uint64_t first, uint64_t last) const {
+    if (element_bytes == 0 || scalar || index(first) == index(last)) return "";
+    if (name.empty()) {
+        return "elements " + std::to_string(index(first)) + " to " + std::to_string(index(last));
+    }
+    return element(first) + " to " + element(last);
+}
+
 std::string Array::element(uint64_t address) const {
     const int64_t distance = int64_t(address - base);
     if (scalar && distance == 0) return quoted(name);
     if (element_bytes == 0 || scalar) return "byte " + std::to_string(distance) + " of " + subject;
-    const int64_t size = element_bytes;
-    const int64_t index = distance >= 0 ? distance / size : -((-distance + size - 1) / size);
+    const int64_t index = this->index(address);
     if (name.empty()) return "element " + std::to_string(index) + " of " + subject;
     if (extents.size() >= 2) {
         uint64_t row = 1;
@@ -122,11 +134,11 @@ std::string Array::elements_at(uint64_t address, uint32_t access_bytes) const {
 
 std::string Array::extent() const {
     if (element_bytes == 0 || scalar) {
-        return subject + " has " + plural(bytes, "byte");
+        return again() + " has " + plural(bytes, "byte");
     }
-    std::string text = subject + " has " + plural(elements(), "element");
+    std::string text = again() + " has " + plural(elements(), "element");
     if (extents.size() >= 2) {
-        text = subject + " has ";
+        text = again() + " has ";
         for (size_t i = 0; i < extents.size(); ++i) {
             text += (i ? " x " : "") + std::to_string(extents[i]);
         }
@@ -163,10 +175,10 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
                 array.element_bytes = access_bytes;
                 array.base = found->value;
                 array.bytes = allocation.bytes - (found->value - allocation.address);
-                const std::string holder =
-                    text.name.empty() ? number : quoted(text.name) + " (" + number + ')';
-                array.subject = found->inside_struct ? "an array that " + holder + " points to" : holder;
-                array.description = (found->inside_struct ? "a pointer in " : "") + holder + ", " +
+                const std::string holder = text.name.empty() ? number : quoted(text.name);
+                array.subject = found->inside_struct ? "the array in " + holder : holder;
+                array.description = (found->inside_struct ? "a pointer in " : "") + holder +
+                                    (text.name.empty() ? "" : ", " + number) + ", " +
                                     plural(array.bytes, "byte");
             }
             return array;

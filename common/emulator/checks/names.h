@@ -23,13 +23,20 @@ struct Array {
     std::vector<uint64_t> extents;  // of a declared array with two or more constant dimensions
     bool scalar = false;      // a plain variable, not an array
 
+    // Index of the element at `address`, negative before the first. Needs element_bytes.
+    int64_t index(uint64_t address) const;
+
+    // The subject again, later in a sentence: its name, or "it".
+    std::string again() const { return name.empty() ? "it" : subject; }
     uint64_t elements() const { return element_bytes ? bytes / element_bytes : 0; }
     // "`out[1000]`", "`tile[3][0]`", "`out[-1]`", "element 1000 of ...", "byte 4000 of ...".
     std::string element(uint64_t address) const;
     // "`in[4]` to `in[7]`" for an access wider than an element, else element().
     std::string elements_at(uint64_t address, uint32_t access_bytes) const;
-    // "`out` has 1000 elements (0 to 999)".
+    // "`out` has 1000 elements (0 to 999)"; "it has ..." for an array without a name.
     std::string extent() const;
+    // "`out[1000]` to `out[1023]`", "elements 16 to 17"; empty when both are the same or have no index.
+    std::string range(uint64_t first, uint64_t last) const;
 };
 
 // `launch`: whose arguments may name it; null on the host. `written` prefers a parameter that is

@@ -98,8 +98,13 @@ bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t
             return std::memcmp(stored_by(lane), stored_by(l), bytes) == 0;
         }
     }
-    const std::byte* now = machine::current_bytes(event, lane);
-    return now && std::memcmp(stored_by(lane), now + (address - event.address[lane]), bytes) == 0;
+    const std::byte* now = nullptr;
+    if (c.allocation) {
+        now = c.allocation->host ? c.allocation->host + (address - c.allocation->address) : nullptr;
+    } else if (const std::byte* held = machine::current_bytes(event, lane)) {
+        now = held + (address - event.address[lane]);
+    }
+    return now && std::memcmp(stored_by(lane), now, bytes) == 0;
 }
 
 // How much `e` still matters beside a newer access by `lane`: 0 not at all, since it is ordered

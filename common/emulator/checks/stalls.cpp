@@ -69,7 +69,8 @@ std::string doing(const Crowd& crowd, const std::string& seen_from) {
     const bool one = crowd.threads == 1;
     std::string text = plural(crowd.threads, "thread");
     switch (crowd.reason) {
-    case WaitReason::kRunning: text += one ? " runs" : " run"; break;
+    // Those that can run: one of them loops, the others await their turn.
+    case WaitReason::kRunning: text += one ? " is" : " are"; break;
     case WaitReason::kBarrier:
         text += one ? " waits at the barrier" : " wait at the barrier";
         if (crowd.barrier) text += " number " + std::to_string(crowd.barrier);
@@ -120,8 +121,11 @@ void Stalls::on_stall(const StallEvent& event) {
     finding.code = deadlock ? "deadlock" : "hang";
     finding.kernel = event.launch->kernel;
     finding.message = deadlock ? "the kernel cannot go on"
-                               : "the kernel did not finish within " + std::to_string(event.budget) +
-                                     " thread-instructions";
+                               : "the kernel does not finish";
+    if (!deadlock) {
+        finding.notes.push_back("a launch may take " + std::to_string(event.budget) +
+                                " thread-instructions (EMULATOR_BUDGET)");
+    }
     if (crowds.empty()) {
         finding.place.file = event.launch->declared.file;
         finding.place.line = event.launch->declared.line;

@@ -171,10 +171,8 @@ void ThreadFindings::State::write() {
         finding.count = group.threads;
         finding.notes = group.notes;
         finding.count_text.clear();  // the notes below say it with names
-        if (group.low != group.high && group.array.element_bytes && !group.array.scalar) {
-            const std::string low = group.array.element(group.low);
-            const std::string high = group.array.element(group.high);
-            if (low != high) finding.notes.push_back("in all, " + low + " to " + high);
+        if (const std::string range = group.array.range(group.low, group.high); !range.empty()) {
+            finding.notes.push_back("in all, " + range);
         }
         std::vector<std::string> others;
         for (const auto& [subject, name] : group.others) {

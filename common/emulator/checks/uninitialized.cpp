@@ -92,8 +92,16 @@ void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
         access.source->contains(access.source_address, access.bytes)) {
         from = shadow(*access.source);
     }
+    const uint64_t from_start = from ? access.source_address - access.source->address : 0;
+    if (from && from->all(from_start, access.bytes)) from = nullptr;
+    if (from && !to && !begins_initialised(*access.allocation)) {
+        // Wholly written so far, and now it gets a gap.
+        shadows_[access.allocation->id] = Bits(access.allocation->bytes);
+        to = &shadows_[access.allocation->id];
+        to->set(0, access.allocation->bytes);
+    }
     if (from && to) {
-        to->copy(start, *from, access.source_address - access.source->address, access.bytes);
+        to->copy(start, *from, from_start, access.bytes);
     } else if (to && access.bytes == access.allocation->bytes) {
         *to = Bits();  // all of it is written now, and stays so
     } else if (to) {

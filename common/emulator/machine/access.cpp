@@ -374,7 +374,8 @@ bool polls(const MemoryOp& op) {
 
 template <Space S> void access(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
-    const MemoryOp& op = ex.frame->code->memory[in.detail];
+    ex.current = &in;
+    const MemoryOp& op = in.as<MemoryOp>();
     const uint32_t mask = ex.mask;
     Addresses a;
     switch (op.base) {
@@ -413,7 +414,8 @@ template <Space S> void access(Lanes& lanes, const Instr& in) {
 // ld.param of a kernel: the same bytes for every lane.
 void kernel_parameter(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
-    const MemoryOp& op = ex.frame->code->memory[in.detail];
+    ex.current = &in;
+    const MemoryOp& op = in.as<MemoryOp>();
     Addresses a;
     const uint64_t at = uint64_t(op.offset);
     if (at + op.bytes > ex.arguments.size()) {
@@ -443,7 +445,8 @@ void kernel_parameter(Lanes& lanes, const Instr& in) {
 // ld.param and st.param of a function call: each lane's own bytes, in the frame.
 template <AccessKind K> void function_parameter(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
-    const MemoryOp& op = ex.frame->code->memory[in.detail];
+    ex.current = &in;
+    const MemoryOp& op = in.as<MemoryOp>();
     Addresses a;
     if (op.offset < 0 || uint64_t(op.offset) + op.bytes > op.region.stride) {
         for (uint64_t& x : a.at) x = uint64_t(op.offset);

@@ -19,19 +19,28 @@ template <class H> [[gnu::always_inline]] inline uint32_t narrowed(float x) {
     return std::is_same_v<H, Half> ? float_to_half(x) : float_to_bf16(x);
 }
 
-// Subnormals of the 16-bit format become zero with their sign.
-template <class H, bool ftz> [[gnu::always_inline]] inline uint32_t flushed16(uint32_t x) {
-    constexpr uint32_t kExponent = std::is_same_v<H, Half> ? 0x7c00 : 0x7f80;
-    if constexpr (ftz) return x & kExponent ? x : x & 0x8000;
-    return x;
-}
-enum Clamp { kNone, kSat, kRelu };
-template <class H, bool ftz, Clamp clamp> struct Style16 {
-    [[gnu::always_inline]] static float in(uint32_t x) { return widened<H>(flushed16<H, ftz>(x)); }
-    [[gnu::always_inline]] static uint32_t out(float x) {
-        if constexpr (clamp == kSat) x = saturated(x);
-        if constexpr (clamp == kRelu) x = x <= 0.0f ? 0.0f : x;  // NaN stays
-        return flushed16<H, ftz>(narrowed<H>(x));
+// Modifiers are looked at while running, as masks and bounds that do nothing when absent: that costs
+// little beside the conversions, and a handler for each combination would take long to compile.
+enum Flags { kFlush = 1, kSat = 2, kRelu = 4, kNan = 8, kXorSign = 16 };
+template <class H> struct Style16 {
+    static constexpr uint32_t kExponent = std::is_same_v<H, Half> ? 0x7c00 : 0x7f80;
+    uint32_t keep;  // what remains of a subnormal: its sign, or all of it
+    float low, high;
+    uint32_t nan;
+    [[gnu::always_inline]] explicit Style16(Extra flags)
+        : keep(uint16_t(flags) & kFlush ? 0x8000 : 0xffff),
+          low(uint16_t(flags) & (kSat | kRelu) ? 0.0f : -__builtin_inff()),
+          high(uint16_t(flags) & kSat ? 1.0f : __builtin_inff()),
+          nan(uint16_t(flags) & kSat ? 0 : kCanonicalNan16) {}
+    [[gnu::always_inline]] uint32_t flushed16(uint32_t x) const {
+        return x & kExponent ? x : x & keep;
+    }
+    [[gnu::always_inline]] float in(uint32_t x) const { return widened<H>(flushed16(x)); }
+    [[gnu::always_inline]] uint32_t out(float x) const {
+        float y = x <= low ? low : x;  // -0 becomes +0
+        y = y >= high ? high : y;
+        const uint32_t result = flushed16(narrowed<H>(y));
+        return x == x ? result : nan;
     }
 };
 
@@ -63,66 +72,92 @@ template <class H> [[gnu::always_inline]] inline float fused16(float a, float b,
 }
 
 // Operations on elements: the result is in the low half, the upper half is zero.
-template <class H, class S> struct Add16 {
-    static uint32_t on(uint32_t a, uint32_t b) { return S::out(S::in(a) + S::in(b)); }
+template <class H> struct Add16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) { return s.out(s.in(a) + s.in(b)); }
 };
-template <class H, class S> struct Sub16 {
-    static uint32_t on(uint32_t a, uint32_t b) { return S::out(S::in(a) - S::in(b)); }
+template <class H> struct Sub16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) { return s.out(s.in(a) - s.in(b)); }
 };
-template <class H, class S> struct Mul16 {
-    static uint32_t on(uint32_t a, uint32_t b) { return S::out(S::in(a) * S::in(b)); }
+template <class H> struct Mul16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) { return s.out(s.in(a) * s.in(b)); }
 };
-template <class H, class S> struct Fma16 {
-    static uint32_t on(uint32_t a, uint32_t b, uint32_t c) {
-        return S::out(fused16<H>(S::in(a), S::in(b), S::in(c)));
+template <class H> struct Fma16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b, uint32_t c) {
+        return s.out(fused16<H>(s.in(a), s.in(b), s.in(c)));
     }
 };
-template <class H, class S> struct Ex216 {
-    static uint32_t on(uint32_t a) { return S::out(float(exp2_of(double(S::in(a))))); }
+template <class H> struct Ex216 {
+    static uint32_t on(const Style16<H>& s, uint32_t a) {
+        return s.out(float(exp2_of(double(s.in(a)))));
+    }
 };
-template <class H, class S> struct Tanh16 {
-    static uint32_t on(uint32_t a) { return S::out(float(tanh_of(double(S::in(a))))); }
+template <class H> struct Tanh16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a) {
+        return s.out(float(tanh_of(double(s.in(a)))));
+    }
 };
-template <class H, bool ftz> struct Neg16 {
-    static uint32_t on(uint32_t a) { return (flushed16<H, ftz>(a) ^ 0x8000) & 0xffff; }
+template <class H> struct Neg16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a) { return (s.flushed16(a) ^ 0x8000) & 0xffff; }
 };
-template <class H, bool ftz> struct Abs16 {
-    static uint32_t on(uint32_t a) { return flushed16<H, ftz>(a) & 0x7fff; }
+template <class H> struct Abs16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a) { return s.flushed16(a) & 0x7fff; }
 };
-
 // Compared as integers that order like the numbers: -0 before +0, NaNs outside.
-template <class H, bool max, bool nan, bool xorsign, bool ftz> struct Extreme16 {
-    static uint32_t on(uint32_t x, uint32_t y) {
-        constexpr int32_t kInfinity = std::is_same_v<H, Half> ? 0x7c00 : 0x7f80;
-        int32_t a = int32_t(flushed16<H, ftz>(x) & 0xffff);
-        int32_t b = int32_t(flushed16<H, ftz>(y) & 0xffff);
-        const bool a_nan = (a & 0x7fff) > kInfinity, b_nan = (b & 0x7fff) > kInfinity;
-        const int32_t sign = (a ^ b) & 0x8000;
-        if (xorsign) a &= 0x7fff, b &= 0x7fff;
-        const int32_t a_key = a & 0x8000 ? 0x7fff - a : a, b_key = b & 0x8000 ? 0x7fff - b : b;
-        int32_t result = (max ? a_key > b_key : a_key < b_key) ? a : b;
-        result = a_nan ? b : b_nan ? a : result;
-        if (xorsign) result |= sign;
-        const bool bad = nan ? a_nan || b_nan : a_nan && b_nan;
-        return uint32_t(bad ? int32_t(kCanonicalNan16) : result);
+template <bool max> struct Extreme16 {
+    template <class H> struct Op {
+        static uint32_t on(const Style16<H>& s, Extra extra, uint32_t x, uint32_t y) {
+            const bool xorsign = uint16_t(extra) & kXorSign, strict = uint16_t(extra) & kNan;
+            constexpr int32_t kInfinity = Style16<H>::kExponent;
+            int32_t a = int32_t(s.flushed16(x) & 0xffff), b = int32_t(s.flushed16(y) & 0xffff);
+            const bool a_nan = (a & 0x7fff) > kInfinity, b_nan = (b & 0x7fff) > kInfinity;
+            const int32_t sign = xorsign ? (a ^ b) & 0x8000 : 0;
+            const int32_t magnitude = xorsign ? 0x7fff : 0xffff;
+            a &= magnitude;
+            b &= magnitude;
+            const int32_t a_key = a & 0x8000 ? 0x7fff - a : a, b_key = b & 0x8000 ? 0x7fff - b : b;
+            int32_t result = (max ? a_key > b_key : a_key < b_key) ? a : b;
+            result = b_nan ? a : result;
+            result = a_nan ? b : result;
+            result |= sign;
+            const bool bad = (a_nan & b_nan) | (strict & (a_nan | b_nan));
+            return uint32_t(bad ? int32_t(kCanonicalNan16) : result);
+        }
+    };
+};
+
+// On rows of 16-bit elements and on both halves of words.
+template <class H, class Op, class F> struct OnRows;
+template <class H, class Op, class... S>
+struct OnRows<H, Op, uint32_t (*)(const Style16<H>&, S...)> {
+    static uint16_t apply(Extra flags, std::conditional_t<true, uint16_t, S>... elements) {
+        return uint16_t(Op::on(Style16<H>(flags), uint32_t(elements)...));
+    }
+};
+template <class H, class Op, class... S>
+struct OnRows<H, Op, uint32_t (*)(const Style16<H>&, Extra, S...)> {
+    static uint16_t apply(Extra flags, std::conditional_t<true, uint16_t, S>... elements) {
+        return uint16_t(Op::on(Style16<H>(flags), flags, uint32_t(elements)...));
+    }
+};
+template <class H, class Op, class F> struct OnHalves;
+template <class H, class Op, class... S>
+struct OnHalves<H, Op, uint32_t (*)(const Style16<H>&, S...)> {
+    static uint32_t apply(Extra flags, S... words) {
+        const Style16<H> style(flags);
+        return Op::on(style, words...) | Op::on(style, (words >> 16)...) << 16;
+    }
+};
+template <class H, class Op, class... S>
+struct OnHalves<H, Op, uint32_t (*)(const Style16<H>&, Extra, S...)> {
+    static uint32_t apply(Extra flags, S... words) {
+        const Style16<H> style(flags);
+        return Op::on(style, flags, words...) | Op::on(style, flags, (words >> 16)...) << 16;
     }
 };
 
-// On rows of 16-bit elements (H fixes the row's type, not the arithmetic), and on both halves of words.
-template <class Op, class F> struct OnRows;
-template <class Op, class... S> struct OnRows<Op, uint32_t (*)(S...)> {
-    static uint16_t apply(std::conditional_t<true, uint16_t, S>... elements) {
-        return uint16_t(Op::on(uint32_t(elements)...));
-    }
-};
-template <class Op, class F> struct OnHalves;
-template <class Op, class... S> struct OnHalves<Op, uint32_t (*)(S...)> {
-    static uint32_t apply(S... words) { return Op::on(words...) | Op::on((words >> 16)...) << 16; }
-};
-
-template <class Op> bool bind_either(bool packed, Selected& out) {
-    const bool known = packed ? bind<OnHalves<Op, decltype(&Op::on)>>(out)
-                              : bind<OnRows<Op, decltype(&Op::on)>>(out);
+template <class H, class Op> bool bind_either(bool packed, unsigned flags, Selected& out) {
+    const bool known = packed ? bind<OnHalves<H, Op, decltype(&Op::on)>>(out, flags)
+                              : bind<OnRows<H, Op, decltype(&Op::on)>>(out, flags);
     // Immediates are bit patterns.
     const Type type = packed ? Type::kB32 : Type::kB16;
     out.dst = type;
@@ -130,68 +165,35 @@ template <class Op> bool bind_either(bool packed, Selected& out) {
     return known;
 }
 
-template <class H, template <class, class> class Op>
-bool bind_style(const Form& form, bool packed, Selected& out) {
-    const bool ftz = form.has(Mod::k_ftz), relu = form.has(Mod::k_relu);
-    if (form.has(Mod::k_sat)) {
-        if (relu) return false;
-        return ftz ? bind_either<Op<H, Style16<H, true, kSat>>>(packed, out)
-                   : bind_either<Op<H, Style16<H, false, kSat>>>(packed, out);
-    }
-    if (relu) {
-        return ftz ? bind_either<Op<H, Style16<H, true, kRelu>>>(packed, out)
-                   : bind_either<Op<H, Style16<H, false, kRelu>>>(packed, out);
-    }
-    return ftz ? bind_either<Op<H, Style16<H, true, kNone>>>(packed, out)
-               : bind_either<Op<H, Style16<H, false, kNone>>>(packed, out);
-}
-template <class H, template <class, class> class Op>
-bool bind_approximate16(const Form& form, bool packed, Selected& out) {
-    return form.has(Mod::k_ftz) ? bind_either<Op<H, Style16<H, true, kNone>>>(packed, out)
-                                : bind_either<Op<H, Style16<H, false, kNone>>>(packed, out);
-}
-template <class H, template <class, bool> class Op>
-bool bind_flush(const Form& form, bool packed, Selected& out) {
-    return form.has(Mod::k_ftz) ? bind_either<Op<H, true>>(packed, out)
-                                : bind_either<Op<H, false>>(packed, out);
-}
-template <class H, bool max, bool nan, bool xorsign>
-bool bind_extreme2(const Form& form, bool packed, Selected& out) {
-    return form.has(Mod::k_ftz) ? bind_either<Extreme16<H, max, nan, xorsign, true>>(packed, out)
-                                : bind_either<Extreme16<H, max, nan, xorsign, false>>(packed, out);
-}
-template <class H, bool max> bool bind_extreme(const Form& form, bool packed, Selected& out) {
-    const bool nan = form.has(Mod::k_NaN);
-    if (form.has(Mod::k_xorsign) != form.has(Mod::k_abs)) return false;
-    if (form.has(Mod::k_xorsign))
-        return nan ? bind_extreme2<H, max, true, true>(form, packed, out)
-                   : bind_extreme2<H, max, false, true>(form, packed, out);
-    return nan ? bind_extreme2<H, max, true, false>(form, packed, out)
-               : bind_extreme2<H, max, false, false>(form, packed, out);
-}
-
 template <class H> bool bind_half(const Form& form, bool packed, Selected& out) {
+    const bool relu = form.has(Mod::k_relu), sat = form.has(Mod::k_sat);
+    const unsigned flags = (form.has(Mod::k_ftz) ? kFlush : 0) | (sat ? kSat : 0) |
+                           (relu ? kRelu : 0) | (form.has(Mod::k_NaN) ? kNan : 0) |
+                           (form.has(Mod::k_xorsign) ? kXorSign : 0);
     switch (form.opcode) {
     case Opcode::k_min: case Opcode::k_max:
-        if (!form.only<Mod::k_ftz, Mod::k_NaN, Mod::k_xorsign, Mod::k_abs>()) return false;
-        return form.opcode == Opcode::k_max ? bind_extreme<H, true>(form, packed, out)
-                                            : bind_extreme<H, false>(form, packed, out);
-    case Opcode::k_neg: return form.only<Mod::k_ftz>() && bind_flush<H, Neg16>(form, packed, out);
-    case Opcode::k_abs: return form.only<Mod::k_ftz>() && bind_flush<H, Abs16>(form, packed, out);
+        if (!form.only<Mod::k_ftz, Mod::k_NaN, Mod::k_xorsign, Mod::k_abs>() ||
+            form.has(Mod::k_xorsign) != form.has(Mod::k_abs))
+            return false;
+        return form.opcode == Opcode::k_max
+                   ? bind_either<H, typename Extreme16<true>::template Op<H>>(packed, flags, out)
+                   : bind_either<H, typename Extreme16<false>::template Op<H>>(packed, flags, out);
+    case Opcode::k_neg: return form.only<Mod::k_ftz>() && bind_either<H, Neg16<H>>(packed, flags, out);
+    case Opcode::k_abs: return form.only<Mod::k_ftz>() && bind_either<H, Abs16<H>>(packed, flags, out);
     case Opcode::k_ex2:
         return form.only<Mod::k_approx, Mod::k_ftz>() &&
-               bind_approximate16<H, Ex216>(form, packed, out);
+               bind_either<H, Ex216<H>>(packed, flags, out);
     case Opcode::k_tanh:
-        return form.only<Mod::k_approx>() && bind_approximate16<H, Tanh16>(form, packed, out);
+        return form.only<Mod::k_approx>() && bind_either<H, Tanh16<H>>(packed, flags, out);
     default: break;
     }
-    if (!form.only<Mod::k_rn, Mod::k_ftz, Mod::k_sat, Mod::k_relu>()) return false;
-    if (form.opcode == Opcode::k_fma) return bind_style<H, Fma16>(form, packed, out);
-    if (form.has(Mod::k_relu)) return false;
+    if (!form.only<Mod::k_rn, Mod::k_ftz, Mod::k_sat, Mod::k_relu>() || (relu && sat)) return false;
+    if (form.opcode == Opcode::k_fma) return bind_either<H, Fma16<H>>(packed, flags, out);
+    if (relu) return false;
     switch (form.opcode) {
-    case Opcode::k_add: return bind_style<H, Add16>(form, packed, out);
-    case Opcode::k_sub: return bind_style<H, Sub16>(form, packed, out);
-    case Opcode::k_mul: return bind_style<H, Mul16>(form, packed, out);
+    case Opcode::k_add: return bind_either<H, Add16<H>>(packed, flags, out);
+    case Opcode::k_sub: return bind_either<H, Sub16<H>>(packed, flags, out);
+    case Opcode::k_mul: return bind_either<H, Mul16<H>>(packed, flags, out);
     default: return false;
     }
 }

@@ -22,7 +22,7 @@ WarpSyncKind sync_kind(WarpOp::Kind kind) {
 }  // namespace
 
 Executor::Stop Executor::barrier(Split& split, const Instr& in) {
-    const BarrierOp& op = split.frame->code->barriers[in.detail];
+    const BarrierOp& op = in.as<BarrierOp>();
     BlockState& state = *warp->block;
     const uint32_t lane = uint32_t(std::countr_zero(split.mask));
     const uint32_t id = row<uint32_t>(op.id_row)[lane];
@@ -98,7 +98,7 @@ void Executor::complete_barrier(BlockState& state, uint32_t id) {
             split.state = SplitState::kRunnable;
             woke = true;
             const Code& code = *split.frame->code;
-            const BarrierOp& op = code.barriers[code.instructions[split.pc - 1].detail];
+            const BarrierOp& op = code.instructions[split.pc - 1].as<BarrierOp>();
             if (op.dst == kNoRow) continue;
             if (op.kind == BarrierOp::Kind::kPopc) {
                 uint32_t* d = reinterpret_cast<uint32_t*>(split.frame->rows + op.dst);
@@ -130,7 +130,7 @@ void Executor::merge_splits(WarpState& state) {
 }
 
 Executor::Stop Executor::warp_sync(Split& split, const Instr& in) {
-    const WarpOp& op = split.frame->code->warp_ops[in.detail];
+    const WarpOp& op = in.as<WarpOp>();
     const uint32_t* masks = row<uint32_t>(op.mask_row);
     const uint32_t named = masks[std::countr_zero(split.mask)];
     uint32_t same = 0;
@@ -177,7 +177,7 @@ void Executor::try_warp_sync(WarpState& state, bool force) {
             if (first.state != SplitState::kWarpSync) continue;
             const auto op_of = [](const Split& s) -> const WarpOp& {
                 const Code& code = *s.frame->code;
-                return code.warp_ops[code.instructions[s.pc].detail];
+                return code.instructions[s.pc].as<WarpOp>();
             };
             const WarpSyncKind kind = sync_kind(op_of(first).kind);
             const uint32_t named = first.named;

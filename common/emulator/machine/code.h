@@ -52,7 +52,7 @@ struct Region {
 };
 
 struct CallOp {
-    Code* target = nullptr;             // resolved at first call
+    mutable Code* target = nullptr;     // resolved at first call
     std::string name;                   // symbol; empty for an indirect call
     uint32_t pointer_row = kNoRow;
     struct Slot {                       // where an argument or result of the caller lives

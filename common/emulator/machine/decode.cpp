@@ -265,8 +265,8 @@ bool Decoder::move(In in) {
         op.bytes = uint8_t(total);
         if (op.dst == kNoRow) return false;
         Instr& out = emit(in, kStraight, packing ? move_handlers().pack : move_handlers().unpack);
-        out.detail = uint32_t(code_->memory.size());
         code_->memory.push_back(op);
+        out.op = &code_->memory.back();
         return true;
     }
     if (from.kind == Operand::Kind::kSymbol && to.kind == Operand::Kind::kRegister) {

@@ -25,8 +25,8 @@ bool Decoder::branch(In in) {
         if (op.table.empty() || op.index_row == kNoRow) return false;
     }
     Instr& out = emit(in, in.opcode == Opcode::k_bra ? kBranch : kBranchTable, nullptr);
-    out.detail = uint32_t(code_->branches.size());
     code_->branches.push_back(std::move(op));
+    out.op = &code_->branches.back();
     return true;
 }
 
@@ -72,8 +72,8 @@ bool Decoder::call(In in) {
     };
     if (!slots(results, op.results) || !slots(arguments, op.arguments)) return false;
     Instr& out = emit(in, kCall, nullptr);
-    out.detail = uint32_t(code_->calls.size());
     code_->calls.push_back(std::move(op));
+    out.op = &code_->calls.back();
     Instr join;  // lanes that return apart meet again behind the call
     join.control = kReconverge;
     code_->instructions.push_back(join);
@@ -103,8 +103,8 @@ bool Decoder::barrier(In in) {
     op.id_row = source(operands[next++], Type::kU32);
     if (next < end) op.count_row = source(operands[next], Type::kU32);
     Instr& out = emit(in, kBarrier, nullptr);
-    out.detail = uint32_t(code_->barriers.size());
     code_->barriers.push_back(op);
+    out.op = &code_->barriers.back();
     emit_meeting(in);
     return true;
 }
@@ -181,8 +181,8 @@ bool Decoder::warp_operation(In in) {
     }
     if (op.mask_row == kNoRow) return false;
     Instr& out = emit(in, kWarpOp, nullptr);
-    out.detail = uint32_t(code_->warp_ops.size());
     code_->warp_ops.push_back(op);
+    out.op = &code_->warp_ops.back();
     emit_meeting(in);
     return true;
 }

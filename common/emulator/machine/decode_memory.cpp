@@ -120,8 +120,8 @@ bool Decoder::memory_access(In in) {
     }
     if (!handler) return false;
     Instr& out = emit(in, kStraight, handler);
-    out.detail = uint32_t(code_->memory.size());
     code_->memory.push_back(op);
+    out.op = &code_->memory.back();
     return true;
 }
 
@@ -154,8 +154,8 @@ bool Decoder::atomic(In in) {
     op.mover = atomic_mover(in);
     if (!op.mover) return false;
     Instr& out = emit(in, kStraight, access_handlers().address(op.space, op.kind));
-    out.detail = uint32_t(code_->memory.size());
     code_->memory.push_back(op);
+    out.op = &code_->memory.back();
     return true;
 }
 

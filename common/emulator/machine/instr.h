@@ -39,7 +39,8 @@ struct Instr {
     uint8_t control = 0;                // see decode.h; 0 for straight-line
     bool guarded = false, guard_negated = false;
     SiteId site = 0;
-    uint32_t detail = 0;                // index into Code's side table for memory, calls, branches
+    const void* op = nullptr;           // entry of a side table of Code: memory, calls, branches ...
+    template <class T> const T& as() const { return *static_cast<const T*>(op); }
 };
 constexpr uint32_t kNoRow = 0xffffffffu;
 

@@ -132,7 +132,7 @@ void complement(Lanes& lanes, const Instr& in) { lanes.predicate(in.dst) = ~lane
 
 void pack(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
-    const MemoryOp& op = ex.frame->code->memory[in.detail];
+    const MemoryOp& op = in.as<MemoryOp>();
     const uint32_t width = std::max<uint32_t>(2, op.bytes);
     // Through a buffer: an element may be the destination itself.
     std::byte whole[kWarpSize * 16];
@@ -146,7 +146,7 @@ void pack(Lanes& lanes, const Instr& in) {
 
 void unpack(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
-    const MemoryOp& op = ex.frame->code->memory[in.detail];
+    const MemoryOp& op = in.as<MemoryOp>();
     const uint32_t width = std::max<uint32_t>(2, op.bytes);
     std::byte whole[kWarpSize * 16];
     for_lanes(ex.mask, [&](uint32_t i) { std::memcpy(whole + i * 16, ex.rows + op.dst + i * width, op.bytes); });

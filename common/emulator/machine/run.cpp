@@ -176,7 +176,7 @@ void Executor::exit_lanes(uint32_t lanes) {
 
 bool Executor::call(Split& split, const Instr& in) {
     Code& code = *split.frame->code;
-    CallOp& op = code.calls[in.detail];
+    const CallOp& op = in.as<CallOp>();
     if (op.builtin) {
         rows = split.frame->rows;
         mask = split.mask;
@@ -294,26 +294,25 @@ Executor::Stop Executor::run_split(size_t index) {
         const Instr* const instructions = code.instructions.data();
         rows = frame->rows;
         mask = split->mask;
-        uint32_t pc = split->pc;
-        const uint32_t first = pc;
-        for (;; ++pc) {
-            const Instr& in = instructions[pc];
-            if (in.control == kStraight) [[likely]] {
-                current = &in;
-                in.handler(*this, in);
-            } else if (in.control == kGuarded) {
-                const uint32_t guard = in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
+        const uint32_t first = split->pc;
+        const Instr* next = instructions + first;
+        for (;; ++next) {
+            if (next->control == kStraight) [[likely]] {
+                next->handler(*this, *next);
+            } else if (next->control == kGuarded) {
+                const uint32_t guard = next->guard_negated ? ~predicate(next->guard)
+                                                           : predicate(next->guard);
                 if (const uint32_t active = split->mask & guard) {
-                    current = &in;
                     mask = active;
-                    in.handler(*this, in);
+                    next->handler(*this, *next);
                     mask = split->mask;
                 }
             } else {
                 break;
             }
         }
-        const Instr& in = instructions[pc];
+        const Instr& in = *next;
+        const uint32_t pc = uint32_t(next - instructions);
         current = &in;
         split->pc = pc;
         const bool counted = in.control != kReconverge;
@@ -347,7 +346,7 @@ Executor::Stop Executor::run_split(size_t index) {
             split->pc = pc + 1;
             continue;
         case kBranch: {
-            const BranchOp& op = code.branches[in.detail];
+            const BranchOp& op = in.as<BranchOp>();
             const uint32_t mine = split->mask;
             if (active == mine) {
                 split->pc = op.target;
@@ -362,7 +361,7 @@ Executor::Stop Executor::run_split(size_t index) {
             return Stop::kSpin;
         }
         case kBranchTable: {
-            const BranchOp& op = code.branches[in.detail];
+            const BranchOp& op = in.as<BranchOp>();
             const uint32_t* indexes = row<uint32_t>(op.index_row);
             const uint32_t chosen = indexes[std::countr_zero(active)];
             uint32_t same = 0;

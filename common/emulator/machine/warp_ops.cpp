@@ -13,7 +13,7 @@ namespace {
 using Kind = WarpOp::Kind;
 using Party = Executor::Party;
 
-const WarpOp& operation(const Party& party) { return party.frame->code->warp_ops[party.instr->detail]; }
+const WarpOp& operation(const Party& party) { return party.instr->as<WarpOp>(); }
 
 WarpSyncKind sync_kind(Kind kind) {
     if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;

@@ -7,9 +7,9 @@
 
 namespace ptx {
 
-// A function as messages call it: no parameters, no return type, no anonymous or internal-linkage
-// namespaces, no enclosing function. `_Z3fooIiEvPT_` is `foo<int>`, a name that is not mangled
-// stays itself.
+// A function as messages call it: no parameters, no return type, no anonymous, versioned or
+// internal-linkage namespaces. `_Z3fooIiEvPT_` is `foo<int>`; long arguments read `<...>`, and a
+// name that is not mangled stays itself. Takes time linear in the name, whatever is in it.
 std::string demangled_function(std::string_view mangled);
 
 // The same without template arguments: `foo`; for a lambda or operator its own readable form.

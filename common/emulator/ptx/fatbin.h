@@ -38,10 +38,11 @@ public:
 std::vector<PtxImage> read_container(std::span<const std::byte> bytes, bool require_ptx = false);
 
 // The containers behind a wrapper as __cudaRegisterFatBinary receives it: one for version 1, and
-// for version 2 (-rdc) the linked image and each object's. Result: one list per container that has
-// PTX, with the best image chosen: the highest arch not above `max_arch` (0: no limit). `wrapper`
-// must point at a live wrapper. Throws FatbinError; if there is only SASS, the message names the
-// nvcc option that adds PTX.
+// for version 2 (-rdc) the linked image and each object's. Result: for every container that has
+// PTX, its best image, which is the highest arch not above `max_arch` (0: no limit), else the
+// lowest. With -rdc one container is the toolkit's own device runtime, often for a newer arch: look
+// at PtxImage::arch. `wrapper` must point at a live wrapper. Throws FatbinError; if there is only
+// SASS, the message names the nvcc option that adds PTX.
 std::vector<PtxImage> read_wrapper(const void* wrapper, unsigned max_arch = 0);
 
 // The image of `images` with the highest arch not above `max_arch`, else the lowest; null if empty.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ptx/initialiser.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -50,8 +51,7 @@ private:
         const bool bounded = depth > 0 || !unsized_;
         const uint64_t limit = start + (bounded ? row * dimensions_[depth] : kMaxInitialBytes);
         uint64_t at = start;
-        if (lexer_.accept('}')) return at;
-        for (;;) {
+        while (!lexer_.accept('}')) {
             const Token& token = lexer_.peek();
             if (token.is('{')) {
                 if (depth + 1 >= dimensions_.size())
@@ -63,22 +63,37 @@ private:
             } else {
                 if (element_ == 0 || at + element_ > limit)
                     lexer_.fail("fewer values: the array is full");
-                const char after = lexer_.after_token();
                 if (token.kind == Token::Kind::kInteger && !is_float(out_.type) &&
-                    (after == ',' || after == '}')) {
-                    store(at, token.bits);  // the common case, for tables of many thousand bytes
-                    lexer_.advance();
-                } else {
-                    parse_element(at);
+                    lexer_.after_token() == ',') {
+                    at = take_integers(at, limit);
+                    continue;
                 }
+                parse_element(at);
                 at += element_;
             }
             if (lexer_.accept('}')) break;
             lexer_.expect(',', "between values");
-            if (lexer_.accept('}')) break;
         }
         if (at > kMaxInitialBytes) lexer_.fail(open, "a smaller initialiser");
         if (depth == 0 && unsized_) at = (at + row - 1) / (row ? row : 1) * row;
+        return at;
+    }
+
+    // A run of plain numbers, each with its comma. Returns the byte behind the last one.
+    uint64_t take_integers(uint64_t at, uint64_t limit) {
+        numbers_.clear();
+        lexer_.take_integers(numbers_);
+        if (numbers_.size() > (limit - at) / element_) {
+            lexer_.fail("fewer values: the array is full");
+        }
+        const uint64_t end = at + numbers_.size() * element_;
+        if (end > kMaxInitialBytes) lexer_.fail("a smaller initialiser");
+        if (out_.initial.size() < end) out_.initial.resize(size_t(end));
+        for (const uint64_t number : numbers_) {
+            std::memcpy(
+                out_.initial.data() + at, &number, std::min<uint64_t>(element_, sizeof number));
+            at += element_;
+        }
         return at;
     }
 
@@ -215,6 +230,7 @@ private:
     const bool unsized_;
     Variable& out_;
     const uint64_t element_;
+    std::vector<uint64_t> numbers_;
 };
 
 }  // namespace

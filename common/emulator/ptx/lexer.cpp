@@ -311,6 +311,35 @@ void Lexer::lex_punct() {
     }
 }
 
+void Lexer::take_integers(std::vector<uint64_t>& out) {
+    while (token_.kind == Token::Kind::kInteger && after_token() == ',') {
+        out.push_back(token_.bits);
+        // Decimal numbers here and now; whatever else follows goes through advance().
+        size_t at = position_;
+        uint32_t line = line_;
+        const auto skip_blanks = [&] {
+            for (; at < text_.size() && in(text_[at], kBlank); ++at) line += text_[at] == '\n';
+        };
+        skip_blanks();
+        for (;;) {
+            position_ = ++at;  // behind the comma
+            line_ = line;
+            skip_blanks();
+            const size_t digits = at;
+            uint64_t value = 0;
+            for (; at < text_.size() && in(text_[at], kDigit) && at - digits < 18; ++at) {
+                value = value * 10 + uint64_t(text_[at] - '0');
+            }
+            const bool octal = at - digits > 1 && text_[digits] == '0';
+            if (at == digits || octal) break;
+            skip_blanks();
+            if (at >= text_.size() || text_[at] != ',') break;
+            out.push_back(value);
+        }
+        advance();
+    }
+}
+
 void Lexer::skip_braces() {
     const uint32_t opened = token_.line;
     if (!token_.is('{')) fail("'{'");

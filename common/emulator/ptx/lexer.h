@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ptx/module.h"
 
@@ -60,6 +61,10 @@ public:
     }
     // The first character after the token ahead that is not white space; 0 at the end.
     char after_token() const;
+
+    // Takes `1, 2, 3,` as far as plain integers with a comma behind each go, and appends the
+    // values. Tables of many thousand bytes are read this way, without making tokens of them.
+    void take_integers(std::vector<uint64_t>& out);
 
     // The token ahead is '{': moves behind the matching '}' without looking at what is between.
     void skip_braces();

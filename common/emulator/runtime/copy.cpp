@@ -18,6 +18,9 @@ std::string hex(uint64_t address) {
 }
 
 static std::string count(uint64_t bytes) {
+    // Nobody has so much: a negative number was converted.
+    if (bytes > ~0ull >> 1)
+        return std::to_string(int64_t(bytes)) + " bytes (as a size: " + std::to_string(bytes) + ")";
     return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 

@@ -23,6 +23,7 @@ constexpr size_t kMaxFrames = 40;
 struct Path {
     std::array<uint64_t, kMaxFrames> pc;  // of the call instructions, innermost first
     size_t count = 0;
+    uint64_t entry = 0;  // start of the API function that the innermost one called
 };
 
 // The code range of this shared library. Empty when linked into the program itself (as in unit
@@ -71,6 +72,7 @@ _Unwind_Reason_Code on_frame(_Unwind_Context* context, void* argument) {
         if (!walk.inside && ip != walk.wanted) return _URC_NO_REASON;
         walk.inside = true;
     } else if (walk.path.count == 0 && walk.own->contains(pc)) {
+        walk.path.entry = _Unwind_GetRegionStart(context);
         return _URC_NO_REASON;
     }
     walk.path.pc[walk.path.count++] = pc;
@@ -85,8 +87,9 @@ public:
         std::lock_guard lock(mutex_);
         auto& bucket = by_hash_[hash];
         for (const auto id : bucket)
-            if (same(paths_[id - 1], path)) return id;
+            if (entries_[id - 1] == path.entry && same(paths_[id - 1], path)) return id;
         paths_.emplace_back(path.pc.begin(), path.pc.begin() + path.count);
+        entries_.push_back(path.entry);
         resolved_.emplace_back();
         bucket.push_back(machine::HostSite(paths_.size()));
         return bucket.back();
@@ -96,16 +99,23 @@ public:
         std::lock_guard lock(mutex_);
         if (site == 0 || site > paths_.size()) return {};
         auto& known = resolved_[site - 1];
-        if (!known) known = std::make_unique<ptx::SourceLine>(blame(paths_[site - 1]));
+        if (!known)
+            known = std::make_unique<ptx::SourceLine>(
+                blame(paths_[site - 1], function_name(entries_[site - 1])));
         return *known;
     }
 
 private:
     static uint64_t hash_of(const Path& path) {
-        uint64_t hash = 0x9E3779B97F4A7C15u;
+        uint64_t hash = 0x9E3779B97F4A7C15u ^ path.entry;
         for (size_t i = 0; i < path.count; ++i)
             hash = (hash ^ path.pc[i]) * 0xD6E8FEB86659FD93u, hash ^= hash >> 32;
         return hash;
+    }
+    static std::string function_name(uint64_t address) {
+        Dl_info info;
+        const bool found = address && dladdr(reinterpret_cast<void*>(address), &info);
+        return found && info.dli_sname ? info.dli_sname : "";
     }
     static bool same(const std::vector<uint64_t>& known, const Path& path) {
         return known.size() == path.count &&
@@ -115,6 +125,7 @@ private:
     std::mutex mutex_;
     std::unordered_map<uint64_t, std::vector<machine::HostSite>> by_hash_;
     std::vector<std::vector<uint64_t>> paths_;
+    std::vector<uint64_t> entries_;
     std::vector<std::unique_ptr<ptx::SourceLine>> resolved_;
 };
 

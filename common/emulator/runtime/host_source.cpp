@@ -14,6 +14,8 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "runtime/host_tail_calls.h"
+
 namespace runtime {
 namespace {
 
@@ -94,15 +96,6 @@ private:
 Program& program() {
     static auto& instance = *new Program;
     return instance;
-}
-
-// The compilation unit of an address; some compilers write no .debug_aranges.
-Dwarf_Die* unit_at(Dwfl_Module* module, uint64_t pc, Dwarf_Addr* bias) {
-    if (Dwarf_Die* unit = dwfl_module_addrdie(module, pc, bias)) return unit;
-    Dwarf_Die* unit = nullptr;
-    while ((unit = dwfl_module_nextcu(module, unit, bias)) != nullptr)
-        if (dwarf_haspc(unit, pc - *bias) == 1) return unit;
-    return nullptr;
 }
 
 std::string linkage_name(Dwarf_Die* die) {
@@ -206,6 +199,19 @@ struct LaunchStub {
 
 }  // namespace
 
+Dwfl_Module* module_at(uint64_t pc) {
+    return program().module_at(pc);
+}
+
+// The compilation unit of an address; some compilers write no .debug_aranges.
+Dwarf_Die* unit_at(Dwfl_Module* module, uint64_t pc, Dwarf_Addr* bias) {
+    if (Dwarf_Die* unit = dwfl_module_addrdie(module, pc, bias)) return unit;
+    Dwarf_Die* unit = nullptr;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)) != nullptr)
+        if (dwarf_haspc(unit, pc - *bias) == 1) return unit;
+    return nullptr;
+}
+
 bool is_library_source(const std::string& path) {
     if (path.empty() || path[0] == '<') return true;
     const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
@@ -255,10 +261,23 @@ std::vector<HostFrame> frames_at(uint64_t pc) {
     return frames;
 }
 
-ptx::SourceLine blame(const std::vector<uint64_t>& pcs) {
+// The path with the levels put back that ended in a jump instead of a call.
+static std::vector<uint64_t> complete(const std::vector<uint64_t>& pcs, const std::string& entry) {
+    std::vector<uint64_t> all;
+    std::string callee = entry;
+    for (const uint64_t pc : pcs) {
+        const std::vector<uint64_t> jumps = tail_calls(pc, callee);
+        all.insert(all.end(), jumps.begin(), jumps.end());
+        all.push_back(pc);
+        callee = compiled_function(pc);
+    }
+    return all;
+}
+
+ptx::SourceLine blame(const std::vector<uint64_t>& pcs, const std::string& entry) {
     LaunchStub stub;
     ptx::SourceLine fallback;
-    for (const uint64_t pc : pcs) {
+    for (const uint64_t pc : complete(pcs, entry)) {
         for (const HostFrame& frame : frames_at(pc)) {
             if (stub.enter(frame)) continue;
             if (is_library_module(frame.module)) continue;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <elfutils/libdwfl.h>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,13 @@ struct HostFrame {
 // The levels at one instruction, innermost first; at least one, perhaps with `module` alone.
 std::vector<HostFrame> frames_at(uint64_t pc);
 
-// The first level of the user's own source on the path `pcs` (innermost first). Not thread-safe.
-ptx::SourceLine blame(const std::vector<uint64_t>& pcs);
+// The first level of the user's own source on the path `pcs` (innermost first). `entry`: the
+// function of this library that the innermost one called, or empty. Not thread-safe.
+ptx::SourceLine blame(const std::vector<uint64_t>& pcs, const std::string& entry);
+
+// The part of the program that holds `pc`, and its compilation unit there; null when unknown.
+Dwfl_Module* module_at(uint64_t pc);
+Dwarf_Die* unit_at(Dwfl_Module* module, uint64_t pc, Dwarf_Addr* bias);
 
 // Whether the file belongs to the toolkit, the system, or code that nvcc generates.
 bool is_library_source(const std::string& path);

@@ -24,14 +24,17 @@ FatBinary& binary_of(void** handle) {
     return *reinterpret_cast<FatBinary*>(handle);
 }
 
-// Modules of `binary` on `device` hold the variable's address; the host reads it through `host`.
+// The host reads a managed variable through `host`: there is one copy, that of the first device
+// that loaded it.
 void publish_managed(VariableRecord& variable, int device) {
     if (!variable.managed) return;
+    void*& pointer = *static_cast<void**>(const_cast<void*>(variable.host));
+    const machine::Allocation* known = context().memory.find(reinterpret_cast<uint64_t>(pointer));
+    if (known && known->live) return;
     for (const auto& module : variable.binary->loaded[device]) {
-        machine::Allocation* found = module->variable(variable.mangled);
+        const machine::Allocation* found = module->variable(variable.mangled);
         if (!found || !found->live) continue;
-        *static_cast<void**>(const_cast<void*>(variable.host)) =
-            reinterpret_cast<void*>(found->address);
+        pointer = reinterpret_cast<void*>(found->address);
         return;
     }
 }
@@ -60,7 +63,8 @@ cudaError_t load_binary(Call& call, FatBinary& binary, int device) {
     try {
         for (const FatBinary::Image& image : binary.images)
             modules.push_back(call.global.machine(device).load(image.text, image.name, device));
-    } catch (const std::runtime_error& error) {  // ptx::ParseError, or UnsupportedPtx for a missing symbol
+    } catch (const std::runtime_error&
+                 error) {  // ptx::ParseError, or UnsupportedPtx for a missing symbol
         binary.load_error[device] = error.what();
         for (auto& module : modules) registry().retired.push_back(std::move(module));
         return refuse(call,

@@ -1,5 +1,6 @@
 // Mutant: the index is the thread's number in its block, so all blocks write the same few
 // elements.
+// verdict: finding race-global line @here
 // verdict: fails "task 1: zeroes 5120"
 // verdict: fails "task 2: adds one"
 // verdict: fails "task 3"
@@ -21,7 +22,7 @@ void zero_out(float* d_out, int blocks, int threads) {
 
 __global__ void increment_kernel(int* data) {
     const int i = threadIdx.x;
-    data[i] += 1;
+    data[i] += 1;  // <- here
 }
 
 void increment(int* d_data, int blocks, int threads) {

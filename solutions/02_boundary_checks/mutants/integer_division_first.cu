@@ -2,6 +2,7 @@
 // 1000 elements are never computed.
 // verdict: fails "task 2: divides and rounds up"
 // verdict: fails "task 3: adds vectors"
+// verdict: launch-error
 // SPDX-License-Identifier: MIT
 // Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
 #include "boundary_checks.h"

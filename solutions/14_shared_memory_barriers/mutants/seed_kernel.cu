@@ -1,5 +1,6 @@
 // Mutant: the kernel as the lesson hands it out, launched: a tile of fixed size, a barrier in the
 // guard, and a neighbour slot that nobody filled.
+// verdict: finding barrier-divergence line @here
 // verdict: finding out-of-bounds-shared line @here
 // verdict: finding uninitialized-shared line @here
 // verdict: fails "task 1: subtracts neighbours when all"
@@ -18,7 +19,7 @@ __global__ void differences_kernel(const float* in, float* out, int n) {
     const int i = blockIdx.x * blockDim.x + t;
     if (i < n) {
         tile[t] = in[i];
-        __syncthreads();
+        __syncthreads();                 // <- here
         out[i] = tile[t + 1] - tile[t];  // <- here
     }
 }

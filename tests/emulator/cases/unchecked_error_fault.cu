@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The kernel failed while it ran, and the program ends without having waited for it.
+// The kernel failed while it ran, and the program ends without having asked.
 #include <cuda_runtime.h>
 
 __global__ void kernel(int* out) {
-    out[threadIdx.x] = 1;  // expect: out-of-bounds-global
+    if (threadIdx.x == 3) __trap();  // expect: assert
+    out[threadIdx.x] = 1;
 }
-
-__device__ int target[8];
 
 int main() {
     int* out;
-    cudaGetSymbolAddress(reinterpret_cast<void**>(&out), target);
+    cudaMalloc(&out, 32 * sizeof(int));
     kernel<<<1, 32>>>(out);  // expect: unchecked-error
+    cudaFree(out);
 }

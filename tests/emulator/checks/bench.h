@@ -74,6 +74,7 @@ public:
         launch.block = {threads, 1, 1};
         launch.parameters = &parameters;
         launch.shared = &shared;
+        shared.reserve(16);  // shared_array() gives references
         enter_block(0);
     }
     ~Bench() {

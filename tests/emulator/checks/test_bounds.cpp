@@ -75,7 +75,7 @@ TEST_CASE("bounds: a good access says nothing", "[checks][bounds]") {
 TEST_CASE("bounds: a negative index", "[checks][bounds]") {
     BoundsBench bench;
     bench.store(bench.site(14), -1);
-    CHECK(bench.only().message == "`out[-1]` is written, but the first element of `out` is 0");
+    CHECK(bench.only().message == "`out[-1]` is written, but `out` begins at element 0");
     CHECK(bench.only().count == 1);
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("double-free: names the first free", "[checks][lifetime]") {
     lifetime.on_api(event);
     CHECK(bench.only().code == "double-free");
     CHECK(bench.only().place.line == 40);
-    CHECK(bench.only().other_text == "it was freed before on line 38");
+    CHECK(bench.only().other_text == "it was freed on line 38");
     CHECK(bench.only().notes.at(0) == "1000 bytes, allocated on line 21");
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("names: a pointer inside a struct argument is found", "[checks][names]
     const uint64_t params[3] = {7, data.address, 9};
     bench.pass(params, 24, true);
     CHECK(checks::name_global(&bench.launch, data, 4, true).description ==
-          "a pointer in `params` (argument 1), 64 bytes");
+          "a pointer in `params`, argument 1, 64 bytes");
 }
 
 TEST_CASE("names: an argument into the middle counts its own elements", "[checks][names]") {

@@ -49,7 +49,7 @@ TEST_CASE("hang: the loop is to blame, not those who wait for it", "[checks][sta
     CHECK(bench.only().place.line == 20);
     CHECK(bench.only().place.thread == machine::Dim3{32, 0, 0});
     CHECK(bench.only().message ==
-          "the kernel did not finish within 1000000 thread-instructions: 1 thread runs on line 20, "
+          "the kernel does not finish: 1 thread is on line 20, "
           "32 threads wait at the barrier on line 12, 7 threads wait for the rest of the warp on "
           "line 25 and 24 threads have returned");
 }
@@ -66,8 +66,8 @@ TEST_CASE("hang: blocks that wait on one line are one crowd, the first is shown"
     }
     bench.stall(StallEvent::Kind::kBudget);
     CHECK(bench.only().place.block == machine::Dim3{0, 0, 0});
-    CHECK(bench.only().notes[0] ==
-          "192 threads run on line 20: (0,0,0) to (63,0,0) of block (0,0,0) and more in 2 other blocks");
+    CHECK(bench.only().notes[1] ==
+          "192 threads are on line 20: (0,0,0) to (63,0,0) of block (0,0,0) and more in 2 other blocks");
 }
 
 TEST_CASE("deadlock: nobody left to name", "[checks][stalls]") {

@@ -71,7 +71,7 @@ struct Setup {
     bool pair = false;                           // p|q
     Type dst_register = Type::kNone;             // cvt: a register wider than the type
     Type src_register = Type::kNone;
-    std::optional<uint64_t> table;               // lop3's last operand
+    std::optional<uint64_t> table{};             // lop3's last operand
     uint32_t carry = 0;
 };
 struct Outcome {

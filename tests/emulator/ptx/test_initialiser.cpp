@@ -60,6 +60,8 @@ TEST_CASE("variable: numbers become bytes of the element type", "[ptx][variable]
           std::vector<double>{1.25, 2});
     CHECK(values<uint32_t>(variable(".global .b32 x = 0f3F800000;")) ==
           std::vector<uint32_t>{0x3f800000});
+    CHECK(values<uint8_t>(variable(".global .b8 x[9] = {1, 0x2, 03,\n 4 , (5), -6, 0, 300,9};")) ==
+          std::vector<uint8_t>{1, 2, 3, 4, 5, 250, 0, 44, 9});
     CHECK(values<uint32_t>(variable(".global .u32 x = {5};")) == std::vector<uint32_t>{5});
 }
 

@@ -27,8 +27,8 @@ char __cudaInitModule(void** handle);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream);
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host);
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args, size_t shared,
-                               cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
+                               size_t shared, cudaStream_t stream);
 }
 
 namespace lab {
@@ -39,7 +39,9 @@ public:
     void on_api(const machine::ApiEvent& event) override { api.push_back(event); }
     void on_host_access(const machine::HostAccess& event) override { access.push_back(event); }
     void on_order(const machine::OrderEvent& event) override { order.push_back(event); }
-    void on_alloc(const machine::Allocation& allocation) override { allocated.push_back(&allocation); }
+    void on_alloc(const machine::Allocation& allocation) override {
+        allocated.push_back(&allocation);
+    }
     void on_free(const machine::Allocation& allocation) override {
         CHECK(allocation.live);  // fires before the release
         freed.push_back(&allocation);
@@ -77,15 +79,16 @@ public:
         }
         cudaGetLastError();
         runtime::context().ended = false;
-        runtime::context().observers.add(&seen, machine::kMemoryEvents | machine::kHostEvents |
-                                                    machine::kLaunchEvents);
+        runtime::context().observers.add(
+            &seen, machine::kMemoryEvents | machine::kHostEvents | machine::kLaunchEvents);
     }
     ~Device() { runtime::context().observers.clear(); }
 
     Recorder seen;
 };
 
-template <class T> T* device_array(size_t count) {
+template <class T>
+T* device_array(size_t count) {
     void* pointer = nullptr;
     REQUIRE(cudaMalloc(&pointer, count * sizeof(T)) == cudaSuccess);
     return static_cast<T*>(pointer);
@@ -95,13 +98,16 @@ template <class T> T* device_array(size_t count) {
 class Program {
 public:
     explicit Program(const std::string& body)
-        : Program(std::vector<std::string>{".version 9.0\n.target sm_75\n.address_size 64\n" + body}) {}
+        : Program(
+              std::vector<std::string>{".version 9.0\n.target sm_75\n.address_size 64\n" + body}) {}
     // -rdc: a wrapper of version 2 with one container per object.
     explicit Program(const std::vector<std::string>& texts) {
         for (const std::string& text : texts) containers_.push_back(container(text));
         for (const auto& bytes : containers_) list_.push_back(bytes.data());
         list_.push_back(nullptr);
-        wrapper_ = {0x466243b1, texts.size() == 1 ? 1 : 2, containers_[0].data(),
+        wrapper_ = {0x466243b1,
+                    texts.size() == 1 ? 1 : 2,
+                    containers_[0].data(),
                     texts.size() == 1 ? nullptr : list_.data()};
         handle = __cudaRegisterFatBinary(&wrapper_);
     }
@@ -112,8 +118,16 @@ public:
     // Registers an entry; the result stands for the address of its host stub.
     const void* kernel(const char* name) {
         stubs_.push_back(std::make_unique<char>());
-        __cudaRegisterFunction(handle, stubs_.back().get(), nullptr, name, -1, nullptr, nullptr, nullptr,
-                               nullptr, nullptr);
+        __cudaRegisterFunction(handle,
+                               stubs_.back().get(),
+                               nullptr,
+                               name,
+                               -1,
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               nullptr);
         return stubs_.back().get();
     }
     const void* variable(const char* name, size_t bytes, bool constant = false) {
@@ -129,7 +143,9 @@ private:
         constexpr size_t head = 16, entry = 0x68;
         const size_t payload = (text.size() + 8) / 8 * 8;
         std::vector<char> bytes(head + entry + payload);
-        const auto put = [&](size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
+        const auto put = [&](size_t at, auto value) {
+            std::memcpy(bytes.data() + at, &value, sizeof value);
+        };
         put(0, uint32_t(0xba55ed50));
         put(4, uint16_t(1));
         put(6, uint16_t(head));

@@ -40,7 +40,8 @@ TEST_CASE("cudaMalloc: fails when the device is full, and cudaMemGetInfo tells",
     CHECK(cudaMalloc(&more, 8192) == cudaSuccess);
 }
 
-TEST_CASE("cudaFree: null is fine, a second free is reported with the place of the first", "[memory]") {
+TEST_CASE("cudaFree: null is fine, a second free is reported with the place of the first",
+          "[memory]") {
     lab::Device device;
     CHECK(cudaFree(nullptr) == cudaSuccess);
     char* data = lab::device_array<char>(1000);
@@ -65,16 +66,19 @@ TEST_CASE("cudaFree: only the start of an allocation of its own kind can be free
     CHECK(cudaFreeHost(data) == cudaErrorInvalidValue);
     REQUIRE(device.seen.api.size() == 4);
     for (const auto& event : device.seen.api) CHECK(event.kind == Kind::kInvalidFree);
-    CHECK(device.seen.api[0].message.find("byte 16 of an allocation of 1000 bytes") != std::string::npos);
+    CHECK(device.seen.api[0].message.find("byte 16 of an allocation of 1000 bytes") !=
+          std::string::npos);
     CHECK(device.seen.freed.empty());
     CHECK(cudaFree(data) == cudaSuccess);
     CHECK(cudaFreeHost(pinned) == cudaSuccess);
 }
 
-TEST_CASE("pinned memory: the host uses it directly, under the same address as the device", "[memory]") {
+TEST_CASE("pinned memory: the host uses it directly, under the same address as the device",
+          "[memory]") {
     lab::Device device;
     int* pinned = nullptr;
-    REQUIRE(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, cudaHostAllocMapped) == cudaSuccess);
+    REQUIRE(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, cudaHostAllocMapped) ==
+            cudaSuccess);
     pinned[1023] = 7;
     void* mapped = nullptr;
     unsigned flags = 0;
@@ -86,7 +90,8 @@ TEST_CASE("pinned memory: the host uses it directly, under the same address as t
     CHECK(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 64, 0x80) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("cudaHostRegister: a range can be registered once, and unregistered at its start", "[memory]") {
+TEST_CASE("cudaHostRegister: a range can be registered once, and unregistered at its start",
+          "[memory]") {
     lab::Device device;
     std::vector<char> block(10000);
     REQUIRE(cudaHostRegister(block.data(), block.size(), cudaHostRegisterDefault) == cudaSuccess);
@@ -104,19 +109,22 @@ TEST_CASE("cudaHostRegister: a range can be registered once, and unregistered at
 TEST_CASE("managed memory: host reads and writes reach the same bytes as copies", "[memory]") {
     lab::Device device;
     int* data = nullptr;
-    REQUIRE(cudaMallocManaged(reinterpret_cast<void**>(&data), 64, cudaMemAttachGlobal) == cudaSuccess);
+    REQUIRE(cudaMallocManaged(reinterpret_cast<void**>(&data), 64, cudaMemAttachGlobal) ==
+            cudaSuccess);
     REQUIRE(cudaMemset(data, 0, 64) == cudaSuccess);
     data[3] = 42;
     int back = 0;
     CHECK(cudaMemcpy(&back, data + 3, 4, cudaMemcpyDeviceToHost) == cudaSuccess);
     CHECK(back == 42);
-    CHECK(cudaMallocManaged(reinterpret_cast<void**>(&data), 0, cudaMemAttachGlobal) == cudaErrorInvalidValue);
+    CHECK(cudaMallocManaged(reinterpret_cast<void**>(&data), 0, cudaMemAttachGlobal) ==
+          cudaErrorInvalidValue);
     CHECK(cudaMallocManaged(reinterpret_cast<void**>(&data), 64, 0x10) == cudaErrorInvalidValue);
 }
 
 TEST_CASE("cudaMallocPitch: rows start 512 bytes aligned", "[memory]") {
     lab::Device device;
-    const auto [width, pitch] = GENERATE(std::pair<size_t, size_t>{1, 512}, std::pair<size_t, size_t>{512, 512},
+    const auto [width, pitch] = GENERATE(std::pair<size_t, size_t>{1, 512},
+                                         std::pair<size_t, size_t>{512, 512},
                                          std::pair<size_t, size_t>{513, 1024});
     void* rows = nullptr;
     size_t got = 0;
@@ -138,11 +146,14 @@ TEST_CASE("cudaPointerGetAttributes: knows every kind of memory", "[memory]") {
     REQUIRE(cudaMallocHost(&pinned, 8) == cudaSuccess);
     REQUIRE(cudaMallocManaged(&managed, 8, cudaMemAttachGlobal) == cudaSuccess);
     REQUIRE(cudaPointerGetAttributes(&at, data + 5) == cudaSuccess);
-    CHECK((at.type == cudaMemoryTypeDevice && at.device == 0 && at.devicePointer == data + 5 && !at.hostPointer));
+    CHECK((at.type == cudaMemoryTypeDevice && at.device == 0 && at.devicePointer == data + 5 &&
+           !at.hostPointer));
     REQUIRE(cudaPointerGetAttributes(&at, pinned) == cudaSuccess);
-    CHECK((at.type == cudaMemoryTypeHost && at.devicePointer == pinned && at.hostPointer == pinned));
+    CHECK(
+        (at.type == cudaMemoryTypeHost && at.devicePointer == pinned && at.hostPointer == pinned));
     REQUIRE(cudaPointerGetAttributes(&at, managed) == cudaSuccess);
-    CHECK((at.type == cudaMemoryTypeManaged && at.devicePointer == managed && at.hostPointer == managed));
+    CHECK((at.type == cudaMemoryTypeManaged && at.devicePointer == managed &&
+           at.hostPointer == managed));
     REQUIRE(cudaPointerGetAttributes(&at, &local) == cudaSuccess);
     CHECK((at.type == cudaMemoryTypeUnregistered && !at.devicePointer));
 }
@@ -150,7 +161,8 @@ TEST_CASE("cudaPointerGetAttributes: knows every kind of memory", "[memory]") {
 TEST_CASE("cudaMemPrefetchAsync and cudaMemAdvise: only for managed ranges", "[memory]") {
     lab::Device device;
     char *data = lab::device_array<char>(100), *managed = nullptr;
-    REQUIRE(cudaMallocManaged(reinterpret_cast<void**>(&managed), 100, cudaMemAttachGlobal) == cudaSuccess);
+    REQUIRE(cudaMallocManaged(reinterpret_cast<void**>(&managed), 100, cudaMemAttachGlobal) ==
+            cudaSuccess);
     const cudaMemLocation here{cudaMemLocationTypeDevice, 0}, nowhere{cudaMemLocationTypeDevice, 9};
     CHECK(cudaMemPrefetchAsync(managed, 100, here, 0, nullptr) == cudaSuccess);
     CHECK(cudaMemPrefetchAsync(managed, 101, here, 0, nullptr) == cudaErrorInvalidValue);

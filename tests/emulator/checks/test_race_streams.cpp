@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Races between launches and copies of different streams.
+#include "catch.h"
+#include "checks/race_global.h"
+#include "event_player.h"
+
+using namespace player;
+using Order = machine::OrderEvent::Kind;
+using Host = machine::HostAccess::Kind;
+
+namespace {
+
+struct Streams : Player {
+    Streams() {
+        watch(checks::make_race_global(report, memory));
+        order(Order::kStreamCreate, 1);
+        order(Order::kStreamCreate, 2);
+        order(Order::kStreamCreate, 3, 0, true);
+    }
+    void write(const ArrayOf& a, uint64_t stream) {
+        launch(2, 32, stream);
+        warp(1, 0).store(10, a.from(0));
+        end_launch();
+    }
+    void read(const ArrayOf& a, uint64_t stream) {
+        launch(2, 32, stream);
+        warp(0, 0).load(20, a.from(0));
+        end_launch();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("streams: two streams, nothing between", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64), b = p.global(64);
+    p.write(a, 1);
+    p.read(b, 2);
+    CHECK(p.races().empty());
+    p.read(a, 2);
+    REQUIRE(p.races() == Lines{"20 after 10"});
+    CHECK(p.report.findings()[0].other_text ==
+          "thread (0,0,0) of block (1,0,0) of kernel `kernel` in another stream wrote it on line 10, "
+          "and no event or synchronisation orders the two launches");
+}
+
+TEST_CASE("streams: what orders two streams", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64);
+    p.write(a, 1);
+    SECTION("the same stream") { p.read(a, 1); }
+    SECTION("an event") {
+        p.order(Order::kEventRecord, 1, 7);
+        p.order(Order::kStreamWaitEvent, 2, 7);
+        p.read(a, 2);
+    }
+    SECTION("the host waits for the event") {
+        p.order(Order::kEventRecord, 1, 7);
+        p.order(Order::kEventSync, 0, 7);
+        p.read(a, 2);
+    }
+    SECTION("the host waits for the stream") {
+        p.order(Order::kStreamSync, 1);
+        p.read(a, 3);
+    }
+    SECTION("the host waits for the device") {
+        p.order(Order::kDeviceSync);
+        p.read(a, 3);
+    }
+    SECTION("the default stream waits for blocking streams") { p.read(a, 0); }
+    SECTION("through the default stream to another one") {
+        const auto b = p.global(64);
+        p.read(b, 0);
+        p.read(a, 2);
+    }
+    SECTION("cudaFree waits for the device") {
+        p.free(p.global(4));
+        p.read(a, 2);
+    }
+    SECTION("a copy that the host waits for") {
+        const auto b = p.global(64);
+        p.copy(30, "cudaMemcpy", Host::kRead, b, 64);
+        p.read(a, 3);
+    }
+    CHECK(p.races().empty());
+}
+
+TEST_CASE("streams: what does not order two streams", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64);
+    p.write(a, 1);
+    SECTION("an event that nobody waits for") {
+        p.order(Order::kEventRecord, 1, 7);
+        p.read(a, 2);
+    }
+    SECTION("an event recorded before the launch") {
+        p.order(Order::kDeviceSync);
+        p.order(Order::kEventRecord, 1, 7);
+        p.write(a, 1);
+        p.order(Order::kStreamWaitEvent, 2, 7);
+        p.read(a, 2);
+    }
+    SECTION("a wait by a third stream") {
+        p.order(Order::kEventRecord, 1, 7);
+        p.order(Order::kStreamWaitEvent, 3, 7);
+        p.read(a, 2);
+    }
+    SECTION("the host waits for the other stream only") {
+        p.order(Order::kStreamSync, 2);
+        p.read(a, 2);
+    }
+    SECTION("the default stream and a non-blocking one") {
+        p.order(Order::kDeviceSync);
+        p.write(a, 0);
+        p.read(a, 3);
+    }
+    SECTION("a memset, for which the host does not wait") {
+        const auto b = p.global(64);
+        p.copy(30, "cudaMemsetAsync", Host::kWrite, b, 64, 2);
+        p.read(a, 2);
+    }
+    CHECK(p.races() == Lines{"20 after 10"});
+}
+
+TEST_CASE("streams: a store after an unordered load", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64);
+    p.read(a, 1);
+    p.read(a, 2);
+    p.order(Order::kStreamSync, 2);
+    p.write(a, 2);
+    CHECK(p.races() == Lines{"10 after 20"});
+}
+
+TEST_CASE("streams: copies by the host", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64), odd = p.global(70, 1);
+    SECTION("a kernel reads what an asynchronous copy writes") {
+        p.copy(30, "cudaMemcpyAsync", Host::kWrite, a, 64, 1);
+        p.read(a, 2);
+        REQUIRE(p.races() == Lines{"20 after 30"});
+        CHECK(p.report.findings()[0].other_text ==
+              "`cudaMemcpyAsync` in another stream wrote it on main.cu:30, and no event or "
+              "synchronisation orders the two");
+    }
+    SECTION("in the same stream") {
+        p.copy(30, "cudaMemcpyAsync", Host::kWrite, a, 64, 1);
+        p.read(a, 1);
+        CHECK(p.races().empty());
+    }
+    SECTION("an asynchronous copy reads what a kernel writes") {
+        p.write(a, 1);
+        p.copy(30, "cudaMemcpyAsync", Host::kRead, a, 64, 2);
+        REQUIRE(p.races() == Lines{"30 after 10"});
+        CHECK(p.report.findings()[0].message.find("is read by `cudaMemcpyAsync` while a kernel") !=
+              std::string::npos);
+    }
+    SECTION("cudaMemcpy waits for blocking streams, not for others") {
+        p.write(a, 1);
+        p.copy(30, "cudaMemcpy", Host::kRead, a, 64);
+        CHECK(p.races().empty());
+        p.write(a, 3);
+        p.copy(30, "cudaMemcpy", Host::kRead, a, 64);
+        CHECK(p.races() == Lines{"30 after 10"});
+    }
+    SECTION("a copy overwrites what an unordered kernel reads") {
+        p.read(a, 1);
+        p.copy(30, "cudaMemcpyAsync", Host::kWrite, a, 3, 2);  // only some words
+        REQUIRE(p.races() == Lines{"30 after 20"});
+        CHECK(p.report.findings()[0].count == 3);
+    }
+    SECTION("after a synchronous copy everything is known") {
+        p.copy(30, "cudaMemcpy", Host::kWrite, a, 64);
+        p.read(a, 3);
+        CHECK(p.races().empty());
+    }
+    SECTION("parts of words") {
+        p.copy(30, "cudaMemcpyAsync", Host::kWrite, odd, 35, 1);
+        p.launch(1, 32, 2);
+        p.thread(0, 0).load(20, odd[35], 1);
+        CHECK(p.races().empty());
+        p.thread(0, 0).load(21, odd[34], 1);
+        CHECK(p.races() == Lines{"21 after 30"});
+    }
+}
+
+TEST_CASE("streams: one stream after another, thousands of times", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64);
+    for (int i = 0; i < 6000; ++i) {
+        p.write(a, 1);
+        if (i % 1000 == 0) p.read(a, 1);
+    }
+    p.read(a, 0);
+    CHECK(p.races().empty());
+    p.read(a, 3);
+    CHECK(p.races() == Lines{"20 after 10"});
+}
