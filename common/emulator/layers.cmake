@@ -60,6 +60,11 @@ target_link_libraries(emulator_cudart PRIVATE
     $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime> emulator_checks emulator_machine emulator_ptx)
 target_link_options(emulator_cudart PRIVATE
     -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
+# A name that nobody defines is an error now, not in the middle of a program. (The sanitizers' own
+# names are only there when the program starts.)
+if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
+    target_link_options(emulator_cudart PRIVATE -Wl,-z,defs)
+endif()
 set_target_properties(emulator_cudart PROPERTIES
     OUTPUT_NAME cudart SOVERSION ${cudart_version} LINK_DEPENDS ${generated}/stubs.stamp
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)

@@ -70,7 +70,8 @@ Library& library() {
 void Follower::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
     library().output.stream(library().report);
 }
-void Follower::on_api(const machine::ApiEvent&) {
+void Follower::on_api(const machine::ApiEvent& event) {
+    unsupported |= event.kind == machine::ApiEvent::Kind::kUnsupported;
     library().output.stream(library().report);
 }
 
@@ -201,11 +202,13 @@ __attribute__((constructor)) void load() {
     for (const auto& checker : self.checkers)
         context.observers.add(checker.observer.get(), checker.interests);
     if (!self.options.counters.empty()) count_from_now_on();
-    const bool child = std::getenv(kSessionVariable) != nullptr;
+    // A process that this one starts adds to the same report.
+    const char* session = std::getenv(kSessionVariable);
+    const bool child = session && self.options.report == session;
     if (!self.output.open(self.options.report, child)) _exit(kExitBadUsage);
     context.observers.add(&self.follower,
                           machine::kMemoryEvents | machine::kHostEvents | machine::kLaunchEvents);
-    setenv(kSessionVariable, "1", 1);
+    setenv(kSessionVariable, self.options.report.c_str(), 1);
     pthread_atfork(nullptr, nullptr, after_fork);
     at_quick_exit([] { on_dying(0); });
     on_exit([](int status, void*) { library().exit_status = status; }, nullptr);

@@ -33,7 +33,7 @@ bool set_option(Options& options, const std::string& variable, const std::string
 // like ours and mean nothing, which is most likely a typing error.
 Options options_from_environment(std::vector<std::string>& unknown);
 
-// Set by the library for the processes that its program starts, which then add to the same report.
+// Set by the library to the report's name, for the processes that its program starts.
 constexpr const char* kSessionVariable = "EMULATOR_SESSION";
 
 // Exit code of a program that was not run, or was stopped at load, because of bad settings.

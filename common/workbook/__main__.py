@@ -141,7 +141,10 @@ def run(options: argparse.Namespace) -> int:
         return _clean()
     if command in ("hint", "solution", "reset", "grade"):
         lesson = find_lesson(options.lesson)
-    install.ensure()
+    if command in ("hint", "solution", "progress", "explain"):
+        install.ensure_modules()  # these build nothing, and write little
+    else:
+        install.ensure()
     if command == "next":
         return _next(options.json)
     if command == "grade":

@@ -9,6 +9,8 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,9 +77,12 @@ def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
     elif (folder / "build.ninja").is_file():
         command += ["-G", "Ninja"]
     folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_env(nvcc))
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_env()
+    )
     if done.returncode != 0:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
+        _stop_on_full_disk(done.stdout, folder)
         _say("\n".join(done.stdout.splitlines()[-25:]))
         raise WorkbookError(
             f"CMake could not configure {folder.name}/ (its last lines are above)",
@@ -87,7 +92,14 @@ def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
     return folder
 
 
-def _env(nvcc: Path | None = None) -> dict[str, str]:
+def _stop_on_full_disk(text: str, folder: Path) -> None:
+    """Compilers fail in many ways on a full disk: what they say, or what is left, tells."""
+    left = min(shutil.disk_usage(place).free for place in (folder, tempfile.gettempdir()))
+    if "No space left on device" in text or left < 1 << 20:
+        raise WorkbookError("the disk is full", "free some space and run make again")
+
+
+def _env() -> dict[str, str]:
     env = dict(os.environ)
     # Inherited from make, and understood by the make that CMake starts.
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DEVICE"):
@@ -96,13 +108,41 @@ def _env(nvcc: Path | None = None) -> dict[str, str]:
     return env
 
 
-def build(folder: Path, targets: list[str], jobs: int | None = None) -> Built:
-    """Builds targets; output is captured and shown only where it matters."""
-    command = ["cmake", "--build", str(folder), "-j", str(jobs or cores()), "--target", *targets]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=_env())
-    if done.returncode == 0:
-        return Built(True, done.stdout)
-    return Built(False, done.stdout, "build")
+def build(folder: Path, targets: list[str], show: bool = False) -> Built:
+    """Builds targets; output is captured, with `show` only the progress is seen."""
+    command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=_env(),
+    )
+    assert process.stdout is not None
+    said, told = [], 0
+    for line in process.stdout:
+        said.append(line)
+        percent = _percent(line) if show else None
+        if percent is None:
+            continue
+        if sys.stdout.isatty():
+            print(f"\r  {percent:3} %", end="", flush=True)
+            told = percent
+        elif percent >= told + 20:
+            told = percent - percent % 20
+            _say(f"  {told} %")
+    if show and told and sys.stdout.isatty():
+        print("\r       \r", end="", flush=True)
+    return Built(process.wait() == 0, "".join(said), "build")
+
+
+def _percent(line: str) -> int | None:
+    """How far ninja (`[3/40]`) or make (`[ 7%]`) says it is."""
+    if match := re.match(r"\[(\d+)/(\d+)\]", line):
+        return int(match.group(1)) * 100 // max(1, int(match.group(2)))
+    match = re.match(r"\[ *(\d+)%\]", line)
+    return int(match.group(1)) if match else None
 
 
 def _commands(folder: Path) -> list[dict[str, str]]:
@@ -143,8 +183,7 @@ def build_student_file(folder: Path, target: str, source: Path) -> Built:
     built = build(folder, [target])
     if built.ok:
         return Built(True, "\n".join(warnings_about(built.text, source)))
-    if "No space left on device" in built.text:
-        raise WorkbookError("the disk is full", "free some space and run make again")
+    _stop_on_full_disk(built.text, folder)
     found = compile_command(folder, source, target)
     if found:
         command, where = found
@@ -157,7 +196,10 @@ def build_student_file(folder: Path, target: str, source: Path) -> Built:
     undefined = re.findall(r"undefined reference to [`'‘]([^'’]+)['’]", built.text)
     multiple = re.findall(r"multiple definition of [`'‘]([^'’]+)['’]", built.text)
     if undefined or multiple:
-        lines = [f"the test calls {name}, and {source.name} does not define it" for name in dict.fromkeys(undefined)]
+        lines = [
+            f"the test calls {name}, and {source.name} does not define it"
+            for name in dict.fromkeys(undefined)
+        ]
         lines += [f"{name} is defined twice" for name in dict.fromkeys(multiple)]
         return Built(False, "\n".join(lines), "link")
     return Built(False, tidy(built.text).strip(), "build")
@@ -166,7 +208,9 @@ def build_student_file(folder: Path, target: str, source: Path) -> Built:
 def first_failure(text: str, lines: int = 30) -> str:
     """The part of a build's output that says what went wrong first."""
     kept = tidy(text).splitlines()
-    start = next((n for n, line in enumerate(kept) if line.startswith("FAILED") or "rror:" in line), None)
+    start = next(
+        (n for n, line in enumerate(kept) if line.startswith("FAILED") or "rror:" in line), None
+    )
     chosen = kept[-lines:] if start is None else kept[start : start + lines]
     return "\n".join(line for line in chosen if not re.match(r"^\[\d+/\d+\]", line))
 
@@ -190,10 +234,9 @@ def ensure_device(device: str, nvcc: Path) -> Path:
     if all((folder / "emulator" / name).exists() for name in ("emulate", "workbook-built")):
         return folder  # a lesson's target rebuilds the device where its sources changed
     _say("Building the emulated device (once; some minutes on a small machine) ...")
-    built = build(folder, targets)
+    built = build(folder, targets, show=True)
     if not built.ok:
-        if "No space left on device" in built.text:
-            raise WorkbookError("the disk is full", "free some space and run make again")
+        _stop_on_full_disk(built.text, folder)
         _say(first_failure(built.text))
         raise WorkbookError(
             "the emulated device did not build (the first error is above)",
@@ -219,5 +262,3 @@ def prepare(device: str) -> Path:
             "without a card: make (the emulator is the default)",
         )
     return ensure_device(device, install.ensure())
-
-

@@ -51,7 +51,7 @@ class Finding:
     def who(self) -> str:
         """`24 threads did this, the first is (232,0,0) of block (3,0,0)`, or '' on the host."""
         thread, block = _xyz(self.data.get("thread")), _xyz(self.data.get("block"))
-        if not thread:
+        if not thread or any("did this" in note for note in self.notes()):
             return ""
         of_block = f" of block {block}" if block else ""
         count = int(self.data.get("count") or 1)

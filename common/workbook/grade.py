@@ -24,6 +24,9 @@ from .project import ROOT, Lesson, WorkbookError, cores
 # catch_main.cpp ends a program that calls exit() inside a test with this code.
 _EXIT_CALLED = 86
 
+# What the dynamic linker says, with code 127, when a library is missing or does not fit.
+_NOT_LOADED = ("symbol lookup error", "error while loading shared libraries")
+
 
 @dataclass
 class CaseResult:
@@ -197,11 +200,12 @@ def _how_it_ended(ended: runner.Ended, outcome: Outcome, limits: runner.Limits) 
     if ended.code < 0:
         return f"crashed: {ended.signal_name}"
     if not outcome.complete:
-        if (
-            "symbol lookup error" in ended.output
-            or "error while loading shared libraries" in ended.output
-        ):
-            return "did not start: " + ended.output.strip().splitlines()[0]
+        if ended.code == 127 and any(words in ended.output for words in _NOT_LOADED):
+            raise WorkbookError(
+                "the lesson's program cannot be started, and that is not your file's fault: "
+                + ended.output.strip().splitlines()[0],
+                "make clean, then make; if it stays, please report it",
+            )
         return f"ended early: the program stopped with code {ended.code} before the test was over"
     if outcome.success and ended.code != 0:
         return f"passed its checks and then ended with code {ended.code}"
@@ -223,8 +227,13 @@ def grade_program(
     cases = catch_xml.cases_in_source(lesson.test_file) if cases is None else cases
     if not cases:
         raise WorkbookError(f"{lesson.test_file} holds no TEST_CASE")
-    with ThreadPoolExecutor(max_workers=jobs or cores()) as pool:
-        results = list(pool.map(lambda case: run_case(program, case, device, build, limits), cases))
+    runner.adopt_orphans()
+    try:
+        with ThreadPoolExecutor(max_workers=jobs or cores()) as pool:
+            runs = pool.map(lambda case: run_case(program, case, device, build, limits), cases)
+            results = list(runs)
+    finally:
+        runner.end_orphans()
     return Grade(lesson, device, results)
 
 

@@ -29,8 +29,8 @@ def text() -> str:
     lines = [
         "# Lessons",
         "",
-        "This page is generated from `CMakeLists.txt` in this folder and from the lessons' first lines:",
-        "`make skeletons` writes it.",
+        "Generated from `CMakeLists.txt` in this folder and from the lessons' own first lines:",
+        "`make skeletons` writes this page.",
         "",
         "| lesson | goal | check it |",
         "|---|---|---|",
@@ -42,8 +42,8 @@ def text() -> str:
         )
     lines += [
         "",
-        "A lesson's folder holds `README.md` (read this first), `HINTS.md` (`make hint-NN` shows it in",
-        "small steps), the interface (`.h`, finished) and the file that you edit (`.cu`).",
+        "A lesson's folder holds `README.md` (read this first), `HINTS.md` (`make hint-NN` shows",
+        "it in small steps), the interface (`.h`, finished) and the file that you edit (`.cu`).",
         "",
     ]
     return "\n".join(lines)

@@ -330,6 +330,12 @@ def _fingerprint() -> dict[str, str]:
     }
 
 
+def ensure_modules() -> None:
+    """What the screen needs."""
+    if not importlib.util.find_spec("rich"):
+        install_packages([_MODULES["rich"]])
+
+
 def ensure(force: bool = False) -> Path:
     """Everything in place; returns the nvcc to use. After the first time it costs milliseconds."""
     stamp = state_folder() / "setup.json"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import os
@@ -71,7 +72,8 @@ def show_hint(lesson: Lesson, task: int | None = None, rung: int | None = None) 
     out = screen.console()
     screen.show_page("\n\n".join(page), out)
     seen[str(task)] = max(shown, int(seen.get(str(task), 0)))
-    progress.save(data)
+    with contextlib.suppress(OSError):  # a read-only workbook shows the first rung again
+        progress.save(data)
     if shown < len(rungs):
         out.print(f"({shown} of {len(rungs)}: make hint-{lesson.number} again for the next)")
     else:

@@ -47,7 +47,7 @@ def test(names: list[str]) -> int:
     folder = build.prepare(device)
     print("Building the tests ...", flush=True)
     say_edited()
-    built = build.build(folder, ["workbook_test_programs"])
+    built = build.build(folder, ["workbook_test_programs"], show=True)
     if not built.ok:
         print(build.first_failure(built.text, 60))
         raise WorkbookError(

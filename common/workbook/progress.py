@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from .grade import Grade
-from .project import Lesson, state_folder
+from .project import ROOT, Lesson, state_folder
 
 _GRADES = ("correct", "safe", "efficient")
 
@@ -17,7 +17,7 @@ _GRADES = ("correct", "safe", "efficient")
 def load() -> dict[str, Any]:
     """All entries by lesson id; an unreadable file counts as empty."""
     try:
-        data = json.loads((state_folder() / "progress.json").read_text(encoding="utf-8"))
+        data = json.loads((ROOT / ".workbook" / "progress.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}

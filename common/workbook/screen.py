@@ -8,8 +8,8 @@ import re
 import sys
 import textwrap
 
-from rich.console import Console
-from rich.markdown import Markdown
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import Heading, Markdown
 from rich.table import Table
 from rich.text import Text
 
@@ -248,6 +248,27 @@ def show_progress(known: list[Lesson], out: Console | None = None) -> None:
     out.print(Text(f"{'█' * filled}{'░' * (20 - filled)} {count} of {len(known)} lessons solved"))
 
 
+class _Heading(Heading):
+    """Headings at the left edge; rich centres them."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield self.text
+
+
+class _Page(Markdown):
+    # rich parsed with commonmark before 12.6 and with markdown-it since: the names differ.
+    elements = {**Markdown.elements, "heading": _Heading, "heading_open": _Heading}
+
+
 def show_page(text: str, out: Console | None = None) -> None:
-    """A Markdown page."""
-    (out or console()).print(Markdown(text, code_theme="ansi_dark"))
+    """A Markdown page; in a pipe without the blanks that fill lines on a terminal."""
+    out = out or console()
+    page = _Page(text, code_theme="ansi_dark")
+    if out.is_terminal:
+        out.print(page)
+        return
+    with out.capture() as capture:
+        out.print(page)
+    text = re.sub(r"[ \t]+\n", "\n", capture.get())
+    out.print(Text(re.sub(r"\n{3,}", "\n\n", text).strip("\n")), soft_wrap=True)

@@ -3,7 +3,8 @@
 """Runs the seeded programs in cases/ on the emulator and compares what it finds.
 
 A line that should give a finding carries `// expect: CODE`, several codes separated by commas, each
-optionally followed by a "quoted part" of the message. A file without any expectation must run to
+optionally followed by a "quoted part" of the message; alone on its line, the comment is about the
+next line. A file without any expectation must run to
 exit code 0 and give no finding. Directives anywhere in a file:
 
     // nvcc: FLAGS     more flags for the compiler
@@ -63,7 +64,8 @@ def expectations(text: str) -> list[Expectation]:
             one = ONE_EXPECTATION.match(rest)
             if not one:
                 raise ValueError(f"line {number}: cannot read `expect: {match.group(1)}`")
-            found.append(Expectation(one.group(1), number, one.group(2) or ""))
+            alone = line.lstrip().startswith("//")
+            found.append(Expectation(one.group(1), number + alone, one.group(2) or ""))
             rest = rest[one.end() :]
     return found
 

@@ -76,6 +76,10 @@ TEST_CASE("task 1: adds two vectors of 1024 elements", "[task1]") {
     check_add(1024, [](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, 1024, 4, 256); });
 }
 
+TEST_CASE("task 1: adds 1000 elements with 24 threads to spare", "[task1]") {
+    check_add(1000, [](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, 1000, 4, 256); });
+}
+
 TEST_CASE("task 1: adds when the last block is only partly needed", "[task1]") {
     const int n = GENERATE(1, 31, 32, 33, 250, 255, 257, 1000, 1023, 1025);
     const int threads = GENERATE(32, 256, 1024);
@@ -105,7 +109,7 @@ TEST_CASE("task 1: adds a slice and leaves its neighbours alone", "[task1]") {
 
 TEST_CASE("task 2: divides and rounds up", "[task2]") {
     CHECK(ceil_div(1000, 256) == 4);
-    CHECK(ceil_div(1'000'000, 1024) == 977);
+    CHECK(ceil_div(1000000, 1024) == 977);
     const int size = GENERATE(1, 2, 31, 32, 256, 1000);
     const int n = GENERATE(0, 1, 31, 32, 33, 255, 256, 257, 999, 1000, 1001);
     CAPTURE(n, size);
@@ -125,7 +129,7 @@ TEST_CASE("task 2: stays exact for numbers that need more than 31 bits", "[task2
 }
 
 TEST_CASE("task 3: adds vectors of any length", "[task3]") {
-    const int n = GENERATE(0, 1, 31, 32, 33, 250, 1000, 1024, 1025, 1'000'000);
+    const int n = GENERATE(0, 1, 31, 32, 33, 250, 1000, 1024, 1025, 1000000);
     CAPTURE(n);
     check_add(n, [=](auto a, auto b, auto c) { vector_add(a, b, c, n); });
 }
@@ -145,7 +149,7 @@ TEST_CASE("task 4: wraps an index from either side", "[task4]") {
     CHECK(wrap_index(-6, 6) == 0);
     CHECK(wrap_index(-7, 6) == 5);
     const int length = GENERATE(1, 2, 6, 33, 1000, 1 << 30);
-    const int i = GENERATE(INT32_MIN, -1'000'001, -33, -1, 0, 1, 5, 999, 1000, INT32_MAX);
+    const int i = GENERATE(INT32_MIN, -1000001, -33, -1, 0, 1, 5, 999, 1000, INT32_MAX);
     CAPTURE(i, length);
     const int64_t wide = i;
     CHECK(wrap_index(i, length) == (wide % length + length) % length);
@@ -173,15 +177,16 @@ TEST_CASE("task 5: clamps bad indexes", "[task5]") {
 TEST_CASE("task 5: counts bad indexes and leaves their elements alone", "[task5]") {
     check_gather(kSixValues, {2, 3, 5, 6, 7, 8}, OutOfRange::kCount);  // 3 errors
     check_gather(
-        wb::random_floats(97, 17), wb::random_ints(10'007, 18, -300, 300), OutOfRange::kCount);
+        wb::random_floats(97, 17), wb::random_ints(10007, 18, -300, 300), OutOfRange::kCount);
 }
 
 TEST_CASE("efficient: a million additions leave less than one block idle", "[efficient]") {
-    const int n = 1'000'000;
+    const int n = 1000000;
     wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
     const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
     NEED_COUNTERS(counters);
     CHECK(counters->launches == 1);
+    CHECK(counters->global_store_bytes == uint64_t(4) * n);
     REQUIRE(counters->blocks > 0);
     const int64_t block = counters->threads / counters->blocks;
     CHECK(int64_t(counters->threads) - n < block);
@@ -189,10 +194,31 @@ TEST_CASE("efficient: a million additions leave less than one block idle", "[eff
 }
 
 TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device", "[efficient]") {
-    const uint64_t n = 100'000;
+    const uint64_t n = 100000;
     wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
     const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), int(n)); });
     NEED_COUNTERS(counters);
+    CHECK(counters->global_load_bytes == 8 * n);
+    CHECK(counters->global_store_bytes == 4 * n);
+    CHECK(counters->host_to_device_bytes == 0);
+    CHECK(counters->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: a gather is one launch that reads each index and value once", "[efficient]") {
+    const uint64_t n = 100000;
+    wb::DeviceBuffer<float> d_values(wb::random_floats(5000, 3)), d_out(n);
+    wb::DeviceBuffer<int> d_index(wb::random_ints(n, 4, -9000, 9000)), d_errors(1);
+    const auto counters = wb::count([&] {
+        gather(d_values.get(),
+               5000,
+               d_index.get(),
+               d_out.get(),
+               int(n),
+               OutOfRange::kWrap,
+               d_errors.get());
+    });
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
     CHECK(counters->global_load_bytes == 8 * n);
     CHECK(counters->global_store_bytes == 4 * n);
     CHECK(counters->host_to_device_bytes == 0);

@@ -26,7 +26,9 @@ void Alignment::on_access(const machine::AccessEvent& event) {
             }
         } else if (event.space != ptx::Space::kLocal) {
             if (const auto* allocation = memory_.find(address)) {
-                draft.array = name_global(&launch, *allocation, event.element_bytes,
+                draft.array = name_global(&launch,
+                                          *allocation,
+                                          event.element_bytes,
                                           event.kind != machine::AccessKind::kLoad);
                 what = draft.array.element(address);
             }

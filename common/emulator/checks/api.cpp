@@ -14,14 +14,15 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
     finding.place = place_of_host(event.site);
     const machine::Allocation* allocation = event.allocation;
     // Where the memory came from stands in a note; the other place is what went before this call.
-    const bool known = allocation && allocation->live && event.other_site == allocation->allocated_at;
+    const bool known =
+        allocation && allocation->live && event.other_site == allocation->allocated_at;
     if (event.other_site && event.other_site != event.site && !known) {
         const Place other = place_of_host(event.other_site);
         if (other.line || !other.file.empty()) {
             const bool freed = allocation && event.other_site == allocation->freed_at;
             finding.other = other;
-            finding.other_text = (freed ? "it was freed on" : earlier) + ' ' +
-                                 line_text(other, finding.place.file);
+            finding.other_text =
+                (freed ? "it was freed on" : earlier) + ' ' + line_text(other, finding.place.file);
         }
     }
     if (event.address) finding.address = hex(event.address);
@@ -56,7 +57,8 @@ void Api::on_api(const machine::ApiEvent& event) {
         break;
     }
     // The runtime says itself what it does not support; frees are Lifetime's.
-    default: break;
+    default:
+        break;
     }
 }
 

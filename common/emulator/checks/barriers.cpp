@@ -32,8 +32,9 @@ std::vector<Side> sides_of(const BarrierEvent& event) {
         const Place place = place_of(arrival.site);
         auto side = std::find_if(sides.begin(), sides.end(), [&](const Side& known) {
             // Without lines only the instruction itself tells barriers apart.
-            return place.line == 0 ? known.site == arrival.site
-                                   : known.place.line == place.line && known.place.file == place.file;
+            return place.line == 0
+                       ? known.site == arrival.site
+                       : known.place.line == place.line && known.place.file == place.file;
         });
         if (side == sides.end()) side = sides.insert(side, Side{place, arrival.site, {}});
         append_lanes(side->threads, arrival.warp, arrival.mask);
@@ -81,7 +82,8 @@ bool warp_is_split(const BarrierEvent& event) {
 
 void Barriers::on_block_barrier(const BarrierEvent& event) {
     if (event.arrivals.empty()) return;
-    // The common case, every warp whole and at the same instruction, is seen without building lists.
+    // The common case, every warp whole and at the same instruction, is seen without building
+    // lists.
     const SiteId site = event.arrivals[0].site;
     bool one_site = true, whole = true;
     for (const Arrival& arrival : event.arrivals) {
@@ -120,8 +122,9 @@ void Barriers::report_lines(const BarrierEvent& event) {
         parts.push_back(threads_text(side.threads, event) + " at " +
                         line_text(side.place, finding.place.file));
     }
-    finding.message = std::string(warp_is_split(event) ? "threads of one warp" : "threads of one block") +
-                      " wait at different barriers: " + joined(parts);
+    finding.message =
+        std::string(warp_is_split(event) ? "threads of one warp" : "threads of one block") +
+        " wait at different barriers: " + joined(parts);
     finding.other_text = threads_text(sides[1].threads, event) +
                          (sides[1].threads.size() == 1 ? " waits on " : " wait on ") +
                          line_text(sides[1].place, finding.place.file);
@@ -137,7 +140,8 @@ void Barriers::report_missing(const BarrierEvent& event) {
         const uint32_t missing =
             valid_lanes(*event.block, warp) & ~exited_lanes(event, warp) & ~lanes;
         if (!missing) continue;
-        const auto at = std::find_if(event.arrivals.begin(), event.arrivals.end(),
+        const auto at = std::find_if(event.arrivals.begin(),
+                                     event.arrivals.end(),
                                      [&, w = warp](const Arrival& a) { return a.warp == w; });
         if (report_.bump("barrier-divergence", at->site, 0)) return;
         std::vector<uint32_t> here, absent;
@@ -147,8 +151,9 @@ void Barriers::report_missing(const BarrierEvent& event) {
         finding.code = "barrier-divergence";
         finding.place = place_of(at->site);
         set_where(finding, event, here.front());
-        finding.message = "only a part of a warp reached this barrier: " +
-                          threads_text(here, event) + ", but not " + threads_text(absent, event);
+        finding.message =
+            "only a part of a warp reached this barrier: " + threads_text(here, event) +
+            ", but not " + threads_text(absent, event);
         finding.count_text = "more times on the same line";
         report_.add(std::move(finding));
         report_.remember("barrier-divergence", at->site, 0);
@@ -176,7 +181,8 @@ void Barriers::report_exited(const BarrierEvent& event) {
     if (generation_ != report_.generation()) by_exit_.clear();
     generation_ = report_.generation();
     const Place left = place_of(exit_site);
-    const std::string key = event.block->launch->mangled + '\n' + left.file + ':' + std::to_string(left.line);
+    const std::string key =
+        event.block->launch->mangled + '\n' + left.file + ':' + std::to_string(left.line);
     const auto known = by_exit_.find(key);
     if (known != by_exit_.end()) return;
 
@@ -184,8 +190,9 @@ void Barriers::report_exited(const BarrierEvent& event) {
     uint32_t first_thread = event.block->threads;
     for (const Arrival& arrival : event.arrivals) {
         reached += uint64_t(std::popcount(arrival.mask));
-        first_thread = std::min(first_thread, arrival.warp * machine::kWarpSize +
-                                                  uint32_t(std::countr_zero(arrival.mask)));
+        first_thread =
+            std::min(first_thread,
+                     arrival.warp * machine::kWarpSize + uint32_t(std::countr_zero(arrival.mask)));
     }
     Finding finding;
     finding.code = "barrier-divergence";

@@ -35,7 +35,8 @@ public:
     bool any(uint64_t start, uint64_t count) const {
         for (uint64_t i = start; i < start + count;) {
             const unsigned shift = i & 63;
-            const uint64_t here = count - (i - start) < 64 - shift ? count - (i - start) : 64 - shift;
+            const uint64_t here =
+                count - (i - start) < 64 - shift ? count - (i - start) : 64 - shift;
             if (words_.get()[i >> 6] >> shift & low(here)) return true;
             i += here;
         }
@@ -90,7 +91,8 @@ private:
         std::memcpy(&value, raw() + (start >> 3), 4);
         return value;
     }
-    template <bool kValue> void write(uint64_t start, uint64_t count) {
+    template <bool kValue>
+    void write(uint64_t start, uint64_t count) {
         uint64_t* word = words_.get() + (start >> 6);
         const auto put_mask = [&](uint64_t mask) { *word = kValue ? *word | mask : *word & ~mask; };
         const unsigned shift = start & 63;

@@ -16,8 +16,9 @@ using machine::AccessEvent;
 using machine::AccessKind;
 using machine::MemoryKind;
 
-constexpr uint64_t kNullReach = 1ull << 20;  // nothing is mapped in the first MiB: a null pointer plus an index
-constexpr uint64_t kFar = 1ull << 30;        // farther from the array than any plausible index
+constexpr uint64_t kNullReach =
+    1ull << 20;  // nothing is mapped in the first MiB: a null pointer plus an index
+constexpr uint64_t kFar = 1ull << 30;  // farther from the array than any plausible index
 
 // An array inside a struct that was passed by value, indexed past the end of all parameters.
 bool is_parameter_access(const AccessEvent& event) {
@@ -65,8 +66,7 @@ Bounds::Verdict Bounds::judge(const AccessEvent& event, uint64_t address) const 
         return {"out-of-bounds-local", 1, nullptr, nullptr};
     }
     if (event.space == ptx::Space::kShared) {
-        const auto* variable =
-            machine::shared_variable_at(*event.warp->block->launch, address);
+        const auto* variable = machine::shared_variable_at(*event.warp->block->launch, address);
         return {"out-of-bounds-shared", variable ? variable->address : 0, nullptr, variable};
     }
     const machine::Allocation* allocation = memory_.find(address);
@@ -88,7 +88,12 @@ void Bounds::on_access(const AccessEvent& event) {
             if (judge(event, event.address[lane]) == verdict) same |= 1u << lane;
         }
         left &= ~same;
-        findings_.add(verdict.code, event.site, *event.warp, same, verdict.subject, event.address,
+        findings_.add(verdict.code,
+                      event.site,
+                      *event.warp,
+                      same,
+                      verdict.subject,
+                      event.address,
                       [&](uint32_t lane) { return draft(event, verdict, lane); });
     }
 }
@@ -103,8 +108,8 @@ std::string Bounds::invalid_address_text(const AccessEvent& event, uint64_t addr
                                          std::vector<std::string>& notes) const {
     const machine::LaunchInfo& launch = *event.warp->block->launch;
     const std::string verb = done_by(event.kind);
-    const std::string is_accessed = plural(event.bytes, "byte") +
-                                    (event.bytes == 1 ? " is " : " are ") + verb;
+    const std::string is_accessed =
+        plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") + verb;
     if (address < kNullReach) {
         if (heap_exhausted_in_ == launch.serial) {
             notes.push_back("`malloc` returned null in this kernel: the device heap is full");
@@ -144,14 +149,16 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
         finding.message = outside_text(draft.array, event, address);
     } else if (event.space == ptx::Space::kShared) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
-                          done_by(event.kind) + " in shared memory where the kernel has no variable";
+                          done_by(event.kind) +
+                          " in shared memory where the kernel has no variable";
     } else if (is_parameter_access(event)) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) + " outside the kernel's parameters";
         finding.allocation = "the parameters of the kernel";
     } else if (event.space == ptx::Space::kLocal) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
-                          done_by(event.kind) + " outside the arrays that belong to this thread alone";
+                          done_by(event.kind) +
+                          " outside the arrays that belong to this thread alone";
         finding.allocation = "a local array";
     } else if (!verdict.allocation) {
         finding.message = invalid_address_text(event, address, finding.notes);

@@ -34,7 +34,10 @@ const std::vector<Entry>& table() {
     using M = machine::Memory;
     static const std::vector<Entry> entries = {
         {"bounds",
-         {"out-of-bounds-global", "out-of-bounds-shared", "out-of-bounds-local", "invalid-address",
+         {"out-of-bounds-global",
+          "out-of-bounds-shared",
+          "out-of-bounds-local",
+          "invalid-address",
           "use-after-free"},
          Bounds::kInterests,
          [](R& r, M& m) -> Made { return std::make_unique<Bounds>(r, m); }},
@@ -155,7 +158,8 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
     all = all || words.empty();
     report.restrict_to(all ? std::set<std::string>{} : wanted);
     for (const Entry& entry : table()) {
-        if (all || chosen.count(&entry)) checkers.push_back({entry.name, entry.make(report, memory), entry.interests});
+        if (all || chosen.count(&entry))
+            checkers.push_back({entry.name, entry.make(report, memory), entry.interests});
     }
     return checkers;
 }

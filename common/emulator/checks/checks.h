@@ -13,9 +13,9 @@
 namespace checks {
 
 struct Checker {
-    std::string name;                       // as EMULATOR_CHECKS names it
+    std::string name;  // as EMULATOR_CHECKS names it
     std::unique_ptr<machine::Observer> observer;
-    uint32_t interests;                     // machine::Interest bits
+    uint32_t interests;  // machine::Interest bits
 };
 
 // `selection`: "all", "none" or a comma-separated list of names or finding codes. Throws

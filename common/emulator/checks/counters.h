@@ -20,13 +20,13 @@ struct CounterRow {
     std::string file;
     uint32_t line = 0;
     std::string kernel;
-    uint64_t requests = 0;     // warp instructions that load, store or update memory
-    uint64_t sectors = 0;      // 32-byte segments of global loads and stores
-    uint64_t wavefronts = 0;   // of shared memory, atomics included
+    uint64_t requests = 0;    // warp instructions that load, store or update memory
+    uint64_t sectors = 0;     // 32-byte segments of global loads and stores
+    uint64_t wavefronts = 0;  // of shared memory, atomics included
     uint64_t conflicts = 0;
-    uint64_t bytes = 0;        // that the threads asked for
-    uint64_t atomics = 0;      // one a thread
-    uint64_t barriers = 0;     // warps that arrived at one
+    uint64_t bytes = 0;                    // that the threads asked for
+    uint64_t atomics = 0;                  // one a thread
+    uint64_t barriers = 0;                 // warps that arrived at one
     uint64_t branches = 0, divergent = 0;  // conditional ones, a warp each
     uint64_t warp_instructions = 0, thread_instructions = 0;
 };
@@ -61,7 +61,8 @@ public:
     void on_free(const machine::Allocation& allocation) override;
     void on_host_access(const machine::HostAccess& access) override;
     void on_launch_begin(const machine::LaunchInfo& launch) override;
-    void on_launch_end(const machine::LaunchInfo& launch, const machine::LaunchSummary& summary) override;
+    void on_launch_end(const machine::LaunchInfo& launch,
+                       const machine::LaunchSummary& summary) override;
     void on_block_begin(const machine::BlockInfo& block) override;
     void on_access(const machine::AccessEvent& event) override;
     void on_block_barrier(const machine::BarrierEvent& event) override;
@@ -80,7 +81,7 @@ private:
     EmulatorCounters totals_{}, current_{};
     std::vector<LaunchCounters> launches_;
     uint64_t left_out_ = 0;
-    std::vector<Site> sites_;               // by site, of the running launch
+    std::vector<Site> sites_;  // by site, of the running launch
     std::vector<machine::SiteId> touched_;
     // Of the launches that ended: kernel number << 32 | site.
     std::unordered_map<uint64_t, Site> ended_;

@@ -26,6 +26,7 @@ struct SharedCost {
 // 8. Neighbouring passes of a load merge when lanes come in pairs (i and i^1, or i and i^2) on the
 // same address, of which the sweep measured the case that all are. `offset`: in the block's compact
 // shared memory.
-SharedCost shared_cost(machine::AccessKind kind, uint32_t mask, const uint32_t* offset, uint32_t bytes);
+SharedCost shared_cost(machine::AccessKind kind, uint32_t mask, const uint32_t* offset,
+                       uint32_t bytes);
 
 }  // namespace checks

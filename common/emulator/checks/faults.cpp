@@ -10,8 +10,12 @@ void Faults::on_fault(const machine::FaultEvent& event) {
     const char* code = "assert";
     std::string message;
     switch (event.kind) {
-    case FaultKind::kAssert: message = "assertion " + quoted(event.message) + " failed"; break;
-    case FaultKind::kTrap: message = "`__trap()` was executed"; break;
+    case FaultKind::kAssert:
+        message = "assertion " + quoted(event.message) + " failed";
+        break;
+    case FaultKind::kTrap:
+        message = "`__trap()` was executed";
+        break;
     case FaultKind::kStackOverflow:
         code = "stack-overflow";
         message = "the thread's stack is full: does a function call itself without end, or is a "
@@ -21,8 +25,10 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         code = "invalid-address";
         message = "a call through a pointer that points to no device function";
         break;
-    // malloc() returning null is the kernel's to handle; see Bounds for what follows when it does not.
-    case FaultKind::kHeapExhausted: return;
+    // malloc() returning null is the kernel's to handle; see Bounds for what follows when it does
+    // not.
+    case FaultKind::kHeapExhausted:
+        return;
     }
     findings_.add(code, event.site, *event.warp, event.mask, 0, nullptr, [&](uint32_t) {
         Draft draft;

@@ -165,6 +165,7 @@ void HappensBefore::on_block_barrier(const machine::BarrierEvent& event) {
     for (const machine::Arrival& a : event.arrivals) {
         here[a.warp % here.size()] |= a.mask;
         whole &= !a.arrive_only;
+        note_sync(a.site);
     }
     for (uint32_t i = 0; i < b.warps.size() && whole; ++i) {
         const uint32_t left = event.block->threads - i * machine::kWarpSize;

@@ -31,11 +31,11 @@ struct LaneKnowledge;
 struct BlockOrder;
 struct WarpOrder {
     BlockOrder* block = nullptr;
-    uint32_t number = 0;     // in the launch: block number * warps a block + index
-    uint32_t index = 0;      // in the block
-    Segment segment = 0;     // the current one
-    Segment floor = 0;       // every lane knows what the others did in segments below
-    bool used = false;       // something was accessed in the current segment
+    uint32_t number = 0;                   // in the launch: block number * warps a block + index
+    uint32_t index = 0;                    // in the block
+    Segment segment = 0;                   // the current one
+    Segment floor = 0;                     // every lane knows what the others did in segments below
+    bool used = false;                     // something was accessed in the current segment
     std::unique_ptr<LaneKnowledge> lanes;  // null: nothing beyond floor and block
     // Per lane: the segment that its latest fence ended.
     std::unique_ptr<std::array<Segment, machine::kWarpSize>> fenced_at;
@@ -47,8 +47,8 @@ struct Publishable {
         uint32_t warp, lanes;
         Segment before;
     };
-    uint32_t holders = 0;      // lanes that hold it
-    Segment self_before = 0;   // each holder knows itself up to here
+    uint32_t holders = 0;     // lanes that hold it
+    Segment self_before = 0;  // each holder knows itself up to here
     Segment warp_floor = 0, block_floor = 0;
     Clock clock;
     std::vector<Fact> facts;
@@ -60,10 +60,10 @@ enum Reach : uint32_t { kBlockReach, kDeviceReach, kReaches };
 
 struct BlockOrder {
     uint64_t serial = 0;
-    uint32_t first_warp = 0;   // number of its warp 0
-    Segment first_segment = 0; // no segment of this block is older
-    Segment floor = 0;         // every thread knows what the others did in segments below
-    Clock acquired;            // what every thread knows of other blocks
+    uint32_t first_warp = 0;    // number of its warp 0
+    Segment first_segment = 0;  // no segment of this block is older
+    Segment floor = 0;          // every thread knows what the others did in segments below
+    Clock acquired;             // what every thread knows of other blocks
     std::array<Publishable, kReaches> publishable;  // held by every thread
     std::vector<WarpOrder> warps;
     std::vector<uint64_t> locations;  // shared ones that carry knowledge
@@ -100,7 +100,8 @@ public:
 
     // ---- questions
     WarpOrder& warp(const machine::WarpInfo& info) {
-        BlockOrder& b = info.block->serial == last_serial_ ? *last_block_ : block(info.block->serial);
+        BlockOrder& b =
+            info.block->serial == last_serial_ ? *last_block_ : block(info.block->serial);
         return b.warps[info.index];
     }
     // Whether what `lane` of some warp did in `segment` is ordered before what lane `now_lane` of
@@ -122,7 +123,8 @@ public:
         if (segment < launch_first_) return streams_.ordered(segment);
         const uint32_t other = warp_of(segment);
         if (other == now.number) return segment < now.floor;
-        if (other - now.block->first_warp < warps_per_block_ && segment < now.block->floor) return true;
+        if (other - now.block->first_warp < warps_per_block_ && segment < now.block->floor)
+            return true;
         return partial_ && now.block->acquired.knows_warp(other, segment);
     }
     // Before the host operation that on_host_access() returned last.
@@ -151,6 +153,13 @@ public:
     };
     Who who(Segment segment, uint32_t lane) const;
 
+    // Whether a barrier or warp sync that has been reached stands between two instructions.
+    bool sync_between(machine::SiteId first, machine::SiteId last) const {
+        for (machine::SiteId site = first + 1; site < last && site < sync_sites_.size(); ++site)
+            if (sync_sites_[site]) return true;
+        return false;
+    }
+
     // Which observer feeds the events.
     void attach(const void* observer) { observers_.push_back(observer); }
     void detach(const void* observer) { std::erase(observers_, observer); }
@@ -160,9 +169,14 @@ public:
 private:
     struct Location {  // what a strong read here acquires
         Clock device;
-        std::vector<std::pair<uint64_t, Clock>> blocks;  // only by threads of that block (its serial)
+        std::vector<std::pair<uint64_t, Clock>>
+            blocks;  // only by threads of that block (its serial)
     };
 
+    void note_sync(machine::SiteId site) {
+        if (site >= sync_sites_.size()) sync_sites_.resize(site + 256);
+        sync_sites_[site] = true;
+    }
     BlockOrder& block(uint64_t serial);
     Segment new_segment(uint32_t warp);
     void next_segment(WarpOrder& warp);
@@ -186,8 +200,8 @@ private:
     StreamOrder streams_;
     Segment next_ = 1, launch_first_ = 1, ordered_before_ = 1;
     uint32_t warps_per_block_ = 1;
-    std::vector<uint32_t> segment_warp_;   // by segment - launch_first_
-    std::vector<uint32_t> block_linear_;   // by block number
+    std::vector<uint32_t> segment_warp_;  // by segment - launch_first_
+    std::vector<uint32_t> block_linear_;  // by block number
     machine::Dim3 grid_, block_shape_;
     bool partial_ = false, fenced_ = false;
     std::unordered_map<uint64_t, std::unique_ptr<BlockOrder>> blocks_;
@@ -197,6 +211,7 @@ private:
     std::unordered_map<uint64_t, Location> locations_;
     std::vector<uint64_t> location_filter_;  // one bit a hash: a clear bit means "no such location"
     uint64_t generation_ = 0;
+    std::vector<bool> sync_sites_;
     std::vector<const void*> observers_;
 };
 

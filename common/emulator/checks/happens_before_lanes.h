@@ -18,7 +18,7 @@ struct LaneKnowledge {
     std::unique_ptr<std::array<Row, machine::kWarpSize>> matrix;
     std::vector<uint32_t> synced;  // masks that synced since something was last accessed
 
-    uint32_t acquired_lanes = 0;   // the others know what the block knows
+    uint32_t acquired_lanes = 0;  // the others know what the block knows
     std::array<Clock, machine::kWarpSize> acquired;
 
     // Holders of the entries of one reach are disjoint; who holds none has the block's.

@@ -18,10 +18,10 @@ namespace checks {
 
 // One operation of a stream: a launch, or a copy or fill of the host.
 struct StreamOperation {
-    uint64_t stream = 0;         // key: see StreamOrder
-    uint64_t index = 0;          // 1, 2, 3 ... in that stream
+    uint64_t stream = 0;  // key: see StreamOrder
+    uint64_t index = 0;   // 1, 2, 3 ... in that stream
     Segment first_segment = 0, end_segment = ~Segment(0);
-    uint64_t launch = 0;         // LaunchInfo::serial; 0: an operation of the host
+    uint64_t launch = 0;  // LaunchInfo::serial; 0: an operation of the host
     std::string kernel;
     machine::Dim3 grid, block;
     uint32_t warps_per_block = 0;
@@ -29,7 +29,7 @@ struct StreamOperation {
     // Kept only while another stream may still clash with this operation.
     std::vector<uint32_t> segment_warp;
     std::vector<uint32_t> block_linear;
-    const char* api = nullptr;   // of a host operation
+    const char* api = nullptr;  // of a host operation
     machine::HostSite site = 0;
     bool writes = false;
 };

@@ -14,10 +14,15 @@ using machine::MemoryKind;
 // What the program has to free, and with what; null for memory that is not its to free.
 const char* free_function(MemoryKind kind) {
     switch (kind) {
-    case MemoryKind::kDevice: case MemoryKind::kManaged: return "cudaFree";
-    case MemoryKind::kPinned: return "cudaFreeHost";
-    case MemoryKind::kHeap: return "free";
-    default: return nullptr;
+    case MemoryKind::kDevice:
+    case MemoryKind::kManaged:
+        return "cudaFree";
+    case MemoryKind::kPinned:
+        return "cudaFreeHost";
+    case MemoryKind::kHeap:
+        return "free";
+    default:
+        return nullptr;
     }
 }
 
@@ -41,7 +46,8 @@ void Lifetime::on_process_end() {
     std::map<std::pair<machine::HostSite, MemoryKind>, Site> sites;
     for (uint32_t id = 0; id < memory_.count(); ++id) {
         const machine::Allocation& allocation = memory_.by_id(id);
-        if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty()) continue;
+        if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty())
+            continue;
         // Memory of no caller is the library's own; kernels' malloc has no line on the host.
         if (allocation.allocated_at == 0 && allocation.kind != MemoryKind::kHeap) continue;
         Site& site = sites[{allocation.allocated_at, allocation.kind}];
@@ -54,10 +60,9 @@ void Lifetime::on_process_end() {
         finding.code = "leak";
         finding.severity = Severity::kWarning;
         finding.place = place_of_host(key.first);
-        const std::string what =
-            site.kind == MemoryKind::kHeap
-                ? plural(site.bytes, "byte") + " from `malloc` in kernels"
-                : plural(site.bytes, "byte") + " allocated here";
+        const std::string what = site.kind == MemoryKind::kHeap
+                                     ? plural(site.bytes, "byte") + " from `malloc` in kernels"
+                                     : plural(site.bytes, "byte") + " allocated here";
         finding.message = what + (site.bytes == 1 ? " is" : " are") + " never freed with `" +
                           free_function(site.kind) + '`';
         if (site.count > 1) finding.notes.push_back("in " + plural(site.count, "allocation"));

@@ -20,11 +20,13 @@ std::string last_component(const std::string& name) {
 // As the source declares them, one per PTX parameter; empty when text and PTX do not agree.
 std::vector<ParameterText> declared_parameters(const machine::LaunchInfo& launch) {
     if (!launch.parameters || launch.declared.file.empty()) return {};
-    auto found = find_kernel(launch.declared.file, last_component(launch.kernel), launch.declared.line);
+    auto found =
+        find_kernel(launch.declared.file, last_component(launch.kernel), launch.declared.line);
     if (!found) return {};
     const bool pack = !found->empty() && found->back().pack;
     if (pack) found->pop_back();  // what follows has one name for many
-    if (pack ? found->size() > launch.parameters->size() : found->size() != launch.parameters->size()) {
+    if (pack ? found->size() > launch.parameters->size()
+             : found->size() != launch.parameters->size()) {
         return {};
     }
     found->resize(launch.parameters->size());
@@ -65,8 +67,8 @@ std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
         for (uint32_t at = 0; at + 8 <= parameter.bytes; at += 8) {
             const uint64_t value = argument_word(launch, parameter.offset + at);
             // A pointer to the end of an array (an iterator) still belongs to it.
-            const bool inside = value >= allocation.address &&
-                                value - allocation.address <= allocation.bytes;
+            const bool inside =
+                value >= allocation.address && value - allocation.address <= allocation.bytes;
             if (!inside) continue;
             Candidate candidate{i, value, !plain, 0};
             candidate.rank += value == allocation.address ? 4 : 0;
@@ -81,7 +83,8 @@ std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
 void set_element(Array& array, const std::string& file, uint32_t access_bytes, bool opaque) {
     if (!array.type.empty()) array.element_bytes = type_bytes(file, array.type);
     if (array.element_bytes == 0) {
-        // A template parameter or no type at all: the access shows the width. A struct: nobody does.
+        // A template parameter or no type at all: the access shows the width. A struct: nobody
+        // does.
         const bool parameter = array.type.size() <= 2;  // T, U, T1
         array.element_bytes = array.type.empty() || (parameter && !opaque) ? access_bytes : 0;
         if (parameter) array.type.clear();
@@ -209,7 +212,8 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
     if (allocation.kind == machine::MemoryKind::kHeap) {
         array.subject = "an array from `malloc` in a kernel";
     } else if (line.line) {
-        array.subject = "the array allocated at " + base_name(line.file) + ':' + std::to_string(line.line);
+        array.subject =
+            "the array allocated at " + base_name(line.file) + ':' + std::to_string(line.line);
     } else {
         array.subject = "an array of " + plural(allocation.bytes, "byte");
     }

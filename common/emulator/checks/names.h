@@ -13,15 +13,15 @@
 namespace checks {
 
 struct Array {
-    std::string name;         // as the source spells it; empty when unknown
-    std::string description;  // "`out`, argument 3, 1000 floats": Finding::allocation
-    std::string subject;      // "`out`" or "the array allocated at main.cu:14"
-    std::string type;         // element type in the source; empty when unknown
-    uint64_t base = 0;        // address of element 0; an argument may point into an allocation
-    uint64_t bytes = 0;       // from `base` to the end
+    std::string name;            // as the source spells it; empty when unknown
+    std::string description;     // "`out`, argument 3, 1000 floats": Finding::allocation
+    std::string subject;         // "`out`" or "the array allocated at main.cu:14"
+    std::string type;            // element type in the source; empty when unknown
+    uint64_t base = 0;           // address of element 0; an argument may point into an allocation
+    uint64_t bytes = 0;          // from `base` to the end
     uint32_t element_bytes = 0;  // 0: a type whose size the text does not show
     std::vector<uint64_t> extents;  // of a declared array with two or more constant dimensions
-    bool scalar = false;      // a plain variable, not an array
+    bool scalar = false;            // a plain variable, not an array
 
     // Index of the element at `address`, negative before the first. Needs element_bytes.
     int64_t index(uint64_t address) const;
@@ -35,12 +35,14 @@ struct Array {
     std::string elements_at(uint64_t address, uint32_t access_bytes) const;
     // "`out` has 1000 elements (0 to 999)"; "it has ..." for an array without a name.
     std::string extent() const;
-    // "`out[1000]` to `out[1023]`", "elements 16 to 17"; empty when both are the same or have no index.
+    // "`out[1000]` to `out[1023]`", "elements 16 to 17"; empty when both are the same or have no
+    // index.
     std::string range(uint64_t first, uint64_t last) const;
 };
 
 // `launch`: whose arguments may name it; null on the host. `written` prefers a parameter that is
-// not const where two point to the same place. `access_bytes`: element size when the source shows none.
+// not const where two point to the same place. `access_bytes`: element size when the source shows
+// none.
 Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
                   uint32_t access_bytes, bool written);
 Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariable& variable,
@@ -51,8 +53,8 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
 struct PointerArgument {
     uint32_t index = 0;  // 1 is the first
     uint64_t value = 0;
-    std::string name;    // empty when unknown
-    std::string text;    // "`out`, argument 3" or "argument 3"
+    std::string name;  // empty when unknown
+    std::string text;  // "`out`, argument 3" or "argument 3"
     uint32_t element_bytes = 0;
 };
 std::optional<PointerArgument> pointer_argument(const machine::LaunchInfo& launch, uint64_t address,

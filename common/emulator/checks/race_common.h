@@ -10,11 +10,14 @@
 //    harmless on hardware that stores whole words. A load that is unordered with a store does,
 //    even when the value would be the same.
 // Two accesses of different lanes by one instruction conflict too, if they are plain stores of
-// different values. What is found does not depend on which access happened to run first.
+// different values. What is found, and on which line, does not depend on which access happened to
+// run first: the place is the access that comes later in the program, or, where a barrier stands
+// between the two lines, the one that comes round again.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "checks/happens_before.h"
@@ -32,14 +35,15 @@ AccessTraits traits_of(const machine::AccessEvent& event);
 
 // One pair of accesses that race.
 struct Race {
-    const machine::AccessEvent* event = nullptr;  // the later one ...
+    const machine::AccessEvent* event = nullptr;      // the later one ...
     const machine::Allocation* allocation = nullptr;  // of global memory; null: shared
     uint32_t lane = 0;
-    uint64_t address = 0;                         // ... where they meet
-    Segment other_segment = 0;                    // the earlier one
+    uint64_t address = 0;       // ... where they meet
+    Segment other_segment = 0;  // the earlier one
     uint32_t other_lane = 0;
     machine::SiteId other_site = 0;
     AccessTraits other;
+    bool swapped = false;       // the earlier one comes later in the program: report it as such
     bool one_store = false;     // two lanes of one store instruction
     bool narrow_scope = false;  // both strong, but one of them for its own block only
 };
@@ -54,7 +58,8 @@ public:
     // `allocation`: of global memory. `published`: what HappensBefore::on_strong_access said.
     void access(const machine::AccessEvent& event, uint32_t lanes, uint32_t published,
                 const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
-    // A copy or fill by the host, which is segment `segment`, of the bytes [begin, end) of `shadow`.
+    // A copy or fill by the host, which is segment `segment`, of the bytes [begin, end) of
+    // `shadow`.
     void host_access(const machine::HostAccess& access, const machine::Allocation& allocation,
                      Segment segment, Shadow& shadow, uint64_t begin, uint64_t end, bool writes);
 
@@ -63,6 +68,7 @@ private:
     struct Context;  // of one event
 
     void contiguous(Context& c);
+    template <Role role>
     void scattered(Context& c, uint32_t lanes);
     bool load_sector(Context& c, Sector& s, Entry mine);
     bool store_sector(Context& c, Sector& s, Entry mine);
@@ -71,11 +77,12 @@ private:
     bool pattern_ordered(const Context& c, Entry e, Entry mine) const;
     bool remember_pattern(Context& c, Sector& s, Entry mine);
 
+    template <Role role>
     void cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
-    void load_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
     void store_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
-    void strong_load_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
-    void strong_write_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void compare_with_readers(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void compare_with_atomics(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    bool atomics_allow_store(Context& c, Sector& s, uint32_t byte, uint32_t lane);
 
     bool compare(Context& c, Entry e, uint32_t byte, uint32_t lane);
     void compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane);
@@ -84,12 +91,15 @@ private:
     bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
                               uint32_t lane) const;
     void remember(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte, Sector::Flag more);
+    void remember_more(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte, Sector::Flag more);
     void remember_read(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte);
     uint32_t rank(const Context& c, Entry e, uint32_t lane) const;
     uint32_t pattern_rank(const Context& c, Entry e, Entry mine) const;
     void spill(Context& c, Sector& s, uint32_t byte, bool pattern, Entry e, Sector::Flag more);
-    void compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more, bool plain_only);
+    void compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more,
+                         bool plain_only);
     void flush(Context& c);
+    bool comes_later(machine::SiteId other, machine::SiteId now);
     bool spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more);
     bool strong(Entry e) const {
         const machine::SiteId site = instruction_of(e);
@@ -109,7 +119,8 @@ private:
     CellArena arena_;
     std::vector<AccessTraits> traits_;  // by instruction
     std::array<Found, 6> found_;
-    bool narrow_seen_ = false;          // a strong access of block scope has happened
+    std::unordered_map<uint64_t, bool> later_;  // comes_later() by both instructions
+    bool narrow_seen_ = false;  // a strong access of block scope has happened
 };
 
 // Adds a finding for one race, which stands for `count` pairs.

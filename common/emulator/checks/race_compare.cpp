@@ -73,11 +73,23 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
 
 void RaceDetector::flush(Context& c) {
     for (uint32_t i = 0; i < c.races; ++i) {
-        const Found& f = found_[i];
-        if (report_.bump(code_, c.event.site, f.key, f.count)) continue;
+        Found& f = found_[i];
+        machine::SiteId place = c.event.site, other = f.key;
+        f.race.swapped = f.race.other_segment >= order_.launch_first() && comes_later(other, place);
+        if (f.race.swapped) std::swap(place, other);
+        if (report_.bump(code_, place, other, f.count)) continue;
         report_race(report_, code_, order_, f.race, f.count);
-        report_.remember(code_, c.event.site, f.key);
+        report_.remember(code_, place, other);
     }
+}
+
+// Whether a thread that runs both instructions without a sync between them runs `other` last.
+// Instructions are numbered as they stand in the function.
+bool RaceDetector::comes_later(machine::SiteId other, machine::SiteId now) {
+    const auto [entry, fresh] = later_.try_emplace(uint64_t(other) << 32 | now);
+    if (fresh && other != now && site_of(other).mangled == site_of(now).mangled)
+        entry->second = (other > now) != order_.sync_between(std::min(other, now), std::max(other, now));
+    return entry->second;
 }
 
 // Whether `lane` stores the value that `writer` stored into this cell.
@@ -110,11 +122,19 @@ bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t
 // How much `e` still matters beside a newer access by `lane`: 0 not at all, since it is ordered
 // before; 1 it is of the same warp, 2 of the same block, 3 of another block.
 uint32_t RaceDetector::rank(const Context& c, Entry e, uint32_t lane) const {
-    if (e < c.floor || unordered_lane(c, e, lane) == kNobody) return 0;
+    if (e < c.floor) return 0;
     const Segment segment = segment_of(e);
-    if (segment < order_.launch_first()) return 3;
+    if (c.partial || segment < order_.launch_first()) {
+        if (unordered_lane(c, e, lane) == kNobody) return 0;
+        if (segment < order_.launch_first()) return 3;
+    }
     const uint32_t warp = order_.warp_of(segment);
-    return warp == c.warp.number ? 1 : order_.same_block(warp, c.warp) ? 2 : 3;
+    if (warp == c.warp.number) {
+        const bool same_thread = lane_of(e) == lane && second_lane_of(e) == lane;
+        return same_thread || segment < c.warp.floor ? 0 : 1;
+    }
+    if (!order_.same_block(warp, c.warp)) return 3;
+    return segment < c.warp.block->floor ? 0 : 2;
 }
 
 // Why two entries are enough while only whole barriers and whole-warp syncs order anything. Let
@@ -123,53 +143,28 @@ uint32_t RaceDetector::rank(const Context& c, Entry e, uint32_t lane) const {
 // of it; so is every older access there, and x is of another lane, warp or block. `second` is kept
 // by how far away it is from `first`, and then by age, so it is unordered with t as well.
 // With partial syncs and fences this does not hold, and what is dropped goes to the side table.
-void RaceDetector::remember(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte,
-                            Sector::Flag more) {
-    if (pair.first < c.floor) {
-        pair.first = mine;
-        if (pair.second < c.floor) pair.second = 0;
-        return;
-    }
+void RaceDetector::remember_more(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte,
+                                 Sector::Flag more) {
     const uint32_t lane = lane_of(mine);
-    if (segment_of(pair.first) == segment_of(mine)) {
-        const bool single = second_lane_of(pair.first) == lane_of(pair.first);
-        if (single && lane_of(pair.first) == lane) {
-            pair.first = mine;
-            return;
-        }
-        if (instruction_of(pair.first) == instruction_of(mine)) {
-            if (single) pair.first = with_second_lane(pair.first, lane);
-            return;
-        }
-    }
-    if (!c.partial && pair.second >= c.floor && pair.second < c.block_first) {
-        pair.first = mine;  // and the second, of another block, stays
+    if (segment_of(pair.first) == segment_of(mine) && second_lane_of(pair.first) == lane_of(pair.first) &&
+        lane_of(pair.first) == lane) {
+        pair.first = mine;  // the same thread again, elsewhere
         return;
     }
     const uint32_t first = rank(c, pair.first, lane), second = rank(c, pair.second, lane);
+    if (!c.partial && first == 2 && second == 2 &&
+        order_.warp_of(segment_of(pair.first)) != order_.warp_of(segment_of(pair.second)))
+        return;  // two warps of this block since its last barrier: a third adds nothing
     if (c.partial && first && second)
         spill(c, s, byte, false, first >= second ? pair.second : pair.first, more);
     pair.second = first | second ? (first >= second ? pair.first : pair.second) : 0;
     pair.first = mine;
 }
 
-// A strong load conflicts with less than a plain one, so it never takes a plain one's place.
-void RaceDetector::remember_read(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte) {
-    if (c.role == Role::kStrongLoad && pair.first >= c.floor && !strong(pair.first)) {
-        if (pair.second < c.floor || strong(pair.second)) {
-            pair.second = mine;
-        } else if (c.partial) {
-            spill(c, s, byte, false, mine, Sector::kMoreReaders);
-        }
-        return;
-    }
-    remember(c, s, pair, mine, byte, Sector::kMoreReaders);
-}
-
 void RaceDetector::spill(Context& c, Sector& s, uint32_t byte, bool pattern, Entry e,
                          Sector::Flag more) {
     auto& list = c.shadow.spilled(c.offset, more);
-    s.flags |= more;
+    s.set(more);
     const Entry same = ~(Entry(0xffffff) << 10);  // whatever the instruction
     for (Shadow::Spilled& known : list)
         if (known.byte == byte && known.pattern == pattern && ((known.entry ^ e) & same) == 0) return;
@@ -193,7 +188,7 @@ bool RaceDetector::spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Fl
     }
     if (c.role == Role::kStore) {
         list.clear();
-        s.flags &= ~uint32_t(more);
+        s.unset(more);
     }
     return true;
 }

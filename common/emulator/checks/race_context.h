@@ -15,13 +15,14 @@ struct RaceDetector::Context {
     uint64_t shift;
     const machine::Allocation* allocation;
     Role role = Role::kLoad;
-    bool partial = false;       // lanes may know more than the floors say
+    bool partial = false;  // lanes may know more than the floors say
     uint32_t published = 0;
     Segment segment = 0;
-    Entry floor = 0;            // entries below are ordered before every thread
-    Entry block_first = 0;      // entries below are of blocks that began before this one, or of no block
-    uint64_t offset = 0;        // of the sector at hand
-    uint32_t races = 0;         // used entries of found_
+    Entry floor = 0;  // entries below are ordered before every thread
+    Entry block_first =
+        0;                // entries below are of blocks that began before this one, or of no block
+    uint64_t offset = 0;  // of the sector at hand
+    uint32_t races = 0;   // used entries of found_
 };
 
 }  // namespace checks

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills by the host against kernels of other streams. Only used once a program has
 // more than the default stream; before that, stream order says it all.
+#include <algorithm>
+
 #include "checks/race_context.h"
 
 namespace checks {
@@ -27,11 +29,15 @@ void RaceDetector::host_access(const machine::HostAccess& access,
         const uint32_t low = uint32_t(std::max(at, begin) - at);
         const uint32_t high = uint32_t(std::min(at + kSectorBytes, end) - at);
         if ((low | high) & 3) shadow.use_byte_cells(s);
-        const uint32_t step = Shadow::cell_bytes(s);
-        const bool split = s.flags & (Sector::kWriterCells | Sector::kReaderCells) || s.atomics;
-        for (uint32_t byte = low; byte < high; byte += split ? step : kSectorBytes) {
+        const uint32_t step = s.cell_bytes();
+        // Most of a large range is ordered; what is not is counted cell by cell.
+        const auto ordered = [&](Entry e) { return order_.ordered_before_host(segment_of(e)); };
+        const bool cells = s.has(Sector::kWriterCells | Sector::kReaderCells) || s.atomic_cells();
+        const bool look = cells || !ordered(s.writer) ||
+                          (writes && !(ordered(s.reader) && ordered(s.reader2)));
+        for (uint32_t byte = low; look && byte < high; byte += step) {
             compare(shadow.writer_at(s, byte), at + byte);
-            if (s.atomics) {
+            if (s.atomic_cells()) {
                 compare(shadow.atomic_cell(s, byte).first, at + byte);
                 compare(shadow.atomic_cell(s, byte).second, at + byte);
             }
@@ -43,7 +49,7 @@ void RaceDetector::host_access(const machine::HostAccess& access,
         if (whole && writes) {
             shadow.clear_writer(s);
             s.writer = pattern;
-        } else if (whole && !(s.flags & Sector::kReaderCells)) {
+        } else if (whole && !s.has(Sector::kReaderCells)) {
             s.reader2 = s.reader;
             s.reader = pattern;
         } else {

@@ -18,69 +18,61 @@ const char* did(const AccessTraits& t) {
     return t.atomic ? "updated it atomically" : t.writes ? "wrote it" : "read it";
 }
 
+// One side of a race.
+struct Party {
+    AccessTraits traits;
+    Place place;
+    bool known = true;  // block and thread
+    machine::Dim3 block, thread;
+};
+
 // "read while another thread may still be writing it"
-std::string clash(const AccessTraits& mine, const Race& race) {
-    if (race.narrow_scope) {
-        return std::string(mine.atomic ? "updated" : mine.writes ? "written" : "read") +
-               " by two blocks, but one of them only with block scope";
-    }
-    std::string text = mine.atomic ? "updated atomically" : mine.writes ? "written" : "read";
+std::string clash(const AccessTraits& mine, const AccessTraits& other, bool narrow_scope) {
+    std::string text = mine.atomic ? "updated" : mine.writes ? "written" : "read";
+    if (narrow_scope) return text + " by two blocks, but one of them only with block scope";
+    if (mine.atomic) text += " atomically";
     // One of the two is plain, the other not: say so, for it is half of a fix.
-    if (!mine.strong && race.other.atomic) text += " without an atomic";
-    text += std::string(" while another thread may still be ") + doing(race.other) + " it";
-    if (mine.atomic && !race.other.strong) text += " without an atomic";
+    if (!mine.strong && other.atomic) text += " without an atomic";
+    text += std::string(" while another thread may still be ") + doing(other) + " it";
+    if (mine.atomic && !other.strong) text += " without an atomic";
     return text;
 }
 
-std::string party(const HappensBefore::Who& who, const machine::Dim3* block, bool same_launch) {
-    if (!who.known_thread) return "a thread";
-    std::string text = "thread " + coordinates(who.thread);
-    if (!same_launch || !block || !(who.block == *block)) text += " of block " + coordinates(who.block);
+std::string name_of(const Party& party, bool with_block) {
+    if (!party.known) return "a thread";
+    std::string text = "thread " + coordinates(party.thread);
+    if (with_block) text += " of block " + coordinates(party.block);
     return text;
 }
 
-// The earlier access: who, where, and what would have had to lie between.
-void describe_other(Finding& finding, const HappensBefore& order, const Race& race, bool device_side) {
-    const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
-    const std::string& file = finding.place.file;
+uint64_t linear(const machine::Dim3& thread, const machine::Dim3& shape) {
+    return thread.x + uint64_t(shape.x) * (thread.y + uint64_t(shape.y) * thread.z);
+}
+
+// The other party is an operation of another stream: a launch, a copy or a fill.
+void describe_stream(Finding& finding, const HappensBefore::Who& who, const Party& other,
+                     const char* the_two) {
     if (who.operation && who.operation->launch == 0) {
         finding.other = place_of_host(who.operation->site);
-        finding.other_text = '`' + std::string(who.operation->api ? who.operation->api : "a copy") +
-                             "` in another stream " + (who.operation->writes ? "wrote" : "read") +
-                             " it on " + line_text(*finding.other, file) +
-                             ", and no event or synchronisation orders the two";
-        return;
-    }
-    Place place = place_of(race.other_site);
-    if (who.known_thread) {
-        place.block = who.block;
-        place.thread = who.thread;
-    }
-    const bool same_block = who.this_launch && who.known_thread && finding.place.block &&
-                            who.block == *finding.place.block;
-    std::string text = party(who, finding.place.block ? &*finding.place.block : nullptr, who.this_launch);
-    if (!who.this_launch) {
-        if (who.operation) text += " of kernel " + quoted(who.operation->kernel);
-        text += " in another stream";
-    }
-    text += std::string(" ") + did(race.other) + " on " + line_text(place, file) + ", and ";
-    if (!who.this_launch) {
-        text += device_side ? "no event or synchronisation orders the two launches"
-                            : "no event or synchronisation orders the two";
-    } else if (race.narrow_scope) {
-        text += "block scope does not reach another block";
-    } else if (same_block) {
-        const uint32_t mine = race.event->warp->index;
-        const auto& shape = race.event->warp->block->launch->block;
-        const uint64_t linear =
-            who.thread.x + uint64_t(shape.x) * (who.thread.y + uint64_t(shape.y) * who.thread.z);
-        const bool same_warp = linear / machine::kWarpSize == mine;
-        text += same_warp ? "no barrier or `__syncwarp` lies between" : "no barrier lies between";
+        finding.other_text = quoted(who.operation->api ? who.operation->api : "a copy") +
+                             " in another stream " + (who.operation->writes ? "wrote" : "read") + " it";
     } else {
-        text += "nothing orders the two blocks";
+        finding.other = other.place;
+        finding.other_text = name_of(other, true);
+        if (who.operation) finding.other_text += " of kernel " + quoted(who.operation->kernel);
+        finding.other_text += std::string(" in another stream ") + did(other.traits);
     }
-    finding.other = std::move(place);
-    finding.other_text = std::move(text);
+    finding.other_text += " on " + line_text(*finding.other, finding.place.file) +
+                          ", and no event or synchronisation orders the two" + the_two;
+}
+
+Party earlier_party(const HappensBefore::Who& who, const Race& race) {
+    Party party{race.other, place_of(race.other_site), who.known_thread, who.block, who.thread};
+    if (party.known) {
+        party.place.block = party.block;
+        party.place.thread = party.thread;
+    }
+    return party;
 }
 
 }  // namespace
@@ -89,26 +81,45 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
                  uint64_t count) {
     const machine::AccessEvent& event = *race.event;
     const machine::LaunchInfo& launch = *event.warp->block->launch;
-    const AccessTraits mine = traits_of(event);
+    const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
+    Party here{traits_of(event), place_of(event.site, *event.warp, race.lane), true,
+               event.warp->block->index, thread_at(launch.block, event.warp->thread(race.lane))};
+    Party other = earlier_party(who, race);
+    if (race.swapped) std::swap(here, other);
+
     Finding finding;
     finding.code = code;
     finding.kernel = launch.kernel;
-    finding.place = place_of(event.site, *event.warp, race.lane);
+    finding.place = here.place;
     Array array;
     if (race.allocation) {
-        array = name_global(&launch, *race.allocation, event.element_bytes, mine.writes || race.other.writes);
+        const bool written = here.traits.writes || other.traits.writes;
+        array = name_global(&launch, *race.allocation, event.element_bytes, written);
     } else if (const auto* variable = machine::shared_variable_at(launch, race.address)) {
         array = name_shared(launch, *variable, event.element_bytes);
     }
     finding.message = array.element(race.address) + " is ";
     finding.message += race.one_store ? "written by several threads at once, with different values"
-                                      : clash(mine, race);
+                                      : clash(here.traits, other.traits, race.narrow_scope);
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.bytes = event.bytes;
     finding.count = count;
     finding.count_text = "more pairs of threads on the same two lines";
-    describe_other(finding, order, race, true);
+    if (!who.this_launch) {
+        describe_stream(finding, who, other, " launches");
+    } else {
+        const bool same_block = here.block == other.block;
+        finding.other = other.place;
+        finding.other_text = name_of(other, !same_block) + ' ' + did(other.traits) + " on " +
+                             line_text(other.place, here.place.file) + ", and ";
+        const bool same_warp = linear(here.thread, launch.block) / machine::kWarpSize ==
+                               linear(other.thread, launch.block) / machine::kWarpSize;
+        finding.other_text += race.narrow_scope ? "block scope does not reach another block"
+                              : !same_block     ? "nothing orders the two blocks"
+                              : same_warp       ? "no barrier or `__syncwarp` lies between"
+                                                : "no barrier lies between";
+    }
     report.add(std::move(finding));
 }
 
@@ -119,15 +130,19 @@ void report_host_race(Report& report, const char* code, const HappensBefore& ord
     finding.code = code;
     finding.place = place_of_host(access.site);
     const Array array = name_global(nullptr, allocation, 0, writes);
-    const std::string name = array.subject.empty() ? "device memory" : array.subject;
-    finding.message = name + " is " + (writes ? "written" : "read") + " by `" +
-                      std::string(access.api ? access.api : "a copy") +
-                      "` while a kernel in another stream may still be " + doing(race.other) + " it";
+    const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
+    const bool by_host = who.operation && who.operation->launch == 0;
+    finding.message = (array.subject.empty() ? "device memory" : array.subject) + " is " +
+                      (writes ? "written" : "read") + " by " +
+                      quoted(access.api ? access.api : "a copy") + " while " +
+                      (by_host ? "another operation" : "a kernel") + " in another stream may still be " +
+                      (by_host ? (who.operation->writes ? "writing" : "reading") : doing(race.other)) +
+                      " it";
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.count = count;
     finding.count_text = "more places in the same range";
-    describe_other(finding, order, race, false);
+    describe_stream(finding, who, earlier_party(who, race), "");
     report.add(std::move(finding));
 }
 

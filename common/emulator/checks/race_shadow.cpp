@@ -16,25 +16,26 @@ bool shares_words(Entry pattern) { return pattern && (pattern & 7) < 2; }
 
 }  // namespace
 
-uint32_t CellArena::allocate(uint32_t units) {
+Entry* CellArena::allocate(uint32_t units) {
     auto& spare = free_[units];
     if (!spare.empty()) {
-        const uint32_t index = spare.back();
+        Entry* cells = spare.back();
         spare.pop_back();
-        std::memset(cells(index), 0, units * 64);
-        return index;
+        std::memset(cells, 0, units * 64);
+        return cells;
     }
     if (used_ + units > kChunk) {
         // What is left of the last chunk stays unused: at most seven units.
-        chunks_.push_back(std::make_unique<Entry[]>(size_t(kChunk) * 8));
-        used_ = chunks_.size() == 1 ? 8 : 0;  // index 0 means none
+        void* memory = std::aligned_alloc(64, kChunk * 64);
+        if (!memory) throw std::bad_alloc();
+        std::memset(memory, 0, kChunk * 64);
+        chunks_.emplace_back(static_cast<Entry*>(memory), &std::free);
+        used_ = 0;
     }
-    const uint32_t index = uint32_t(chunks_.size() - 1) << kChunkBits | used_;
+    Entry* cells = chunks_.back().get() + size_t(used_) * 8;
     used_ += units;
-    return index;
+    return cells;
 }
-
-void CellArena::free(uint32_t index, uint32_t units) { free_[units].push_back(index); }
 
 Shadow::Shadow(CellArena& arena, uint64_t bytes) : arena_(arena), bytes_(bytes) {
     for (uint64_t i = 0; i < (bytes + kPageBytes - 1) / kPageBytes; ++i)
@@ -48,10 +49,12 @@ Shadow::Page Shadow::make_page() {
 }
 
 void Shadow::reset(Sector& s) {
-    clear_writer(s);
-    clear_readers(s);
-    clear_atomics(s);
-    s.flags = 0;
+    if (s.rest) {
+        clear_writer(s);
+        clear_readers(s);
+        clear_atomics(s);
+    }
+    s = {};
 }
 
 void Shadow::clear() {
@@ -70,62 +73,65 @@ void Shadow::wipe(uint64_t bytes) {
 }
 
 void Shadow::clear_writer(Sector& s) {
-    if (s.flags & Sector::kWriterCells) arena_.free(uint32_t(s.writer), cell_units(s));
+    if (s.has(Sector::kWriterCells)) arena_.free(s.writer_cells(), cell_units(s));
     s.writer = 0;
-    s.flags &= ~uint32_t(Sector::kWriterCells);
+    s.unset(Sector::kWriterCells);
 }
 
 void Shadow::clear_readers(Sector& s) {
-    if (s.flags & Sector::kReaderCells) arena_.free(uint32_t(s.reader), pair_units(s));
+    if (s.has(Sector::kReaderCells)) arena_.free(s.reader_cells(), pair_units(s));
     s.reader = s.reader2 = 0;
-    s.flags &= ~uint32_t(Sector::kReaderCells);
+    s.unset(Sector::kReaderCells);
 }
 
 void Shadow::clear_atomics(Sector& s) {
-    if (s.atomics) arena_.free(s.atomics, pair_units(s));
-    s.atomics = 0;
+    if (s.atomic_cells()) arena_.free(s.atomic_cells(), pair_units(s));
+    s.rest &= Sector::kFlags;
+}
+
+void Shadow::add_atomics(Sector& s) {
+    s.rest |= reinterpret_cast<uint64_t>(arena_.allocate(pair_units(s)));
 }
 
 void Shadow::split_writer(Sector& s) {
     const Entry pattern = s.writer;
     if (shares_words(pattern)) use_byte_cells(s);
-    s.writer = arena_.allocate(cell_units(s));
-    s.flags |= Sector::kWriterCells;
+    Entry* cells = arena_.allocate(cell_units(s));
+    s.writer = reinterpret_cast<uint64_t>(cells);
+    s.set(Sector::kWriterCells);
     if (!pattern) return;
-    Entry* cells = writer_cells(s);
-    for (uint32_t i = 0; i < cell_count(s); ++i) cells[i] = cell_of_pattern(pattern, i * cell_bytes(s));
+    for (uint32_t i = 0; i < s.cells(); ++i) cells[i] = cell_of_pattern(pattern, i * s.cell_bytes());
 }
 
 void Shadow::split_readers(Sector& s) {
     const Entry first = s.reader, second = s.reader2;
     if (shares_words(first) || shares_words(second)) use_byte_cells(s);
-    s.reader = arena_.allocate(pair_units(s));
+    auto* pairs = reinterpret_cast<Pair*>(arena_.allocate(pair_units(s)));
+    s.reader = reinterpret_cast<uint64_t>(pairs);
     s.reader2 = 0;
-    s.flags |= Sector::kReaderCells;
+    s.set(Sector::kReaderCells);
     if (!(first | second)) return;
-    Pair* pairs = reader_cells(s);
-    for (uint32_t i = 0; i < cell_count(s); ++i) {
-        const uint32_t byte = i * cell_bytes(s);
+    for (uint32_t i = 0; i < s.cells(); ++i) {
+        const uint32_t byte = i * s.cell_bytes();
         pairs[i] = {cell_of_pattern(first, byte), cell_of_pattern(second, byte)};
     }
 }
 
 void Shadow::use_byte_cells(Sector& s) {
-    if (s.flags & Sector::kByteCells) return;
-    const auto widened = [&](uint32_t index, uint32_t words, uint32_t units) {
-        const uint32_t wide = arena_.allocate(units * 4);
-        const Entry* from = arena_.cells(index);
-        Entry* to = arena_.cells(wide);
+    if (s.has(Sector::kByteCells)) return;
+    const auto widened = [&](void* words, uint32_t entries, uint32_t units) {
+        Entry* to = arena_.allocate(units * 4);
+        const Entry* from = static_cast<Entry*>(words);
         for (uint32_t cell = 0; cell < 8; ++cell)
             for (uint32_t byte = 0; byte < 4; ++byte)
-                std::copy_n(from + cell * words, words, to + (cell * 4 + byte) * words);
-        arena_.free(index, units);
-        return wide;
+                std::copy_n(from + cell * entries, entries, to + (cell * 4 + byte) * entries);
+        arena_.free(words, units);
+        return reinterpret_cast<uint64_t>(to);
     };
-    if (s.flags & Sector::kWriterCells) s.writer = widened(uint32_t(s.writer), 1, 1);
-    if (s.flags & Sector::kReaderCells) s.reader = widened(uint32_t(s.reader), 2, 2);
-    if (s.atomics) s.atomics = widened(s.atomics, 2, 2);
-    s.flags |= Sector::kByteCells;
+    if (s.has(Sector::kWriterCells)) s.writer = widened(s.writer_cells(), 1, 1);
+    if (s.has(Sector::kReaderCells)) s.reader = widened(s.reader_cells(), 2, 2);
+    if (s.atomic_cells()) s.rest = s.flags() | widened(s.atomic_cells(), 2, 2);
+    s.set(Sector::kByteCells);
 }
 
 }  // namespace checks

@@ -12,9 +12,9 @@
 namespace checks {
 
 // Global accesses, too: a lock in global memory may guard shared data.
-constexpr uint32_t kRaceSharedInterest =
-    machine::kLaunchEvents | machine::kBlockEvents | machine::kSharedAccess | machine::kGlobalAccess |
-    machine::kSyncEvents;
+constexpr uint32_t kRaceSharedInterest = machine::kLaunchEvents | machine::kBlockEvents |
+                                         machine::kSharedAccess | machine::kGlobalAccess |
+                                         machine::kSyncEvents;
 
 // `report` and `memory` must outlive the checker.
 std::unique_ptr<machine::Observer> make_race_shared(Report& report, machine::Memory& memory);

@@ -12,9 +12,12 @@ namespace {
 
 const char* severity_name(Severity severity) {
     switch (severity) {
-    case Severity::kError: return "error";
-    case Severity::kWarning: return "warning";
-    default: return "perf";
+    case Severity::kError:
+        return "error";
+    case Severity::kWarning:
+        return "warning";
+    default:
+        return "perf";
     }
 }
 
@@ -64,11 +67,21 @@ std::string json_string(const std::string& text) {
     for (size_t i = 0; i < text.size(); ++i) {
         const unsigned char c = static_cast<unsigned char>(text[i]);
         switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\n': out += "\\n"; break;
-        case '\t': out += "\\t"; break;
-        case '\r': out += "\\r"; break;
+        case '"':
+            out += "\\\"";
+            break;
+        case '\\':
+            out += "\\\\";
+            break;
+        case '\n':
+            out += "\\n";
+            break;
+        case '\t':
+            out += "\\t";
+            break;
+        case '\r':
+            out += "\\r";
+            break;
         default:
             if (c < 0x20 || c == 0x7f) {
                 char escape[8];

@@ -87,14 +87,18 @@ void Report::clear() {
     ++generation_;
 }
 
-void set_host_resolver(HostResolver resolver) { host_resolver() = std::move(resolver); }
+void set_host_resolver(HostResolver resolver) {
+    host_resolver() = std::move(resolver);
+}
 
 ptx::SourceLine resolve_host(machine::HostSite site) {
     if (site == 0 || !host_resolver()) return {};
     return host_resolver()(site);
 }
 
-void set_site_resolver(SiteResolver resolver) { active_site_resolver = resolver; }
+void set_site_resolver(SiteResolver resolver) {
+    active_site_resolver = resolver;
+}
 
 const machine::CodeSite& site_of(machine::SiteId site) {
     return active_site_resolver ? active_site_resolver(site) : machine::code_site(site);

@@ -18,25 +18,26 @@ namespace checks {
 enum class Severity : uint8_t { kError, kWarning, kPerf };
 
 struct Place {
-    std::string file;  // as compiled in; rendering shortens it to be relative to the working directory
+    std::string
+        file;  // as compiled in; rendering shortens it to be relative to the working directory
     uint32_t line = 0;
     std::optional<machine::Dim3> block, thread;  // absent on the host
     std::string function;
 };
 
 struct Finding {
-    std::string code;      // kebab-case, from the list in DESIGN section 4
+    std::string code;  // kebab-case, from the list in DESIGN section 4
     Severity severity = Severity::kError;
-    std::string message;   // lowercase, no full stop, backticks round names
-    std::string kernel;    // empty for host findings
+    std::string message;  // lowercase, no full stop, backticks round names
+    std::string kernel;   // empty for host findings
     Place place;
     std::optional<Place> other;
-    std::string other_text;     // "thread (128,0,0) wrote it on line 13, and no barrier lies between"
+    std::string other_text;  // "thread (128,0,0) wrote it on line 13, and no barrier lies between"
     std::vector<std::string> notes;
-    uint64_t count = 1;         // merged occurrences (threads, pairs)
-    std::string count_text;     // unit of the rest: "more pairs of threads on the same two lines"
-    std::string address;        // hex, or empty
-    std::string allocation;     // "`out`, argument 3, 1000 floats"
+    uint64_t count = 1;      // merged occurrences (threads, pairs)
+    std::string count_text;  // unit of the rest: "more pairs of threads on the same two lines"
+    std::string address;     // hex, or empty
+    std::string allocation;  // "`out`, argument 3, 1000 floats"
     uint32_t bytes = 0;
 };
 
@@ -45,9 +46,12 @@ public:
     // Same code, place and other line merge: counts add, the first one found stays. Returns the
     // finding's index, kDropped when restrict_to() does not let its code through.
     size_t add(Finding finding);
-    // Cheap pre-check for hot loops: bumps the count and returns true when such a finding exists already.
-    bool bump(const char* code, machine::SiteId site, machine::SiteId other_site, uint64_t count = 1);
-    void remember(const char* code, machine::SiteId site, machine::SiteId other_site);  // after add()
+    // Cheap pre-check for hot loops: bumps the count and returns true when such a finding exists
+    // already.
+    bool bump(const char* code, machine::SiteId site, machine::SiteId other_site,
+              uint64_t count = 1);
+    void remember(const char* code, machine::SiteId site,
+                  machine::SiteId other_site);  // after add()
 
     const std::vector<Finding>& findings() const;
     size_t errors() const;
@@ -74,7 +78,8 @@ private:
     uint32_t generation_ = 0;
 };
 
-// Text as in DESIGN section 4; colour only when asked. Reads source lines from disk when they exist.
+// Text as in DESIGN section 4; colour only when asked. Reads source lines from disk when they
+// exist.
 std::string render_text(const Finding& finding, bool colour);
 std::string render_json(const Finding& finding);  // one line, no newline at its end
 
@@ -83,7 +88,8 @@ using HostResolver = std::function<ptx::SourceLine(machine::HostSite)>;
 void set_host_resolver(HostResolver resolver);
 ptx::SourceLine resolve_host(machine::HostSite site);
 
-// What checkers ask for the line of an instruction: machine::code_site, unless a test says otherwise.
+// What checkers ask for the line of an instruction: machine::code_site, unless a test says
+// otherwise.
 using SiteResolver = const machine::CodeSite& (*)(machine::SiteId);
 void set_site_resolver(SiteResolver resolver);  // null: machine::code_site again
 const machine::CodeSite& site_of(machine::SiteId site);

@@ -12,15 +12,16 @@
 
 namespace checks {
 
-// Line `line` (1-based) of the file as typed, without trailing white space; empty when there is none.
+// Line `line` (1-based) of the file as typed, without trailing white space; empty when there is
+// none.
 std::optional<std::string> source_line(const std::string& file, uint32_t line);
 
 struct ParameterText {
-    std::string name;      // empty when unnamed
-    std::string type;      // without qualifiers and without the last `*`: what the pointer points to
+    std::string name;  // empty when unnamed
+    std::string type;  // without qualifiers and without the last `*`: what the pointer points to
     bool pointer = false;
-    bool is_const = false; // the pointee, for a pointer
-    bool pack = false;     // Args... args
+    bool is_const = false;  // the pointee, for a pointer
+    bool pack = false;      // Args... args
 };
 
 // The parameters of the __global__ function `kernel` (its plain name) whose body begins at `line`
@@ -29,8 +30,8 @@ std::optional<std::vector<ParameterText>> find_kernel(const std::string& file,
                                                       std::string_view kernel, uint32_t line);
 
 struct VariableText {
-    std::string type;                // of one element
-    std::vector<uint64_t> extents;   // of all dimensions; 0 where it is not a known constant
+    std::string type;               // of one element
+    std::vector<uint64_t> extents;  // of all dimensions; 0 where it is not a known constant
     bool array = false;
 };
 // The declaration of `name` marked with `qualifier` ("__shared__", "__device__", "__constant__").

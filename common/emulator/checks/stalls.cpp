@@ -20,9 +20,9 @@ struct Crowd {
     WaitReason reason = WaitReason::kRunning;
     uint32_t barrier = 0, named = 0;
     uint64_t threads = 0;
-    std::set<uint64_t> blocks;           // serials
+    std::set<uint64_t> blocks;  // serials
     const machine::BlockInfo* first = nullptr;
-    std::vector<uint32_t> first_threads; // of the first block
+    std::vector<uint32_t> first_threads;  // of the first block
 };
 
 std::vector<Crowd> crowds_of(const StallEvent& event) {
@@ -70,7 +70,9 @@ std::string doing(const Crowd& crowd, const std::string& seen_from) {
     std::string text = plural(crowd.threads, "thread");
     switch (crowd.reason) {
     // Those that can run: one of them loops, the others await their turn.
-    case WaitReason::kRunning: text += one ? " is" : " are"; break;
+    case WaitReason::kRunning:
+        text += one ? " is" : " are";
+        break;
     case WaitReason::kBarrier:
         text += one ? " waits at the barrier" : " wait at the barrier";
         if (crowd.barrier) text += " number " + std::to_string(crowd.barrier);
@@ -88,8 +90,8 @@ std::string doing(const Crowd& crowd, const std::string& seen_from) {
 }
 
 std::string who(const Crowd& crowd, const machine::Dim3& shape) {
-    std::string text = thread_ranges(crowd.first_threads, shape) + " of block " +
-                       coordinates(crowd.first->index);
+    std::string text =
+        thread_ranges(crowd.first_threads, shape) + " of block " + coordinates(crowd.first->index);
     if (crowd.blocks.size() > 1) {
         text += " and more in " + plural(crowd.blocks.size() - 1, "other block");
     }
@@ -101,14 +103,18 @@ std::string who(const Crowd& crowd, const machine::Dim3& shape) {
 void Stalls::on_stall(const StallEvent& event) {
     const bool deadlock = event.kind == StallEvent::Kind::kDeadlock;
     std::vector<Crowd> crowds = crowds_of(event);
-    // The line to look at first: in a hang the loop that runs, in a deadlock the barrier. Lanes that
-    // wait for the rest of their warp are victims of either.
+    // The line to look at first: in a hang the loop that runs, in a deadlock the barrier. Lanes
+    // that wait for the rest of their warp are victims of either.
     const auto rank = [&](const Crowd& crowd) {
         switch (crowd.reason) {
-        case WaitReason::kRunning: return deadlock ? 2 : 0;
-        case WaitReason::kBarrier: return deadlock ? 0 : 1;
-        case WaitReason::kWarpSync: return deadlock ? 1 : 2;
-        default: return 3;
+        case WaitReason::kRunning:
+            return deadlock ? 2 : 0;
+        case WaitReason::kBarrier:
+            return deadlock ? 0 : 1;
+        case WaitReason::kWarpSync:
+            return deadlock ? 1 : 2;
+        default:
+            return 3;
         }
     };
     std::stable_sort(crowds.begin(), crowds.end(), [&](const Crowd& a, const Crowd& b) {
@@ -120,8 +126,7 @@ void Stalls::on_stall(const StallEvent& event) {
     Finding finding;
     finding.code = deadlock ? "deadlock" : "hang";
     finding.kernel = event.launch->kernel;
-    finding.message = deadlock ? "the kernel cannot go on"
-                               : "the kernel does not finish";
+    finding.message = deadlock ? "the kernel cannot go on" : "the kernel does not finish";
     if (!deadlock) {
         finding.notes.push_back("a launch may take " + std::to_string(event.budget) +
                                 " thread-instructions (EMULATOR_BUDGET)");
@@ -153,7 +158,8 @@ void Stalls::on_stall(const StallEvent& event) {
     }
     finding.notes.push_back(doing(crowds[0], finding.place.file) + ": " + who(crowds[0], shape));
     for (size_t i = 2; i < crowds.size() && i < 5; ++i) {
-        finding.notes.push_back(doing(crowds[i], finding.place.file) + ": " + who(crowds[i], shape));
+        finding.notes.push_back(doing(crowds[i], finding.place.file) + ": " +
+                                who(crowds[i], shape));
     }
     report_.add(std::move(finding));
 }

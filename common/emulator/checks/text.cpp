@@ -57,7 +57,9 @@ std::string plural(uint64_t count, std::string_view noun) {
     return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string quoted(std::string_view name) { return '`' + std::string(name) + '`'; }
+std::string quoted(std::string_view name) {
+    return '`' + std::string(name) + '`';
+}
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
@@ -120,9 +122,12 @@ Place place_of_host(machine::HostSite site) {
 
 const char* done_by(machine::AccessKind kind) {
     switch (kind) {
-    case machine::AccessKind::kLoad: return "read";
-    case machine::AccessKind::kStore: return "written";
-    default: return "updated";
+    case machine::AccessKind::kLoad:
+        return "read";
+    case machine::AccessKind::kStore:
+        return "written";
+    default:
+        return "updated";
     }
 }
 

@@ -2,7 +2,9 @@
 #include "checks/thread_findings.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <unordered_set>
 
 #include "checks/text.h"
 
@@ -30,9 +32,11 @@ struct Group {
     uint32_t block_threads = 0;
     uint64_t threads = 0;
     std::unordered_map<uint64_t, uint32_t> warps;  // block serial * 32 + warp -> lanes seen
+    std::unordered_set<uint64_t> blocks;           // serials
+    std::array<uint32_t, 32> here{};               // lanes seen of the first block, by warp
     uint64_t last_key = ~0ull;
-    uint32_t* last_mask = nullptr;  // into `warps`, whose elements do not move
-    std::vector<std::string> notes; // as the maker wrote them
+    uint32_t* last_mask = nullptr;   // into `warps`, whose elements do not move
+    std::vector<std::string> notes;  // as the maker wrote them
     std::string count_text;
     // The range of elements, of the first array only; the others by name.
     uint64_t subject = 0, low = 0, high = 0;
@@ -72,9 +76,11 @@ void count(Group& group, const machine::WarpInfo& warp, uint32_t mask) {
         }
         group.last_mask = &group.warps[key];
         group.last_key = key;
+        group.blocks.insert(warp.block->serial);
     }
     group.threads += uint64_t(std::popcount(mask & ~*group.last_mask));
     *group.last_mask |= mask;
+    if (warp.block->serial == group.first_serial) group.here[warp.index % 32] |= mask;
 }
 
 void widen(Group& group, uint32_t mask, const uint64_t* addresses) {
@@ -96,7 +102,13 @@ void show(Group& group, Report& report, Draft draft, const machine::WarpInfo& wa
     finding.kernel = warp.block->launch->kernel;
     group.first = {warp.block->launch->serial, warp.block->linear, warp.thread(lane)};
     group.first_block = warp.block->index;
-    group.first_serial = warp.block->serial;
+    if (group.first_serial != warp.block->serial) {
+        group.first_serial = warp.block->serial;
+        for (uint32_t i = 0; i < group.here.size(); ++i) {
+            const auto seen = group.warps.find(group.first_serial * 32 + i);
+            group.here[i] = seen == group.warps.end() ? 0 : seen->second;
+        }
+    }
     group.shape = warp.block->launch->block;
     group.block_threads = warp.block->threads;
     group.notes = finding.notes;
@@ -185,22 +197,20 @@ void ThreadFindings::State::write() {
         if (group.threads < 2) continue;
 
         std::vector<uint32_t> here;
-        std::map<uint64_t, bool> blocks;
-        for (const auto& [key, lanes] : group.warps) {
-            blocks[key / 32] = true;
-            if (key / 32 != group.first_serial) continue;
-            for (uint32_t m = lanes; m; m &= m - 1) {
-                here.push_back(uint32_t(key % 32 * 32) + uint32_t(std::countr_zero(m)));
+        for (uint32_t i = 0; i < group.here.size(); ++i) {
+            for (uint32_t m = group.here[i]; m; m &= m - 1) {
+                here.push_back(i * machine::kWarpSize + uint32_t(std::countr_zero(m)));
             }
         }
-        std::sort(here.begin(), here.end());
         std::string text = plural(group.threads, "thread") + " did this: ";
         if (here.size() == group.block_threads && here.size() > 1) {
             text += "all of block " + coordinates(group.first_block);
         } else {
-            text += thread_ranges(here, group.shape) + " of block " + coordinates(group.first_block);
+            text +=
+                thread_ranges(here, group.shape) + " of block " + coordinates(group.first_block);
         }
-        if (blocks.size() > 1) text += ", the rest in " + plural(blocks.size() - 1, "other block");
+        if (group.blocks.size() > 1)
+            text += ", the rest in " + plural(group.blocks.size() - 1, "other block");
         finding.notes.push_back(std::move(text));
     }
 }

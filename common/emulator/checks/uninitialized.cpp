@@ -56,12 +56,28 @@ bool is_exchange(const AccessEvent& event) {
            site_of(event.site).opcode.find(".exch") != std::string_view::npos;
 }
 
-std::string message(const Array& array, const AccessEvent& event, uint64_t address,
-                    const char* who) {
-    const std::string element = array.elements_at(address, event.bytes);
-    const bool several = element.find("` to `") != std::string::npos;
-    return element + (several ? " are " : " is ") + done_by(event.kind) + ", but " + who +
-           " has ever written " + (several ? "them" : "it");
+using Read = PendingReads::Read;
+
+// The finding for a read, once it is sure that nothing was written.
+void add_finding(ThreadFindings& findings, const char* code, const Read& read, uint64_t subject,
+                 const char* who, const std::function<Array()>& name) {
+    machine::WarpInfo warp;
+    warp.block = &read.block;
+    warp.index = read.warp;
+    warp.valid = read.valid;
+    findings.add(code, read.site, warp, read.lanes, subject, read.address, [&](uint32_t lane) {
+        Draft draft;
+        draft.array = name();
+        const std::string element = draft.array.elements_at(read.address[lane], read.bytes);
+        const bool several = element.find("` to `") != std::string::npos;
+        Finding& finding = draft.finding;
+        finding.message = element + (several ? " are " : " is ") + done_by(read.kind) + ", but " +
+                          who + " has ever written " + (several ? "them" : "it");
+        finding.allocation = draft.array.description;
+        finding.address = hex(read.address[lane]);
+        finding.bytes = read.bytes;
+        return draft;
+    });
 }
 
 bool begins_initialised(const machine::Allocation& allocation) {
@@ -121,7 +137,8 @@ void UninitializedGlobal::on_access(const AccessEvent& event) {
         uint32_t same = 1u << first;
         for (uint32_t m = left & ~same; m; m &= m - 1) {
             const uint32_t lane = uint32_t(std::countr_zero(m));
-            if (allocation && allocation->contains(event.address[lane], event.bytes)) same |= 1u << lane;
+            if (allocation && allocation->contains(event.address[lane], event.bytes))
+                same |= 1u << lane;
         }
         left &= ~same;
         if (!allocation || !allocation->contains(event.address[first], event.bytes)) continue;
@@ -131,25 +148,27 @@ void UninitializedGlobal::on_access(const AccessEvent& event) {
 
 void UninitializedGlobal::touch(const AccessEvent& event, const machine::Allocation& allocation,
                                 Bits& bits, uint32_t lanes) {
+    if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
     const uint32_t empty = unwritten_lanes(event, bits, allocation.address, lanes);
-    if (empty && !is_exchange(event)) report(event, allocation, empty);
+    if (empty && !is_exchange(event)) pending_.add(event, empty, &allocation);
 }
 
-void UninitializedGlobal::report(const AccessEvent& event, const machine::Allocation& allocation,
-                                 uint32_t lanes) {
-    const auto make = [&](uint32_t lane) {
-        Draft draft;
-        Finding& finding = draft.finding;
-        draft.array = name_global(event.warp->block->launch, allocation, event.element_bytes,
-                                  event.kind != AccessKind::kLoad);
-        finding.message = message(draft.array, event, event.address[lane], "nothing");
-        finding.allocation = draft.array.description;
-        finding.address = hex(event.address[lane]);
-        finding.bytes = event.bytes;
-        return draft;
-    };
-    findings_.add("uninitialized-global", event.site, *event.warp, lanes, allocation.id + 1ull,
-                  event.address, make);
+void UninitializedGlobal::on_block_barrier(const machine::BarrierEvent& event) {
+    if (pending_.empty() || event.expected != 0) return;
+    // In a cooperative launch it may be part of a grid-wide barrier.
+    pending_.on_block_barrier(event.block->serial, event.block->launch->cooperative);
+}
+
+void UninitializedGlobal::on_warp_sync(const machine::WarpSyncEvent& event) {
+    if (!pending_.empty()) pending_.on_warp_sync(event.warp->block->serial, event.warp->index);
+}
+
+void UninitializedGlobal::report(const Read& read) {
+    const auto& allocation = *static_cast<const machine::Allocation*>(read.owner);
+    add_finding(findings_, "uninitialized-global", read, allocation.id + 1ull, "nothing", [&] {
+        return name_global(
+            read.block.launch, allocation, read.element_bytes, read.kind != AccessKind::kLoad);
+    });
 }
 
 uint64_t UninitializedGlobal::shadow_bytes() const {
@@ -178,6 +197,7 @@ Bits& UninitializedShared::shadow(const machine::BlockInfo& block) {
 }
 
 void UninitializedShared::on_block_end(const machine::BlockInfo& block) {
+    if (!pending_.empty()) pending_.settle_block(block.serial);
     const auto found = blocks_.find(block.serial);
     if (found == blocks_.end()) return;
     if (current_bits_ == &found->second) current_bits_ = nullptr;
@@ -200,7 +220,8 @@ void UninitializedShared::on_access(const AccessEvent& event) {
         uint32_t same = 1u << std::countr_zero(left);
         for (uint32_t m = left & ~same; m; m &= m - 1) {
             const uint32_t lane = uint32_t(std::countr_zero(m));
-            if (machine::shared_variable_at(launch, event.address[lane]) == variable) same |= 1u << lane;
+            if (machine::shared_variable_at(launch, event.address[lane]) == variable)
+                same |= 1u << lane;
         }
         left &= ~same;
         if (variable) touch(event, *variable, bits, same);
@@ -210,21 +231,32 @@ void UninitializedShared::on_access(const AccessEvent& event) {
 void UninitializedShared::touch(const AccessEvent& event, const machine::SharedVariable& variable,
                                 Bits& bits, uint32_t lanes) {
     // Bit 0 stands for the block's first compact byte.
-    const uint32_t empty =
-        unwritten_lanes(event, bits, variable.address - variable.offset, lanes);
-    if (!empty || is_exchange(event)) return;
-    const auto make = [&](uint32_t lane) {
-        Draft draft;
-        Finding& finding = draft.finding;
-        draft.array = name_shared(*event.warp->block->launch, variable, event.element_bytes);
-        finding.message = message(draft.array, event, event.address[lane], "no thread of its block");
-        finding.allocation = draft.array.description;
-        finding.address = hex(event.address[lane]);
-        finding.bytes = event.bytes;
-        return draft;
-    };
-    findings_.add("uninitialized-shared", event.site, *event.warp, empty, variable.address,
-                  event.address, make);
+    if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
+    const uint32_t empty = unwritten_lanes(event, bits, variable.address - variable.offset, lanes);
+    if (empty && !is_exchange(event)) pending_.add(event, empty, &variable);
+}
+
+void UninitializedShared::on_block_barrier(const machine::BarrierEvent& event) {
+    if (!pending_.empty() && event.expected == 0) pending_.settle_block(event.block->serial);
+}
+
+void UninitializedShared::on_warp_sync(const machine::WarpSyncEvent& event) {
+    if (!pending_.empty()) pending_.on_warp_sync(event.warp->block->serial, event.warp->index);
+}
+
+// Blocks of a launch that was stopped do not end.
+void UninitializedShared::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
+    pending_.settle();
+    blocks_.clear();
+    current_bits_ = nullptr;
+}
+
+void UninitializedShared::report(const Read& read) {
+    const auto& variable = *static_cast<const machine::SharedVariable*>(read.owner);
+    add_finding(
+        findings_, "uninitialized-shared", read, variable.address, "no thread of its block", [&] {
+            return name_shared(*read.block.launch, variable, read.element_bytes);
+        });
 }
 
 }  // namespace checks

@@ -14,11 +14,16 @@ using machine::WarpSyncKind;
 
 std::string operation(WarpSyncKind kind) {
     switch (kind) {
-    case WarpSyncKind::kBarrier: return "`__syncwarp`";
-    case WarpSyncKind::kShuffle: return "the shuffle";
-    case WarpSyncKind::kVote: return "the vote";
-    case WarpSyncKind::kMatch: return "the match";
-    default: return "the reduction";
+    case WarpSyncKind::kBarrier:
+        return "`__syncwarp`";
+    case WarpSyncKind::kShuffle:
+        return "the shuffle";
+    case WarpSyncKind::kVote:
+        return "the vote";
+    case WarpSyncKind::kMatch:
+        return "the match";
+    default:
+        return "the reduction";
     }
 }
 
@@ -59,25 +64,33 @@ void WarpMask::on_warp_sync(const WarpSyncEvent& event) {
     const std::string mask = "the mask " + hex(event.named);
     const uint32_t here = event.arrived ? event.arrived : event.strangers;
     if (event.strangers) {
-        add(event, event.strangers, Severity::kError,
-            lanes_text(event.strangers) + (std::popcount(event.strangers) == 1 ? " takes" : " take") +
-                " part in " + name + " without being named in " + mask);
+        add(event,
+            event.strangers,
+            Severity::kError,
+            lanes_text(event.strangers) +
+                (std::popcount(event.strangers) == 1 ? " takes" : " take") + " part in " + name +
+                " without being named in " + mask);
     } else if (event.missing_waiting && here) {
-        add(event, here, Severity::kError,
+        add(event,
+            here,
+            Severity::kError,
             mask + " of " + name + " names " + lanes_text(event.missing_waiting) +
                 ", which never " + (std::popcount(event.missing_waiting) == 1 ? "comes" : "come") +
-                " here: only " + lanes_text(here) +
-                (std::popcount(here) == 1 ? " does" : " do"));
+                " here: only " + lanes_text(here) + (std::popcount(here) == 1 ? " does" : " do"));
     } else if (harmful) {
-        add(event, harmful, Severity::kError,
+        add(event,
+            harmful,
+            Severity::kError,
             lanes_text(harmful) + (std::popcount(harmful) == 1 ? " takes its" : " take their") +
                 " value from a lane that does not take part in " + name +
-                (event.missing_exited ? ": " + lanes_text(event.missing_exited) + " of its mask " +
-                                            (std::popcount(event.missing_exited) == 1 ? "has" : "have") +
-                                            " returned"
-                                      : ""));
+                (event.missing_exited
+                     ? ": " + lanes_text(event.missing_exited) + " of its mask " +
+                           (std::popcount(event.missing_exited) == 1 ? "has" : "have") + " returned"
+                     : ""));
     } else if (event.missing_exited && here) {
-        add(event, here, Severity::kWarning,
+        add(event,
+            here,
+            Severity::kWarning,
             mask + " of " + name + " names " + lanes_text(event.missing_exited) + ", which " +
                 (std::popcount(event.missing_exited) == 1 ? "has" : "have") + " already returned");
     }

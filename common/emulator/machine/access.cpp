@@ -17,7 +17,8 @@ namespace {
 // What a load from nowhere gives: NaN as a float, and no plausible index or pointer.
 constexpr unsigned char kPoison = 0xFF;
 
-template <class T> T load_as(const std::byte* p) {
+template <class T>
+T load_as(const std::byte* p) {
     T value;
     std::memcpy(&value, p, sizeof value);
     return value;
@@ -39,19 +40,22 @@ void move_load(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
         }
         if (mask == kAllLanes) {
             for (uint32_t i = 0; i < kWarpSize; ++i)
-                d[i] = R(load_as<M>(reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride)));
+                d[i] = R(load_as<M>(
+                    reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride)));
             return;
         }
         for_lanes(mask, [&](uint32_t i) {
-            d[i] = R(load_as<M>(reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride)));
+            d[i] = R(load_as<M>(
+                reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride)));
         });
         return;
     }
     for (uint32_t e = 0; e < op.vector; ++e) {
         R* d = ex.row<R>(op.rows[e]);
         for_lanes(mask, [&](uint32_t i) {
-            d[i] = R(load_as<M>(reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride) +
-                                e * sizeof(M)));
+            d[i] = R(
+                load_as<M>(reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride) +
+                           e * sizeof(M)));
         });
     }
 }
@@ -59,8 +63,6 @@ void move_load(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
 template <class M, class R>
 void move_store(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
                 const uint64_t* address, uint64_t lane_stride, bool contiguous) {
-    ++ex.changes;
-    ex.waits = 0;
     for (uint32_t e = 0; e < op.vector; ++e) {
         const R* s = ex.row<R>(op.rows[e]);
         if (contiguous && op.vector == 1) {
@@ -77,8 +79,10 @@ void move_store(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
         }
         for_lanes(mask, [&](uint32_t i) {
             const M value = M(s[i]);
-            std::memcpy(reinterpret_cast<std::byte*>(bias + address[i] + i * lane_stride) + e * sizeof(M),
-                        &value, sizeof value);
+            std::memcpy(reinterpret_cast<std::byte*>(bias + address[i] + i * lane_stride) +
+                            e * sizeof(M),
+                        &value,
+                        sizeof value);
         });
     }
 }
@@ -89,8 +93,15 @@ struct Wide {
 
 struct Addresses {
     alignas(64) uint64_t at[kWarpSize];
-    uint64_t low, high;  // of the first bytes, over the active lanes
-    bool contiguous;
+    uint64_t low = 0, high = 0;  // of the first bytes, over the active lanes
+    bool contiguous = false;
+    bool complete = true;  // false: contiguous, and only at[0] has been written so far
+    // The rest of the addresses, for those who look at them one by one.
+    void finish(uint32_t bytes) {
+        if (complete) return;
+        complete = true;
+        for (uint32_t i = 0; i < kWarpSize; ++i) at[i] = low + uint64_t(i) * bytes;
+    }
 };
 
 template <class A>
@@ -100,18 +111,17 @@ template <class A>
     const auto cut = [](uint64_t v) { return sizeof(A) == 4 ? v & 0xffffffffu : v; };
     if (mask == kAllLanes) {
         const uint64_t first = cut(uint64_t(base[0]) + add);
-        uint64_t differs = 0;
-#pragma GCC ivdep
-        for (uint32_t i = 0; i < kWarpSize; ++i) {
-            out.at[i] = cut(uint64_t(base[i]) + add);
-            differs |= out.at[i] ^ (first + uint64_t(i) * bytes);
-        }
-        out.contiguous = differs == 0;
+        A differs = 0;
+        for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
+        out.contiguous = differs == 0 && first <= cut(first + (kWarpSize - 1) * bytes);
         if (out.contiguous) {
-            out.low = first;
-            out.high = out.at[kWarpSize - 1];
+            out.low = out.at[0] = first;
+            out.high = first + (kWarpSize - 1) * bytes;
+            out.complete = false;
             return;
         }
+#pragma GCC ivdep
+        for (uint32_t i = 0; i < kWarpSize; ++i) out.at[i] = cut(uint64_t(base[i]) + add);
         uint64_t low = first, high = first;
         for (uint32_t i = 1; i < kWarpSize; ++i) {
             low = out.at[i] < low ? out.at[i] : low;
@@ -141,7 +151,8 @@ struct Place {
 void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
     const auto fill = [&](uint32_t row, uint32_t bytes) {
         if (row == kNoRow) return;
-        for_lanes(lanes, [&](uint32_t i) { std::memset(ex.rows + row + i * bytes, kPoison, bytes); });
+        for_lanes(lanes,
+                  [&](uint32_t i) { std::memset(ex.rows + row + i * bytes, kPoison, bytes); });
     };
     if (op.kind == AccessKind::kLoad)
         for (uint32_t e = 0; e < op.vector; ++e) fill(op.rows[e], op.row_bytes);
@@ -149,14 +160,10 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
         fill(op.dst, op.row_bytes);
 }
 
-void notify(Executor& ex, const MemoryOp& op, Space space, uint32_t mask, const Addresses& a,
-            const Place& place, uint32_t misaligned) {
-    Observers& all = ex.observers;
-    const std::vector<Observer*>& list = space == Space::kShared  ? all.shared
-                                         : space == Space::kLocal ? all.local
-                                                                  : all.global;
-    const bool wrong = place.bad | misaligned;
-    if (list.empty() && !(wrong && !all.bad.empty())) return;
+[[gnu::noinline]] void tell(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
+                            Addresses& a, const Place& place, uint32_t misaligned,
+                            const std::vector<Observer*>& list) {
+    a.finish(op.bytes);
     AccessEvent event;
     event.warp = &ex.warp->info;
     event.site = ex.current->site;
@@ -185,15 +192,27 @@ void notify(Executor& ex, const MemoryOp& op, Space space, uint32_t mask, const 
             for (uint32_t e = 0; e < op.vector; ++e)
                 for_lanes(mask, [&](uint32_t i) {
                     std::memcpy(packed + i * 16 + e * op.element_bytes,
-                                ex.rows + op.rows[e] + i * op.row_bytes, op.element_bytes);
+                                ex.rows + op.rows[e] + i * op.row_bytes,
+                                op.element_bytes);
                 });
             event.values = packed;
             event.value_stride = 16;
         }
     }
     for (Observer* o : list) o->on_access(event);
-    if (wrong)
-        for (Observer* o : all.bad) o->on_access(event);
+    if (place.bad | misaligned)
+        for (Observer* o : ex.observers.bad) o->on_access(event);
+}
+
+[[gnu::always_inline]] inline void notify(Executor& ex, const MemoryOp& op, Space space,
+                                          uint32_t mask, Addresses& a, const Place& place,
+                                          uint32_t misaligned) {
+    Observers& all = ex.observers;
+    const std::vector<Observer*>& list = space == Space::kShared  ? all.shared
+                                         : space == Space::kLocal ? all.local
+                                                                  : all.global;
+    if (list.empty() && !((place.bad | misaligned) && !all.bad.empty())) return;
+    tell(ex, op, space, mask, a, place, misaligned, list);
 }
 
 uint32_t misaligned_lanes(const Addresses& a, uint32_t mask, uint32_t bytes) {
@@ -219,7 +238,15 @@ bool hardware_faults(const Allocation* a, uint64_t address) {
     return address + kPage < a->address || address > a->address + a->bytes + kPage;
 }
 
-void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask, const Addresses& a) {
+// A store that other threads can see is progress; one to this thread's own memory is not.
+void note_store(Executor& ex, const MemoryOp& op) {
+    if (op.kind != AccessKind::kStore) return;
+    ++ex.changes;
+    ex.waits = 0;
+}
+
+void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask, Addresses& a) {
+    note_store(ex, op);
     Place place;
     const uint64_t span = a.high - a.low + op.bytes;
     Allocation* one = op.cache;
@@ -235,14 +262,17 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
     if (one) [[likely]] {
         place.allocation = one;
         notify(ex, op, space, mask, a, place, misaligned);
-        op.mover(ex, op, mask, uint64_t(uintptr_t(one->host)) - one->address, a.at, 0, a.contiguous);
+        op.mover(
+            ex, op, mask, uint64_t(uintptr_t(one->host)) - one->address, a.at, 0, a.contiguous);
         return;
     }
+    a.finish(op.bytes);
     Allocation* owner[kWarpSize];
     for_lanes(mask, [&](uint32_t i) {
         Allocation* found = ex.memory.find(a.at[i]);
         owner[i] = found;
-        if (!(found && found->live && found->contains(a.at[i], op.bytes) && writable(*found, op.kind))) {
+        if (!(found && found->live && found->contains(a.at[i], op.bytes) &&
+              writable(*found, op.kind))) {
             place.bad |= 1u << i;
             if (hardware_faults(found, a.at[i])) ex.fail(LaunchStatus::kIllegalAddress);
         }
@@ -250,11 +280,18 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
     notify(ex, op, space, mask, a, place, misaligned);
     if (place.bad) poison(ex, op, place.bad);
     for_lanes(mask & ~place.bad, [&](uint32_t i) {
-        op.mover(ex, op, 1u << i, uint64_t(uintptr_t(owner[i]->host)) - owner[i]->address, a.at, 0, false);
+        op.mover(ex,
+                 op,
+                 1u << i,
+                 uint64_t(uintptr_t(owner[i]->host)) - owner[i]->address,
+                 a.at,
+                 0,
+                 false);
     });
 }
 
-void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, const Addresses& a) {
+void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
+    note_store(ex, op);
     Place place;
     const uint64_t host = uint64_t(uintptr_t(ex.block->shared.data()));
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
@@ -266,11 +303,13 @@ void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, const Addres
         op.mover(ex, op, mask, host + v->offset - v->address, a.at, 0, a.contiguous);
         return;
     }
+    a.finish(op.bytes);
     const SharedVariable* owner[kWarpSize];
     for_lanes(mask, [&](uint32_t i) {
         const uint64_t at = uint32_t(a.at[i]);
         owner[i] = ex.windows[at >> kSharedWindowBits];
-        if (!(owner[i] && at >= owner[i]->address && at + op.bytes <= owner[i]->address + owner[i]->bytes))
+        if (!(owner[i] && at >= owner[i]->address &&
+              at + op.bytes <= owner[i]->address + owner[i]->bytes))
             place.bad |= 1u << i;
     });
     notify(ex, op, Space::kShared, mask, a, place, misaligned);
@@ -280,8 +319,9 @@ void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, const Addres
     });
 }
 
-void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, const Addresses& a) {
+void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
     Place place;
+    a.finish(op.bytes);
     std::byte* memory = ex.local_memory();
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
     const auto inside = [&](uint64_t low, uint64_t end) {
@@ -302,8 +342,9 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, const Address
         op.mover(ex, op, good, uint64_t(uintptr_t(memory)), a.at, ex.local_stride(), false);
 }
 
-void access_parameters(Executor& ex, const MemoryOp& op, uint32_t mask, const Addresses& a) {
+void access_parameters(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
     Place place;
+    a.finish(op.bytes);
     for_lanes(mask, [&](uint32_t i) {
         const bool good = op.kind == AccessKind::kLoad &&
                           uint32_t(a.at[i]) + uint64_t(op.bytes) <= ex.arguments.size();
@@ -320,8 +361,9 @@ void access_parameters(Executor& ex, const MemoryOp& op, uint32_t mask, const Ad
         op.mover(ex, op, good, uint64_t(uintptr_t(ex.arguments.data())), low.at, 0, false);
 }
 
-void access_nowhere(Executor& ex, const MemoryOp& op, uint32_t mask, const Addresses& a) {
+void access_nowhere(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
     Place place;
+    a.finish(op.bytes);
     place.bad = mask;
     notify(ex, op, Space::kNone, mask, a, place, 0);
     poison(ex, op, mask);
@@ -338,17 +380,26 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
         case kLocalTag:
             at.low &= 0xffffffffu;
             at.high &= 0xffffffffu;
-            for_lanes(lanes, [&](uint32_t i) { at.at[i] &= 0xffffffffu; });
-            if (which == kSharedTag) access_shared(ex, op, lanes, at);
-            else access_local(ex, op, lanes, at);
+            if (at.complete)
+                for_lanes(lanes, [&](uint32_t i) { at.at[i] &= 0xffffffffu; });
+            else
+                at.at[0] = at.low;
+            if (which == kSharedTag)
+                access_shared(ex, op, lanes, at);
+            else
+                access_local(ex, op, lanes, at);
             return;
-        case kParamTag: return access_parameters(ex, op, lanes, at);
-        case 0: return access_global(ex, op, Space::kGlobal, lanes, at);
-        default: return access_nowhere(ex, op, lanes, at);
+        case kParamTag:
+            return access_parameters(ex, op, lanes, at);
+        case 0:
+            return access_global(ex, op, Space::kGlobal, lanes, at);
+        default:
+            return access_nowhere(ex, op, lanes, at);
         }
     };
     if (tag == a.high >> 56) return one_space(tag, mask, a);
     // Lanes in different spaces: one space after the other.
+    a.finish(op.bytes);
     for (uint32_t rest = mask; rest;) {
         const uint64_t which = a.at[std::countr_zero(rest)] >> 56;
         Addresses part;
@@ -372,7 +423,8 @@ bool polls(const MemoryOp& op) {
     return op.order != MemoryOrder::kWeak && op.kind == AccessKind::kLoad;
 }
 
-template <Space S> void access(Lanes& lanes, const Instr& in) {
+template <Space S>
+void access(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
     ex.current = &in;
     const MemoryOp& op = in.as<MemoryOp>();
@@ -387,8 +439,8 @@ template <Space S> void access(Lanes& lanes, const Instr& in) {
         break;
     case MemoryOp::Base::kAbsolute:
     case MemoryOp::Base::kLocal: {
-        const uint64_t at = uint64_t(op.offset) +
-                            (op.base == MemoryOp::Base::kLocal ? ex.frame->local_base : 0);
+        const uint64_t at =
+            uint64_t(op.offset) + (op.base == MemoryOp::Base::kLocal ? ex.frame->local_base : 0);
         for (uint32_t i = 0; i < kWarpSize; ++i) a.at[i] = at;
         a.low = a.high = at;
         a.contiguous = false;
@@ -396,6 +448,8 @@ template <Space S> void access(Lanes& lanes, const Instr& in) {
     }
     }
     if (polls(op)) ++ex.waits;
+    // Movers other than plain loads and stores, and vectors, look at every address.
+    if (op.kind > AccessKind::kStore || op.vector != 1) a.finish(op.bytes);
     if constexpr (S == Space::kGlobal || S == Space::kConst) {
         access_global(ex, op, S, mask, a);
     } else if constexpr (S == Space::kShared) {
@@ -443,7 +497,8 @@ void kernel_parameter(Lanes& lanes, const Instr& in) {
 }
 
 // ld.param and st.param of a function call: each lane's own bytes, in the frame.
-template <AccessKind K> void function_parameter(Lanes& lanes, const Instr& in) {
+template <AccessKind K>
+void function_parameter(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
     ex.current = &in;
     const MemoryOp& op = in.as<MemoryOp>();
@@ -455,37 +510,59 @@ template <AccessKind K> void function_parameter(Lanes& lanes, const Instr& in) {
         return access_nowhere(ex, op, ex.mask, a);
     }
     for (uint64_t& x : a.at) x = uint64_t(op.offset);
-    op.mover(ex, op, ex.mask, uint64_t(uintptr_t(ex.rows)) + op.region.offset, a.at, op.region.stride,
+    op.mover(ex,
+             op,
+             ex.mask,
+             uint64_t(uintptr_t(ex.rows)) + op.region.offset,
+             a.at,
+             op.region.stride,
              false);
 }
 
-template <class M> Mover load_into(unsigned row_bytes) {
+template <class M>
+Mover load_into(unsigned row_bytes) {
     switch (row_bytes) {
-    case 2: return sizeof(M) <= 2 ? move_load<M, uint16_t> : nullptr;
-    case 4: return sizeof(M) <= 4 ? move_load<M, uint32_t> : nullptr;
-    case 8: return move_load<M, uint64_t>;
-    default: return nullptr;
+    case 2:
+        return sizeof(M) <= 2 ? move_load<M, uint16_t> : nullptr;
+    case 4:
+        return sizeof(M) <= 4 ? move_load<M, uint32_t> : nullptr;
+    case 8:
+        return move_load<M, uint64_t>;
+    default:
+        return nullptr;
     }
 }
 
-template <class M> Mover store_from(unsigned row_bytes) {
+template <class M>
+Mover store_from(unsigned row_bytes) {
     switch (row_bytes) {
-    case 2: return sizeof(M) <= 2 ? move_store<M, uint16_t> : nullptr;
-    case 4: return sizeof(M) <= 4 ? move_store<M, uint32_t> : nullptr;
-    case 8: return move_store<M, uint64_t>;
-    default: return nullptr;
+    case 2:
+        return sizeof(M) <= 2 ? move_store<M, uint16_t> : nullptr;
+    case 4:
+        return sizeof(M) <= 4 ? move_store<M, uint32_t> : nullptr;
+    case 8:
+        return move_store<M, uint64_t>;
+    default:
+        return nullptr;
     }
 }
 
 Handler address_handler(Space space, AccessKind kind) {
     switch (space) {
-    case Space::kGlobal: return access<Space::kGlobal>;
-    case Space::kConst: return kind == AccessKind::kLoad ? access<Space::kConst> : nullptr;
-    case Space::kShared: return access<Space::kShared>;
-    case Space::kLocal: return access<Space::kLocal>;
-    case Space::kParam: return access<Space::kParam>;
-    case Space::kGeneric: return access<Space::kGeneric>;
-    default: return nullptr;
+    case Space::kGlobal:
+        return access<Space::kGlobal>;
+    case Space::kConst:
+        return kind == AccessKind::kLoad ? access<Space::kConst> : nullptr;
+    case Space::kShared:
+        return access<Space::kShared>;
+    case Space::kLocal:
+        return access<Space::kLocal>;
+    case Space::kParam:
+        return access<Space::kParam>;
+    case Space::kGeneric:
+        return access<Space::kGeneric>;
+    default:
+        return nullptr;
     }
 }
 
@@ -496,23 +573,35 @@ Handler function_parameter_handler(AccessKind kind) {
 
 Mover load_mover(unsigned element_bytes, unsigned row_bytes, bool sign_extend) {
     switch (element_bytes) {
-    case 1: return sign_extend ? load_into<int8_t>(row_bytes) : load_into<uint8_t>(row_bytes);
-    case 2: return sign_extend ? load_into<int16_t>(row_bytes) : load_into<uint16_t>(row_bytes);
-    case 4: return sign_extend ? load_into<int32_t>(row_bytes) : load_into<uint32_t>(row_bytes);
-    case 8: return load_into<uint64_t>(row_bytes);
-    case 16: return row_bytes == 16 ? move_load<Wide, Wide> : nullptr;
-    default: return nullptr;
+    case 1:
+        return sign_extend ? load_into<int8_t>(row_bytes) : load_into<uint8_t>(row_bytes);
+    case 2:
+        return sign_extend ? load_into<int16_t>(row_bytes) : load_into<uint16_t>(row_bytes);
+    case 4:
+        return sign_extend ? load_into<int32_t>(row_bytes) : load_into<uint32_t>(row_bytes);
+    case 8:
+        return load_into<uint64_t>(row_bytes);
+    case 16:
+        return row_bytes == 16 ? move_load<Wide, Wide> : nullptr;
+    default:
+        return nullptr;
     }
 }
 
 Mover store_mover(unsigned element_bytes, unsigned row_bytes) {
     switch (element_bytes) {
-    case 1: return store_from<uint8_t>(row_bytes);
-    case 2: return store_from<uint16_t>(row_bytes);
-    case 4: return store_from<uint32_t>(row_bytes);
-    case 8: return store_from<uint64_t>(row_bytes);
-    case 16: return row_bytes == 16 ? move_store<Wide, Wide> : nullptr;
-    default: return nullptr;
+    case 1:
+        return store_from<uint8_t>(row_bytes);
+    case 2:
+        return store_from<uint16_t>(row_bytes);
+    case 4:
+        return store_from<uint32_t>(row_bytes);
+    case 8:
+        return store_from<uint64_t>(row_bytes);
+    case 16:
+        return row_bytes == 16 ? move_store<Wide, Wide> : nullptr;
+    default:
+        return nullptr;
     }
 }
 

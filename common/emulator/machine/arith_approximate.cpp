@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
-// PTX ISA "Floating Point Instructions", the .approx ones for f32 and f64: rcp, sqrt, rsqrt, div, sin,
-// cos, ex2, lg2, tanh. Within PTX's error bounds; a GPU's last bits may differ, except where PTX says
-// exactly what is lost: division by huge numbers, the f64 forms that see the upper 32 bits only.
+// PTX ISA "Floating Point Instructions", the .approx ones for f32 and f64: rcp, sqrt, rsqrt, div,
+// sin, cos, ex2, lg2, tanh. Within PTX's error bounds; a GPU's last bits may differ, except where
+// PTX says exactly what is lost: division by huge numbers, the f64 forms that see the upper 32 bits
+// only.
 #include "machine/arith_float.h"
 #include "machine/arith_functions.h"
 
 namespace machine::ARITH_NS {
 namespace {
 
-template <class T, class S> struct Rsqrt {
+template <class T, class S>
+struct Rsqrt {
     // In double, so that the square root's rounding does not show.
     static T apply(T a) { return S::out(T(1.0 / root(double(S::in(a))))); }
 };
 
 // a * (1 / b) on hardware: for |b| > 2^126 the reciprocal is subnormal and counts as zero.
-template <class T, class S> struct DivApproximate {
+template <class T, class S>
+struct DivApproximate {
     static T apply(T a, T b) {
         const T x = S::in(a), y = S::in(b);
         const uint32_t magnitude = bits_as<uint32_t>(y) & 0x7fffffff;
@@ -26,18 +29,24 @@ template <class T, class S> struct DivApproximate {
 
 // The argument in turns, as an f32: hardware multiplies by 1/(2 pi) first, and what that rounding
 // loses is why sin.approx is only good for small arguments.
-[[gnu::always_inline]] inline double turns(float a) { return double(a * 0.159154943f); }
+[[gnu::always_inline]] inline double turns(float a) {
+    return double(a * 0.159154943f);
+}
 
-template <class T, class S> struct Sin {
+template <class T, class S>
+struct Sin {
     static T apply(T a) { return S::out(T(circle<false>(turns(S::in(a))))); }
 };
-template <class T, class S> struct Cos {
+template <class T, class S>
+struct Cos {
     static T apply(T a) { return S::out(T(circle<true>(turns(S::in(a))))); }
 };
-template <class T, class S> struct Ex2 {
+template <class T, class S>
+struct Ex2 {
     static T apply(T a) { return S::out(T(exp2_of(double(S::in(a))))); }
 };
-template <class T, class S> struct Lg2 {
+template <class T, class S>
+struct Lg2 {
     static T apply(T a) { return S::out(T(log2_of(double(S::in(a))))); }
 };
 struct Tanh {
@@ -45,7 +54,8 @@ struct Tanh {
 };
 
 // rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: the upper 32 bits of the operand in, of the result out.
-template <bool square_root> struct Upper64 {
+template <bool square_root>
+struct Upper64 {
     static double apply(double a) {
         constexpr uint64_t kSign = uint64_t(1) << 63, kUpper = 0xffffffff00000000;
         uint64_t bits = bits_as<uint64_t>(a) & kUpper;
@@ -58,9 +68,12 @@ template <bool square_root> struct Upper64 {
     }
 };
 
-template <template <class, class> class Op> bool bind_f32(const Form& form, Selected& out) {
+template <template <class, class> class Op>
+bool bind_f32(const Form& form, Selected& out) {
     if (form.type() != Type::kF32) return false;
-    const auto binder = [&]<class X>(X*) __attribute__((always_inline)) { return bind<X>(out); };
+    const auto binder = [&]<class X>(X*) __attribute__((always_inline)) {
+        return bind<X>(out);
+    };
     return form.has(Mod::k_ftz) ? binder((Op<float, Style<float, true, false>>*)nullptr)
                                 : binder((Op<float, Style<float, false, false>>*)nullptr);
 }
@@ -78,16 +91,26 @@ bool select_approximate(const Form& form, Selected& out) {
                    : bind<Rsqrt<double, Style<double, false, false>>>(out);
     }
     switch (form.opcode) {
-    case Opcode::k_rcp: return bind_f32<RcpFloat>(form, out);
-    case Opcode::k_sqrt: return bind_f32<SqrtFloat>(form, out);
-    case Opcode::k_rsqrt: return bind_f32<Rsqrt>(form, out);
-    case Opcode::k_div: return bind_f32<DivApproximate>(form, out);
-    case Opcode::k_sin: return bind_f32<Sin>(form, out);
-    case Opcode::k_cos: return bind_f32<Cos>(form, out);
-    case Opcode::k_ex2: return bind_f32<Ex2>(form, out);
-    case Opcode::k_lg2: return bind_f32<Lg2>(form, out);
-    case Opcode::k_tanh: return form.type() == Type::kF32 && !ftz && bind<Tanh>(out);
-    default: return false;
+    case Opcode::k_rcp:
+        return bind_f32<RcpFloat>(form, out);
+    case Opcode::k_sqrt:
+        return bind_f32<SqrtFloat>(form, out);
+    case Opcode::k_rsqrt:
+        return bind_f32<Rsqrt>(form, out);
+    case Opcode::k_div:
+        return bind_f32<DivApproximate>(form, out);
+    case Opcode::k_sin:
+        return bind_f32<Sin>(form, out);
+    case Opcode::k_cos:
+        return bind_f32<Cos>(form, out);
+    case Opcode::k_ex2:
+        return bind_f32<Ex2>(form, out);
+    case Opcode::k_lg2:
+        return bind_f32<Lg2>(form, out);
+    case Opcode::k_tanh:
+        return form.type() == Type::kF32 && !ftz && bind<Tanh>(out);
+    default:
+        return false;
     }
 }
 

@@ -11,7 +11,8 @@ __extension__ typedef unsigned __int128 Unsigned128;
 
 enum class Kind { kAdd, kSub, kMadLow, kMadHigh };
 
-template <class T> [[gnu::always_inline]] inline T high_product(T a, T b) {
+template <class T>
+[[gnu::always_inline]] inline T high_product(T a, T b) {
     if constexpr (sizeof(T) == 4) {
         using W = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
         return T((W(a) * W(b)) >> 32);
@@ -21,7 +22,8 @@ template <class T> [[gnu::always_inline]] inline T high_product(T a, T b) {
     }
 }
 
-template <class T, Kind kind, bool uses, bool sets> void carry(Lanes& lanes, const Instr& in) {
+template <class T, Kind kind, bool uses, bool sets>
+void carry(Lanes& lanes, const Instr& in) {
     using U = Bits<T>;
     U* const d = lanes.row<U>(in.dst);
     const T* const a = lanes.row<T>(in.src[0]);
@@ -29,33 +31,36 @@ template <class T, Kind kind, bool uses, bool sets> void carry(Lanes& lanes, con
     constexpr bool mad = kind == Kind::kMadLow || kind == Kind::kMadHigh;
     const U* const c = mad ? lanes.row<U>(in.src[2]) : nullptr;
     uint32_t flags = 0;
-    for_lanes(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
-        U x = U(a[i]), y = U(b[i]);
-        if constexpr (kind == Kind::kMadLow) x = U(x * y), y = c[i];
-        if constexpr (kind == Kind::kMadHigh) x = U(high_product(a[i], b[i])), y = c[i];
-        const U carried = uses ? lanes.carry >> i & 1 : 0;
-        U result;
-        bool out;
-        if constexpr (kind == Kind::kSub) {
-            const U partial = U(x - y);
-            result = U(partial - carried);
-            out = x < y || partial < carried;
-        } else {
-            const U partial = U(x + y);
-            result = U(partial + carried);
-            out = partial < x || result < partial;
-        }
-        flags |= uint32_t(out) << i;
-        d[i] = result;
-    });
+    for_lanes(
+        lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
+            U x = U(a[i]), y = U(b[i]);
+            if constexpr (kind == Kind::kMadLow) x = U(x * y), y = c[i];
+            if constexpr (kind == Kind::kMadHigh) x = U(high_product(a[i], b[i])), y = c[i];
+            const U carried = uses ? lanes.carry >> i & 1 : 0;
+            U result;
+            bool out;
+            if constexpr (kind == Kind::kSub) {
+                const U partial = U(x - y);
+                result = U(partial - carried);
+                out = x < y || partial < carried;
+            } else {
+                const U partial = U(x + y);
+                result = U(partial + carried);
+                out = partial < x || result < partial;
+            }
+            flags |= uint32_t(out) << i;
+            d[i] = result;
+        });
     if (sets) lanes.carry = (lanes.carry & ~lanes.mask) | flags;
 }
 
-template <class T, Kind kind> Handler carry_handler(bool uses, bool sets) {
+template <class T, Kind kind>
+Handler carry_handler(bool uses, bool sets) {
     if (uses) return sets ? &carry<T, kind, true, true> : &carry<T, kind, true, false>;
     return sets ? &carry<T, kind, false, true> : nullptr;
 }
-template <Kind kind> Handler carry_of_width(unsigned bytes, bool uses, bool sets) {
+template <Kind kind>
+Handler carry_of_width(unsigned bytes, bool uses, bool sets) {
     return bytes == 4   ? carry_handler<uint32_t, kind>(uses, sets)
            : bytes == 8 ? carry_handler<uint64_t, kind>(uses, sets)
                         : nullptr;
@@ -71,20 +76,34 @@ bool select_carry(const Form& form, Selected& out) {
     const bool sets = form.has(Mod::k_cc), high = form.has(Mod::k_hi);
     bool mad = false;
     switch (form.opcode) {
-    case Opcode::k_add: out.handler = carry_of_width<Kind::kAdd>(bytes, false, sets); break;
-    case Opcode::k_addc: out.handler = carry_of_width<Kind::kAdd>(bytes, true, sets); break;
-    case Opcode::k_sub: out.handler = carry_of_width<Kind::kSub>(bytes, false, sets); break;
-    case Opcode::k_subc: out.handler = carry_of_width<Kind::kSub>(bytes, true, sets); break;
-    case Opcode::k_mad: case Opcode::k_madc: {
+    case Opcode::k_add:
+        out.handler = carry_of_width<Kind::kAdd>(bytes, false, sets);
+        break;
+    case Opcode::k_addc:
+        out.handler = carry_of_width<Kind::kAdd>(bytes, true, sets);
+        break;
+    case Opcode::k_sub:
+        out.handler = carry_of_width<Kind::kSub>(bytes, false, sets);
+        break;
+    case Opcode::k_subc:
+        out.handler = carry_of_width<Kind::kSub>(bytes, true, sets);
+        break;
+    case Opcode::k_mad:
+    case Opcode::k_madc: {
         const bool uses = form.opcode == Opcode::k_madc;
         mad = true;
-        if (!high) out.handler = carry_of_width<Kind::kMadLow>(bytes, uses, sets);
-        else if (type == Type::kS32) out.handler = carry_handler<int32_t, Kind::kMadHigh>(uses, sets);
-        else if (type == Type::kS64) out.handler = carry_handler<int64_t, Kind::kMadHigh>(uses, sets);
-        else out.handler = carry_of_width<Kind::kMadHigh>(bytes, uses, sets);
+        if (!high)
+            out.handler = carry_of_width<Kind::kMadLow>(bytes, uses, sets);
+        else if (type == Type::kS32)
+            out.handler = carry_handler<int32_t, Kind::kMadHigh>(uses, sets);
+        else if (type == Type::kS64)
+            out.handler = carry_handler<int64_t, Kind::kMadHigh>(uses, sets);
+        else
+            out.handler = carry_of_width<Kind::kMadHigh>(bytes, uses, sets);
         break;
     }
-    default: return false;
+    default:
+        return false;
     }
     out.sources = mad ? 3 : 2;
     out.dst = out.src[0] = out.src[1] = out.src[2] = type;

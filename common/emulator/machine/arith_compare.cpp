@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // PTX ISA "Comparison and Selection Instructions": setp and set, for every type and comparison.
 //
-// A handler computes one base comparison of 32 lanes; Instr::extra says what becomes of the mask, so
-// all other combinations cost no code: negation (unordered "lt" is "not ge"), the boolean operation
-// with a third predicate, the second destination q, and set's number per lane instead of a predicate.
+// A handler computes one base comparison of 32 lanes; Instr::extra says what becomes of the mask,
+// so all other combinations cost no code: negation (unordered "lt" is "not ge"), the boolean
+// operation with a third predicate, the second destination q, and set's number per lane instead of
+// a predicate.
 #include "machine/arith_float.h"
 
 namespace machine::ARITH_NS {
@@ -11,35 +12,51 @@ namespace {
 
 enum Extras : uint16_t {
     kNegate = 1,
-    kAnd = 1 << 1, kOr = 2 << 1, kXor = 3 << 1, kBoolean = 3 << 1,
-    kSecond = 1 << 3,                      // p|q: q gets the opposite comparison
-    kSetShift = 4, kSet = 7 << kSetShift,  // a SetValue + 1
-    kFlush = 1 << 7,                       // .ftz, where the handler asks for it at run time
+    kAnd = 1 << 1,
+    kOr = 2 << 1,
+    kXor = 3 << 1,
+    kBoolean = 3 << 1,
+    kSecond = 1 << 3,  // p|q: q gets the opposite comparison
+    kSetShift = 4,
+    kSet = 7 << kSetShift,  // a SetValue + 1
+    kFlush = 1 << 7,        // .ftz, where the handler asks for it at run time
 };
 enum SetValue { kOnes32, kOne32, kOnes16, kOneHalf, kOneBf16, kOneHalf2, kOneBf162 };
-constexpr uint32_t kSetBits[] = {0xffffffff, 0x3f800000, 0xffff,     0x3c00,
-                                 0x3f80,     0x3c003c00, 0x3f803f80};
+constexpr uint32_t kSetBits[] = {
+    0xffffffff, 0x3f800000, 0xffff, 0x3c00, 0x3f80, 0x3c003c00, 0x3f803f80};
 
 // Base comparisons. kNe and kNum are for floats: true only when neither operand is NaN.
 enum Base { kEq, kLt, kLe, kGt, kGe, kNe, kNum };
-template <Base base, class T> [[gnu::always_inline]] inline bool compare(T a, T b) {
+template <Base base, class T>
+[[gnu::always_inline]] inline bool compare(T a, T b) {
     switch (base) {
-    case kEq: return a == b;
-    case kLt: return a < b;
-    case kLe: return a <= b;
-    case kGt: return a > b;
-    case kGe: return a >= b;
-    case kNe: return a < b || a > b;
-    case kNum: return a == a && b == b;
+    case kEq:
+        return a == b;
+    case kLt:
+        return a < b;
+    case kLe:
+        return a <= b;
+    case kGt:
+        return a > b;
+    case kGe:
+        return a >= b;
+    case kNe:
+        return a < b || a > b;
+    case kNum:
+        return a == a && b == b;
     }
 }
 
 [[gnu::always_inline]] inline uint32_t combined(uint32_t bits, uint32_t other, uint16_t extra) {
     switch (extra & kBoolean) {
-    case kAnd: return bits & other;
-    case kOr: return bits | other;
-    case kXor: return bits ^ other;
-    default: return bits;
+    case kAnd:
+        return bits & other;
+    case kOr:
+        return bits | other;
+    case kXor:
+        return bits ^ other;
+    default:
+        return bits;
     }
 }
 void store_mask(Lanes& lanes, uint32_t row, uint32_t bits) {
@@ -55,11 +72,14 @@ void store_mask(Lanes& lanes, uint32_t row, uint32_t bits) {
     if (const unsigned set = (extra & kSet) >> kSetShift) {
         const uint32_t value = kSetBits[set - 1];
         const bool narrow = value <= 0xffff;
-        for_lanes(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
-            const uint32_t number = first >> i & 1 ? value : 0;
-            if (narrow) lanes.row<uint16_t>(in.dst)[i] = uint16_t(number);
-            else lanes.row<uint32_t>(in.dst)[i] = number;
-        });
+        for_lanes(
+            lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
+                const uint32_t number = first >> i & 1 ? value : 0;
+                if (narrow)
+                    lanes.row<uint16_t>(in.dst)[i] = uint16_t(number);
+                else
+                    lanes.row<uint32_t>(in.dst)[i] = number;
+            });
         return;
     }
     const uint32_t second = combined(~bits, other, extra);
@@ -76,19 +96,25 @@ void store_mask(Lanes& lanes, uint32_t row, uint32_t bits) {
     }
 }
 
-template <Base base, class T, bool ftz> void compare_rows(Lanes& lanes, const Instr& in) {
+template <Base base, class T, bool ftz>
+void compare_rows(Lanes& lanes, const Instr& in) {
     const T* const a = lanes.row<T>(in.src[0]);
     const T* const b = lanes.row<T>(in.src[1]);
-    finish(lanes, in, lane_mask<LaneOf<T>>(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
-               if constexpr (ftz) return compare<base>(flushed(a[i]), flushed(b[i]));
-               else return compare<base>(a[i], b[i]);
-           }));
+    finish(lanes,
+           in,
+           lane_mask<LaneOf<T>>(
+               lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
+                   if constexpr (ftz)
+                       return compare<base>(flushed(a[i]), flushed(b[i]));
+                   else
+                       return compare<base>(a[i], b[i]);
+               }));
 }
 
 // 16-bit floats in words of type W, the element in the lower or upper half.
-template <class H> [[gnu::always_inline]] inline float element(uint32_t bits, float smallest) {
-    const float x = std::is_same_v<H, Half> ? half_to_float(bits)
-                                            : bf16_to_float(bits);
+template <class H>
+[[gnu::always_inline]] inline float element(uint32_t bits, float smallest) {
+    const float x = std::is_same_v<H, Half> ? half_to_float(bits) : bf16_to_float(bits);
     return __builtin_fabsf(x) < smallest ? 0.0f : x;
 }
 template <Base base, class H, class W>
@@ -96,17 +122,23 @@ template <Base base, class H, class W>
                                                         unsigned shift) {
     const W* const a = lanes.row<W>(in.src[0]);
     const W* const b = lanes.row<W>(in.src[1]);
-    const float smallest = !(in.extra & kFlush) ? 0.0f : std::is_same_v<H, Half> ? 0x1p-14f : 0x1p-126f;
-    return lane_mask<int32_t>(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
-        return compare<base>(element<H>(uint32_t(a[i]) >> shift, smallest),
-                             element<H>(uint32_t(b[i]) >> shift, smallest));
-    });
+    const float smallest = !(in.extra & kFlush)      ? 0.0f
+                           : std::is_same_v<H, Half> ? 0x1p-14f
+                                                     : 0x1p-126f;
+    return lane_mask<int32_t>(
+        lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
+            return compare<base>(element<H>(uint32_t(a[i]) >> shift, smallest),
+                                 element<H>(uint32_t(b[i]) >> shift, smallest));
+        });
 }
-template <Base base, class H, bool> void compare_halves(Lanes& lanes, const Instr& in) {
+template <Base base, class H, bool>
+void compare_halves(Lanes& lanes, const Instr& in) {
     finish(lanes, in, compare_elements<base, H, uint16_t>(lanes, in, 0));
 }
-// f16x2: p is the comparison of the lower elements and q that of the upper ones; or a packed number.
-template <Base base, class H, bool> void compare_pairs(Lanes& lanes, const Instr& in) {
+// f16x2: p is the comparison of the lower elements and q that of the upper ones; or a packed
+// number.
+template <Base base, class H, bool>
+void compare_pairs(Lanes& lanes, const Instr& in) {
     const uint16_t extra = in.extra;
     const uint32_t other = extra & kBoolean ? lanes.predicate(in.src[2]) : 0;
     const uint32_t negate = 0u - uint32_t(extra & kNegate);
@@ -116,10 +148,11 @@ template <Base base, class H, bool> void compare_pairs(Lanes& lanes, const Instr
         combined(compare_elements<base, H, uint32_t>(lanes, in, 16) ^ negate, other, extra);
     if (const unsigned set = (extra & kSet) >> kSetShift) {
         const uint32_t value = kSetBits[set - 1];
-        for_lanes(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
-            lanes.row<uint32_t>(in.dst)[i] = (low >> i & 1 ? value & 0xffff : 0) |
-                                             (high >> i & 1 ? value & 0xffff0000 : 0);
-        });
+        for_lanes(
+            lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
+                lanes.row<uint32_t>(in.dst)[i] =
+                    (low >> i & 1 ? value & 0xffff : 0) | (high >> i & 1 ? value & 0xffff0000 : 0);
+            });
         return;
     }
     store_mask(lanes, in.dst, low);
@@ -134,11 +167,16 @@ bool integer_comparison(const Form& form, bool& is_unsigned, Base& base, bool& n
         bool negate, is_unsigned;
     };
     constexpr Entry kEntries[] = {
-        {Mod::k_eq, kEq, false, false}, {Mod::k_ne, kEq, true, false},
-        {Mod::k_lt, kLt, false, false}, {Mod::k_ge, kLt, true, false},
-        {Mod::k_le, kLe, false, false}, {Mod::k_gt, kLe, true, false},
-        {Mod::k_lo, kLt, false, true},  {Mod::k_hs, kLt, true, true},
-        {Mod::k_ls, kLe, false, true},  {Mod::k_hi, kLe, true, true},
+        {Mod::k_eq, kEq, false, false},
+        {Mod::k_ne, kEq, true, false},
+        {Mod::k_lt, kLt, false, false},
+        {Mod::k_ge, kLt, true, false},
+        {Mod::k_le, kLe, false, false},
+        {Mod::k_gt, kLe, true, false},
+        {Mod::k_lo, kLt, false, true},
+        {Mod::k_hs, kLt, true, true},
+        {Mod::k_ls, kLe, false, true},
+        {Mod::k_hi, kLe, true, true},
     };
     for (const Entry& entry : kEntries) {
         if (!form.has(entry.mod)) continue;
@@ -157,11 +195,20 @@ bool float_comparison(const Form& form, Base& base, bool& negate) {
         bool negate;
     };
     constexpr Entry kEntries[] = {
-        {Mod::k_eq, kEq, false},   {Mod::k_ne, kNe, false},  {Mod::k_lt, kLt, false},
-        {Mod::k_le, kLe, false},   {Mod::k_gt, kGt, false},  {Mod::k_ge, kGe, false},
-        {Mod::k_equ, kNe, true},   {Mod::k_neu, kEq, true},  {Mod::k_ltu, kGe, true},
-        {Mod::k_leu, kGt, true},   {Mod::k_gtu, kLe, true},  {Mod::k_geu, kLt, true},
-        {Mod::k_num, kNum, false}, {Mod::k_nan, kNum, true},
+        {Mod::k_eq, kEq, false},
+        {Mod::k_ne, kNe, false},
+        {Mod::k_lt, kLt, false},
+        {Mod::k_le, kLe, false},
+        {Mod::k_gt, kGt, false},
+        {Mod::k_ge, kGe, false},
+        {Mod::k_equ, kNe, true},
+        {Mod::k_neu, kEq, true},
+        {Mod::k_ltu, kGe, true},
+        {Mod::k_leu, kGt, true},
+        {Mod::k_gtu, kLe, true},
+        {Mod::k_geu, kLt, true},
+        {Mod::k_num, kNum, false},
+        {Mod::k_nan, kNum, true},
     };
     for (const Entry& entry : kEntries) {
         if (!form.has(entry.mod)) continue;
@@ -172,25 +219,36 @@ bool float_comparison(const Form& form, Base& base, bool& negate) {
     return false;
 }
 
-template <class T> Handler integer_handler(Base base) {
+template <class T>
+Handler integer_handler(Base base) {
     switch (base) {
-    case kEq: return &compare_rows<kEq, Bits<T>, false>;
-    case kLt: return &compare_rows<kLt, T, false>;
-    default: return &compare_rows<kLe, T, false>;
+    case kEq:
+        return &compare_rows<kEq, Bits<T>, false>;
+    case kLt:
+        return &compare_rows<kLt, T, false>;
+    default:
+        return &compare_rows<kLe, T, false>;
     }
 }
 Handler integer_handler(Type type, bool is_unsigned, Base base) {
     const bool as_signed = ptx::is_signed(type) && !is_unsigned;
     switch (ptx::byte_size(type)) {
-    case 2: return as_signed ? integer_handler<int16_t>(base) : integer_handler<uint16_t>(base);
-    case 4: return as_signed ? integer_handler<int32_t>(base) : integer_handler<uint32_t>(base);
-    case 8: return as_signed ? integer_handler<int64_t>(base) : integer_handler<uint64_t>(base);
-    default: return nullptr;
+    case 2:
+        return as_signed ? integer_handler<int16_t>(base) : integer_handler<uint16_t>(base);
+    case 4:
+        return as_signed ? integer_handler<int32_t>(base) : integer_handler<uint32_t>(base);
+    case 8:
+        return as_signed ? integer_handler<int64_t>(base) : integer_handler<uint64_t>(base);
+    default:
+        return nullptr;
     }
 }
-#define FLOAT_HANDLERS(function, T, ftz)                                                            \
-    {&function<kEq, T, ftz>, &function<kLt, T, ftz>, &function<kLe, T, ftz>,                        \
-     &function<kGt, T, ftz>, &function<kGe, T, ftz>, &function<kNe, T, ftz>, &function<kNum, T, ftz>}
+#define FLOAT_HANDLERS(function, T, ftz)                                                           \
+    {                                                                                              \
+        &function<kEq, T, ftz>, &function<kLt, T, ftz>, &function<kLe, T, ftz>,                    \
+            &function<kGt, T, ftz>, &function<kGe, T, ftz>, &function<kNe, T, ftz>,                \
+            &function<kNum, T, ftz>                                                                \
+    }
 constexpr Handler kFloat[7] = FLOAT_HANDLERS(compare_rows, float, false);
 constexpr Handler kFloatFlushed[7] = FLOAT_HANDLERS(compare_rows, float, true);
 constexpr Handler kDouble[7] = FLOAT_HANDLERS(compare_rows, double, false);
@@ -203,14 +261,26 @@ constexpr Handler kBf162[7] = FLOAT_HANDLERS(compare_pairs, Bf16, false);
 // set's destination type, as a SetValue + 1; 0: not a type that set can give.
 unsigned set_value(Type type, bool packed) {
     switch (type) {
-    case Type::kU32: case Type::kS32: case Type::kB32: return packed ? 0 : kOnes32 + 1;
-    case Type::kF32: return packed ? 0 : kOne32 + 1;
-    case Type::kU16: case Type::kS16: case Type::kB16: return packed ? 0 : kOnes16 + 1;
-    case Type::kF16: return packed ? 0 : kOneHalf + 1;
-    case Type::kBf16: return packed ? 0 : kOneBf16 + 1;
-    case Type::kF16x2: return packed ? kOneHalf2 + 1 : 0;
-    case Type::kBf16x2: return packed ? kOneBf162 + 1 : 0;
-    default: return 0;
+    case Type::kU32:
+    case Type::kS32:
+    case Type::kB32:
+        return kOnes32 + 1;  // of packed halves: ones in each half that compares true
+    case Type::kF32:
+        return packed ? 0 : kOne32 + 1;
+    case Type::kU16:
+    case Type::kS16:
+    case Type::kB16:
+        return packed ? 0 : kOnes16 + 1;
+    case Type::kF16:
+        return packed ? 0 : kOneHalf + 1;
+    case Type::kBf16:
+        return packed ? 0 : kOneBf16 + 1;
+    case Type::kF16x2:
+        return packed ? kOneHalf2 + 1 : 0;
+    case Type::kBf16x2:
+        return packed ? kOneBf162 + 1 : 0;
+    default:
+        return 0;
     }
 }
 
@@ -220,9 +290,27 @@ bool select_compare(const Form& form, Selected& out) {
     const bool set = form.opcode == Opcode::k_set;
     if (!set && form.opcode != Opcode::k_setp) return false;
     if (form.type_count != (set ? 2 : 1)) return false;
-    if (!form.only<Mod::k_eq, Mod::k_ne, Mod::k_lt, Mod::k_le, Mod::k_gt, Mod::k_ge, Mod::k_lo,
-                   Mod::k_ls, Mod::k_hi, Mod::k_hs, Mod::k_equ, Mod::k_neu, Mod::k_ltu, Mod::k_leu,
-                   Mod::k_gtu, Mod::k_geu, Mod::k_num, Mod::k_nan, Mod::k_and, Mod::k_or, Mod::k_xor,
+    if (!form.only<Mod::k_eq,
+                   Mod::k_ne,
+                   Mod::k_lt,
+                   Mod::k_le,
+                   Mod::k_gt,
+                   Mod::k_ge,
+                   Mod::k_lo,
+                   Mod::k_ls,
+                   Mod::k_hi,
+                   Mod::k_hs,
+                   Mod::k_equ,
+                   Mod::k_neu,
+                   Mod::k_ltu,
+                   Mod::k_leu,
+                   Mod::k_gtu,
+                   Mod::k_geu,
+                   Mod::k_num,
+                   Mod::k_nan,
+                   Mod::k_and,
+                   Mod::k_or,
+                   Mod::k_xor,
                    Mod::k_ftz>())
         return false;
     const Type type = form.type(set ? 1 : 0);
@@ -233,16 +321,27 @@ bool select_compare(const Form& form, Selected& out) {
     if (ptx::is_float(type)) {
         if (!float_comparison(form, base, negate)) return false;
         switch (type) {
-        case Type::kF32: out.handler = ftz ? kFloatFlushed[base] : kFloat[base]; break;
+        case Type::kF32:
+            out.handler = ftz ? kFloatFlushed[base] : kFloat[base];
+            break;
         case Type::kF64:
             if (ftz) return false;
             out.handler = kDouble[base];
             break;
-        case Type::kF16: out.handler = kHalf[base]; break;
-        case Type::kBf16: out.handler = kBf16[base]; break;
-        case Type::kF16x2: out.handler = kHalf2[base]; break;
-        case Type::kBf16x2: out.handler = kBf162[base]; break;
-        default: return false;
+        case Type::kF16:
+            out.handler = kHalf[base];
+            break;
+        case Type::kBf16:
+            out.handler = kBf16[base];
+            break;
+        case Type::kF16x2:
+            out.handler = kHalf2[base];
+            break;
+        case Type::kBf16x2:
+            out.handler = kBf162[base];
+            break;
+        default:
+            return false;
         }
         if (ftz && type != Type::kF32) extra |= kFlush;
     } else {
@@ -252,9 +351,12 @@ bool select_compare(const Form& form, Selected& out) {
         if (!out.handler) return false;
     }
     if (negate) extra |= kNegate;
-    if (form.has(Mod::k_and)) extra |= kAnd;
-    else if (form.has(Mod::k_or)) extra |= kOr;
-    else if (form.has(Mod::k_xor)) extra |= kXor;
+    if (form.has(Mod::k_and))
+        extra |= kAnd;
+    else if (form.has(Mod::k_or))
+        extra |= kOr;
+    else if (form.has(Mod::k_xor))
+        extra |= kXor;
     out.sources = extra & kBoolean ? 3 : 2;
     out.src[0] = out.src[1] = type == Type::kF16 || type == Type::kBf16       ? Type::kB16
                               : type == Type::kF16x2 || type == Type::kBf16x2 ? Type::kB32

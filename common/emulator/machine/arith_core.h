@@ -28,9 +28,9 @@ struct Form {
     ptx::Type types[3] = {};
     uint64_t mods[kWords] = {};
     unsigned source_count = 0;
-    bool pair = false;               // the destination is p|q
-    unsigned dst_bytes = 0;          // of the destination's register; 0: a predicate or none
-    unsigned src_bytes[5] = {};      // likewise; for an immediate 0
+    bool pair = false;           // the destination is p|q
+    unsigned dst_bytes = 0;      // of the destination's register; 0: a predicate or none
+    unsigned src_bytes[5] = {};  // likewise; for an immediate 0
     bool immediate[5] = {};
     uint64_t immediate_bits[5] = {};
 
@@ -39,7 +39,8 @@ struct Form {
         return mods[unsigned(mod) / 64] >> (unsigned(mod) % 64) & 1;
     }
     // No modifiers but these: an instruction with another one means something else.
-    template <ptx::Mod... allowed> [[gnu::always_inline]] bool only() const {
+    template <ptx::Mod... allowed>
+    [[gnu::always_inline]] bool only() const {
         uint64_t rest[kWords];
         for (unsigned w = 0; w < kWords; ++w) rest[w] = mods[w];
         ((rest[unsigned(allowed) / 64] &= ~(uint64_t(1) << (unsigned(allowed) % 64))), ...);
@@ -82,7 +83,8 @@ struct Quad {
 // First parameter of an operation that wants Instr::extra.
 enum class Extra : uint16_t {};
 
-template <class T> constexpr Type type_of() {
+template <class T>
+constexpr Type type_of() {
     if constexpr (std::is_same_v<T, bool>) return Type::kPred;
     if constexpr (std::is_same_v<T, uint16_t>) return Type::kU16;
     if constexpr (std::is_same_v<T, int16_t>) return Type::kS16;
@@ -101,17 +103,22 @@ template <unsigned bytes>
 using Unsigned = std::conditional_t<
     bytes == 1, uint8_t,
     std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
-template <class T> using Bits = Unsigned<sizeof(T)>;
+template <class T>
+using Bits = Unsigned<sizeof(T)>;
 // A signed integer as wide as T, for lane_mask.
-template <class T> using LaneOf = std::make_signed_t<Bits<T>>;
+template <class T>
+using LaneOf = std::make_signed_t<Bits<T>>;
 
 // A source row.
-template <class T> struct Row {
+template <class T>
+struct Row {
     const T* values;
-    [[gnu::always_inline]] Row(const Lanes& lanes, uint32_t offset) : values(lanes.row<T>(offset)) {}
+    [[gnu::always_inline]] Row(const Lanes& lanes, uint32_t offset)
+        : values(lanes.row<T>(offset)) {}
     [[gnu::always_inline]] T operator[](uint32_t i) const { return values[i]; }
 };
-template <> struct Row<bool> {
+template <>
+struct Row<bool> {
     uint32_t bits;
     [[gnu::always_inline]] Row(const Lanes& lanes, uint32_t offset)
         : bits(lanes.predicate(offset)) {}
@@ -120,7 +127,8 @@ template <> struct Row<bool> {
 
 // An operation may declare `static constexpr bool kPerLane = true`: its body is a call or a long
 // scalar sequence, so it is run for active lanes only.
-template <class Op> constexpr bool per_lane() {
+template <class Op>
+constexpr bool per_lane() {
     if constexpr (requires { Op::kPerLane; }) return Op::kPerLane;
     return false;
 }
@@ -131,7 +139,8 @@ template <class Op, class D, class F>
         map_predicate<typename Op::Lane>(lanes.predicate(in.dst), lanes.mask, f);
     } else if constexpr (per_lane<Op>()) {
         D* const d = lanes.row<D>(in.dst);
-        for_lanes(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) { d[i] = f(i); });
+        for_lanes(
+            lanes.mask, [&](uint32_t i) __attribute__((always_inline)) { d[i] = f(i); });
     } else {
         map_row(lanes.row<D>(in.dst), lanes.mask, f);
     }
@@ -141,9 +150,10 @@ template <class Op, class D, class... S, size_t... k>
 [[gnu::always_inline]] inline void run_with(Lanes& lanes, const Instr& in, D (*)(S...),
                                             std::index_sequence<k...>) {
     [&](auto... rows) __attribute__((always_inline)) {
-        store<Op, D>(lanes, in, [&](uint32_t i) __attribute__((always_inline)) {
-            return Op::apply(rows[i]...);
-        });
+        store<Op, D>(
+            lanes, in, [&](uint32_t i) __attribute__((always_inline)) {
+                return Op::apply(rows[i]...);
+            });
     }
     (Row<S>(lanes, in.src[k])...);
 }
@@ -156,9 +166,10 @@ template <class Op, class D, class... S, size_t... k>
                                             std::index_sequence<k...>) {
     const Extra extra = Extra(in.extra);
     [&](auto... rows) __attribute__((always_inline)) {
-        store<Op, D>(lanes, in, [&](uint32_t i) __attribute__((always_inline)) {
-            return Op::apply(extra, rows[i]...);
-        });
+        store<Op, D>(
+            lanes, in, [&](uint32_t i) __attribute__((always_inline)) {
+                return Op::apply(extra, rows[i]...);
+            });
     }
     (Row<S>(lanes, in.src[k])...);
 }
@@ -168,19 +179,25 @@ template <class Op, class D, class... S>
 }
 
 // The handler of an operation. Flattened, because one call left in the loop keeps it scalar.
-template <class Op> [[gnu::flatten]] void run(Lanes& lanes, const Instr& in) { run_as<Op>(lanes, in, &Op::apply); }
+template <class Op>
+[[gnu::flatten]] void run(Lanes& lanes, const Instr& in) {
+    run_as<Op>(lanes, in, &Op::apply);
+}
 
-template <class D, class... S> void describe(D (*)(S...), Selected& out) {
+template <class D, class... S>
+void describe(D (*)(S...), Selected& out) {
     const Type types[] = {type_of<S>()..., Type::kNone};
     out.sources = sizeof...(S);
     for (unsigned k = 0; k < sizeof...(S); ++k) out.src[k] = types[k];
     out.dst = type_of<D>();
 }
-template <class D, class... S> void describe(D (*)(Extra, S...), Selected& out) {
+template <class D, class... S>
+void describe(D (*)(Extra, S...), Selected& out) {
     describe(static_cast<D (*)(S...)>(nullptr), out);
 }
 
-template <class Op> [[gnu::always_inline]] inline bool bind(Selected& out, unsigned extra = 0) {
+template <class Op>
+[[gnu::always_inline]] inline bool bind(Selected& out, unsigned extra = 0) {
     out.handler = &run<Op>;
     out.extra = uint16_t(extra);
     describe(&Op::apply, out);
@@ -191,34 +208,55 @@ template <class Op> [[gnu::always_inline]] inline bool bind(Selected& out, unsig
 template <template <class> class Op>
 [[gnu::always_inline]] inline bool bind_integer(Type type, Selected& out, unsigned extra = 0) {
     switch (type) {
-    case Type::kU16: case Type::kB16: return bind<Op<uint16_t>>(out, extra);
-    case Type::kU32: case Type::kB32: return bind<Op<uint32_t>>(out, extra);
-    case Type::kU64: case Type::kB64: return bind<Op<uint64_t>>(out, extra);
-    case Type::kS16: return bind<Op<int16_t>>(out, extra);
-    case Type::kS32: return bind<Op<int32_t>>(out, extra);
-    case Type::kS64: return bind<Op<int64_t>>(out, extra);
-    default: return false;
+    case Type::kU16:
+    case Type::kB16:
+        return bind<Op<uint16_t>>(out, extra);
+    case Type::kU32:
+    case Type::kB32:
+        return bind<Op<uint32_t>>(out, extra);
+    case Type::kU64:
+    case Type::kB64:
+        return bind<Op<uint64_t>>(out, extra);
+    case Type::kS16:
+        return bind<Op<int16_t>>(out, extra);
+    case Type::kS32:
+        return bind<Op<int32_t>>(out, extra);
+    case Type::kS64:
+        return bind<Op<int64_t>>(out, extra);
+    default:
+        return false;
     }
 }
 // 32 and 64 bits only.
 template <template <class> class Op>
 [[gnu::always_inline]] inline bool bind_wide_integer(Type type, Selected& out, unsigned extra = 0) {
     switch (type) {
-    case Type::kU32: case Type::kB32: return bind<Op<uint32_t>>(out, extra);
-    case Type::kU64: case Type::kB64: return bind<Op<uint64_t>>(out, extra);
-    case Type::kS32: return bind<Op<int32_t>>(out, extra);
-    case Type::kS64: return bind<Op<int64_t>>(out, extra);
-    default: return false;
+    case Type::kU32:
+    case Type::kB32:
+        return bind<Op<uint32_t>>(out, extra);
+    case Type::kU64:
+    case Type::kB64:
+        return bind<Op<uint64_t>>(out, extra);
+    case Type::kS32:
+        return bind<Op<int32_t>>(out, extra);
+    case Type::kS64:
+        return bind<Op<int64_t>>(out, extra);
+    default:
+        return false;
     }
 }
 // Op<T> with the unsigned T of the type's width, for operations that only see bits.
 template <template <class> class Op>
 [[gnu::always_inline]] inline bool bind_width(unsigned bytes, Selected& out, unsigned extra = 0) {
     switch (bytes) {
-    case 2: return bind<Op<uint16_t>>(out, extra);
-    case 4: return bind<Op<uint32_t>>(out, extra);
-    case 8: return bind<Op<uint64_t>>(out, extra);
-    default: return false;
+    case 2:
+        return bind<Op<uint16_t>>(out, extra);
+    case 4:
+        return bind<Op<uint32_t>>(out, extra);
+    case 8:
+        return bind<Op<uint64_t>>(out, extra);
+    default:
+        return false;
     }
 }
 [[gnu::always_inline]] inline bool is_integer(Type type) {

@@ -7,7 +7,8 @@ namespace machine::ARITH_NS {
 namespace {
 
 // Sums of neighbouring bits, then pairs, then nibbles; the multiplication adds up the bytes.
-template <class T> [[gnu::always_inline]] inline uint32_t ones(T x) {
+template <class T>
+[[gnu::always_inline]] inline uint32_t ones(T x) {
     constexpr T kAll = T(~T(0));
     x = T(x - (x >> 1 & kAll / 3));
     x = T((x & kAll / 5) + (x >> 2 & kAll / 5));
@@ -25,7 +26,8 @@ template <class T> [[gnu::always_inline]] inline uint32_t ones(T x) {
     }
 }
 // All bits from the highest one downwards.
-template <class T> [[gnu::always_inline]] inline T smear(T x) {
+template <class T>
+[[gnu::always_inline]] inline T smear(T x) {
     x |= x >> 1;
     x |= x >> 2;
     x |= x >> 4;
@@ -35,26 +37,31 @@ template <class T> [[gnu::always_inline]] inline T smear(T x) {
     return x;
 }
 
-template <class T> struct Popc {
+template <class T>
+struct Popc {
     static uint32_t apply(T a) { return ones(a); }
 };
-template <class T> struct Clz {
+template <class T>
+struct Clz {
     static uint32_t apply(T a) { return uint32_t(8 * sizeof(T)) - ones(smear(a)); }
 };
 // The place of the highest bit that differs from the sign; 0xffffffff when there is none.
-template <class T> struct Bfind {
+template <class T>
+struct Bfind {
     static uint32_t apply(T a) {
         const Bits<T> x = std::is_signed_v<T> && a < T(0) ? Bits<T>(~Bits<T>(a)) : Bits<T>(a);
         return ones(smear(x)) - 1;
     }
 };
-template <class T> struct BfindShift {
+template <class T>
+struct BfindShift {
     static uint32_t apply(T a) {
         const uint32_t place = Bfind<T>::apply(a);
         return place == ~uint32_t(0) ? place : uint32_t(8 * sizeof(T) - 1) - place;
     }
 };
-template <class T> struct Brev {
+template <class T>
+struct Brev {
     static T apply(T x) {
         constexpr T kAll = T(~T(0));
         x = T((x >> 1 & kAll / 3) | (x & kAll / 3) << 1);
@@ -85,16 +92,19 @@ struct Fns {
 };
 
 // `count` low bits set; count may be anything.
-template <class T> [[gnu::always_inline]] inline T low_bits(uint32_t count) {
+template <class T>
+[[gnu::always_inline]] inline T low_bits(uint32_t count) {
     constexpr uint32_t kBits = 8 * sizeof(T);
     return count < kBits ? T((T(1) << (count & (kBits - 1))) - 1) : T(~T(0));
 }
-template <class T> [[gnu::always_inline]] inline T shifted_left(T x, uint32_t n) {
+template <class T>
+[[gnu::always_inline]] inline T shifted_left(T x, uint32_t n) {
     constexpr uint32_t kBits = 8 * sizeof(T);
     return n < kBits ? T(x << (n & (kBits - 1))) : T(0);
 }
 
-template <class T> struct Bfe {
+template <class T>
+struct Bfe {
     static T apply(T a, uint32_t b, uint32_t c) {
         using U = Bits<T>;
         constexpr uint32_t kTop = 8 * sizeof(T) - 1;
@@ -104,20 +114,23 @@ template <class T> struct Bfe {
         const uint32_t last = place + length - 1 < kTop ? place + length - 1 : kTop;
         const bool sign = length != 0 && (U(a) >> (last & kTop) & 1);
         // Bits of the field that lie beyond the msb are sign bits too.
-        const uint32_t have = place <= kTop ? (length < kTop + 1 - place ? length : kTop + 1 - place)
-                                            : 0;
+        const uint32_t have =
+            place <= kTop ? (length < kTop + 1 - place ? length : kTop + 1 - place) : 0;
         return T(sign ? U(field | ~low_bits<U>(have)) : field);
     }
 };
-template <class T> struct Bfi {
+template <class T>
+struct Bfi {
     static T apply(T a, T b, uint32_t c, uint32_t d) {
         const T field = shifted_left<T>(low_bits<T>(d & 0xff), c & 0xff);
         return T((b & ~field) | (shifted_left<T>(a, c & 0xff) & field));
     }
 };
 
-// szext: the low b bits of a, extended. b of 32 and more: taken modulo 32 (.wrap) or as 32 (.clamp).
-template <class T, bool wrap> struct Szext {
+// szext: the low b bits of a, extended. b of 32 and more: taken modulo 32 (.wrap) or as 32
+// (.clamp).
+template <class T, bool wrap>
+struct Szext {
     static T apply(T a, uint32_t b) {
         const uint32_t n = wrap ? b & 31 : (b < 32 ? b : 32);
         const uint32_t mask = low_bits<uint32_t>(n);
@@ -128,7 +141,8 @@ template <class T, bool wrap> struct Szext {
     }
 };
 // bmsk: b set bits from bit a upwards; those beyond bit 31 are lost.
-template <bool wrap> struct Bmsk {
+template <bool wrap>
+struct Bmsk {
     static uint32_t apply(uint32_t a, uint32_t b) {
         const uint32_t place = wrap ? a & 31 : a, count = wrap ? b & 31 : b;
         return shifted_left<uint32_t>(low_bits<uint32_t>(count), place);
@@ -168,6 +182,28 @@ struct PermuteByMode {
     }
 };
 
+// The selector is nearly always a constant, so the same in all lanes: then each byte of the result
+// comes from a fixed row and a fixed place, and the loop vectorises.
+void permute_rows(Lanes& lanes, const Instr& in) {
+    const uint32_t* const a = lanes.row<uint32_t>(in.src[0]);
+    const uint32_t* const b = lanes.row<uint32_t>(in.src[1]);
+    const uint32_t* const c = lanes.row<uint32_t>(in.src[2]);
+    uint32_t signs = c[0] & 0x8888;
+    for (uint32_t i = 0; i < kWarpSize; ++i) signs |= c[i] ^ c[0];
+    if (lanes.mask != kAllLanes || signs) return run<Permute>(lanes, in);
+    const uint32_t selector = c[0];
+    const auto source = [&](unsigned k) { return selector >> (4 * k) & 4 ? b : a; };
+    const auto place = [&](unsigned k) { return (selector >> (4 * k) & 3) * 8; };
+    const uint32_t *const p = source(0), *const q = source(1), *const r = source(2),
+                          *const s = source(3);
+    const uint32_t pn = place(0), qn = place(1), rn = place(2), sn = place(3);
+    map_row(
+        lanes.row<uint32_t>(in.dst), kAllLanes, [&](uint32_t i) __attribute__((always_inline)) {
+            return (p[i] >> pn & 0xff) | (q[i] >> qn & 0xff) << 8 | (r[i] >> rn & 0xff) << 16 |
+                   (s[i] >> sn & 0xff) << 24;
+        });
+}
+
 }  // namespace
 
 bool select_fields(const Form& form, Selected& out) {
@@ -193,25 +229,37 @@ bool select_fields(const Form& form, Selected& out) {
         if (!form.only<Mod::k_f4e, Mod::k_b4e, Mod::k_rc8, Mod::k_ecl, Mod::k_ecr, Mod::k_rc16>() ||
             bytes != 4)
             return false;
-        if (form.only<>()) return bind<Permute>(out);
-        return bind<PermuteByMode>(out, form.has(Mod::k_f4e)   ? kF4e
-                                        : form.has(Mod::k_b4e) ? kB4e
-                                        : form.has(Mod::k_rc8) ? kRc8
-                                        : form.has(Mod::k_ecl) ? kEcl
-                                        : form.has(Mod::k_ecr) ? kEcr
-                                                               : kRc16);
-    default: break;
+        if (form.only<>()) {
+            bind<Permute>(out);
+            out.handler = &permute_rows;
+            return true;
+        }
+        return bind<PermuteByMode>(out,
+                                   form.has(Mod::k_f4e)   ? kF4e
+                                   : form.has(Mod::k_b4e) ? kB4e
+                                   : form.has(Mod::k_rc8) ? kRc8
+                                   : form.has(Mod::k_ecl) ? kEcl
+                                   : form.has(Mod::k_ecr) ? kEcr
+                                                          : kRc16);
+    default:
+        break;
     }
     if (!form.only<>()) return false;
     switch (form.opcode) {
     case Opcode::k_popc:
         return bytes == 4 ? bind<Popc<uint32_t>>(out) : bind<Popc<uint64_t>>(out);
-    case Opcode::k_clz: return bytes == 4 ? bind<Clz<uint32_t>>(out) : bind<Clz<uint64_t>>(out);
-    case Opcode::k_brev: return bytes == 4 ? bind<Brev<uint32_t>>(out) : bind<Brev<uint64_t>>(out);
-    case Opcode::k_fns: return bytes == 4 && bind<Fns>(out);
-    case Opcode::k_bfe: return bind_wide_integer<Bfe>(type, out);
-    case Opcode::k_bfi: return bytes == 4 ? bind<Bfi<uint32_t>>(out) : bind<Bfi<uint64_t>>(out);
-    default: return false;
+    case Opcode::k_clz:
+        return bytes == 4 ? bind<Clz<uint32_t>>(out) : bind<Clz<uint64_t>>(out);
+    case Opcode::k_brev:
+        return bytes == 4 ? bind<Brev<uint32_t>>(out) : bind<Brev<uint64_t>>(out);
+    case Opcode::k_fns:
+        return bytes == 4 && bind<Fns>(out);
+    case Opcode::k_bfe:
+        return bind_wide_integer<Bfe>(type, out);
+    case Opcode::k_bfi:
+        return bytes == 4 ? bind<Bfi<uint32_t>>(out) : bind<Bfi<uint64_t>>(out);
+    default:
+        return false;
     }
 }
 

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
-// PTX ISA "Floating Point Instructions" for f32 and f64, rounded to nearest even: add, sub, mul, fma,
-// mad, div.rn, div.full, rcp.rn, sqrt.rn, neg, abs, min, max, copysign, testp.
+// PTX ISA "Floating Point Instructions" for f32 and f64, rounded to nearest even: add, sub, mul,
+// fma, mad, div.rn, div.full, rcp.rn, sqrt.rn, neg, abs, min, max, copysign, testp.
 #include "machine/arith_float.h"
 
 namespace machine::ARITH_NS {
 namespace {
 
-template <class T> constexpr Bits<T> kSignBit = Bits<T>(1) << (8 * sizeof(T) - 1);
+template <class T>
+constexpr Bits<T> kSignBit = Bits<T>(1) << (8 * sizeof(T) - 1);
 
 // neg and abs change the sign bit of NaNs too.
-template <class T, class S> struct NegFloat {
+template <class T, class S>
+struct NegFloat {
     static T apply(T a) { return bits_as<T>(Bits<T>(bits_as<Bits<T>>(S::in(a)) ^ kSignBit<T>)); }
 };
-template <class T, class S> struct AbsFloat {
+template <class T, class S>
+struct AbsFloat {
     static T apply(T a) { return bits_as<T>(Bits<T>(bits_as<Bits<T>>(S::in(a)) & ~kSignBit<T>)); }
 };
-template <class T> struct Copysign {
+template <class T>
+struct Copysign {
     static T apply(T a, T b) {
         const Bits<T> sign = bits_as<Bits<T>>(a) & kSignBit<T>;
         return bits_as<T>(Bits<T>(sign | (bits_as<Bits<T>>(b) & ~kSignBit<T>)));
@@ -23,7 +27,8 @@ template <class T> struct Copysign {
 };
 
 // min and max: -0 < +0. `nan`: NaN if either operand is one, otherwise the other operand.
-template <class T, bool max, bool nan> [[gnu::always_inline]] inline T extreme(T a, T b) {
+template <class T, bool max, bool nan>
+[[gnu::always_inline]] inline T extreme(T a, T b) {
     // Equal operands are the same number or zeros of either sign: min keeps a minus, max a plus.
     const Bits<T> x = bits_as<Bits<T>>(a), y = bits_as<Bits<T>>(b);
     const T equal = bits_as<T>(max ? Bits<T>(x & y) : Bits<T>(x | y));
@@ -37,21 +42,27 @@ template <class T, bool max, bool nan> [[gnu::always_inline]] inline T extreme(T
         return a == a ? result : b;
     }
 }
-template <class T, class S> struct MinFloat {
+template <class T, class S>
+struct MinFloat {
     static T apply(T a, T b) { return canonical(extreme<T, false, false>(S::in(a), S::in(b))); }
 };
-template <class T, class S> struct MaxFloat {
+template <class T, class S>
+struct MaxFloat {
     static T apply(T a, T b) { return canonical(extreme<T, true, false>(S::in(a), S::in(b))); }
 };
-template <class T, class S> struct MinNan {
+template <class T, class S>
+struct MinNan {
     static T apply(T a, T b) { return canonical(extreme<T, false, true>(S::in(a), S::in(b))); }
 };
-template <class T, class S> struct MaxNan {
+template <class T, class S>
+struct MaxNan {
     static T apply(T a, T b) { return canonical(extreme<T, true, true>(S::in(a), S::in(b))); }
 };
 // .xorsign.abs: of the magnitudes, with the product's sign.
-template <template <class, class> class Op> struct XorSign {
-    template <class T, class S> struct Abs {
+template <template <class, class> class Op>
+struct XorSign {
+    template <class T, class S>
+    struct Abs {
         static T apply(T a, T b) {
             const Bits<T> x = bits_as<Bits<T>>(S::in(a)), y = bits_as<Bits<T>>(S::in(b));
             const T r = Op<T, S>::apply(bits_as<T>(Bits<T>(x & ~kSignBit<T>)),
@@ -61,39 +72,50 @@ template <template <class, class> class Op> struct XorSign {
     };
 };
 // Three operands (.f32 only).
-template <template <class, class> class Op> struct Three {
-    template <class T, class S> struct Plain {
+template <template <class, class> class Op>
+struct Three {
+    template <class T, class S>
+    struct Plain {
         static T apply(T a, T b, T c) { return Op<T, S>::apply(Op<T, S>::apply(a, b), c); }
     };
-    template <class T, class S> struct OfAbs {
+    template <class T, class S>
+    struct OfAbs {
         static T apply(T a, T b, T c) {
-            return Plain<T, S>::apply(AbsFloat<T, S>::apply(a), AbsFloat<T, S>::apply(b),
-                                      AbsFloat<T, S>::apply(c));
+            return Plain<T, S>::apply(
+                AbsFloat<T, S>::apply(a), AbsFloat<T, S>::apply(b), AbsFloat<T, S>::apply(c));
         }
     };
 };
 
 enum Property { kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
-template <class T, Property property> struct Test {
+template <class T, Property property>
+struct Test {
     using Lane = LaneOf<T>;
     static bool apply(T a) {
-        constexpr Bits<T> kInfinity = sizeof(T) == 4 ? Bits<T>(0x7f800000)
-                                                     : Bits<T>(uint64_t(0x7ff) << 52);
-        constexpr Bits<T> kSmallest = sizeof(T) == 4 ? Bits<T>(0x00800000)
-                                                     : Bits<T>(uint64_t(1) << 52);
+        constexpr Bits<T> kInfinity =
+            sizeof(T) == 4 ? Bits<T>(0x7f800000) : Bits<T>(uint64_t(0x7ff) << 52);
+        constexpr Bits<T> kSmallest =
+            sizeof(T) == 4 ? Bits<T>(0x00800000) : Bits<T>(uint64_t(1) << 52);
         const Bits<T> magnitude = bits_as<Bits<T>>(a) & ~kSignBit<T>;
         switch (property) {
-        case kFinite: return magnitude < kInfinity;
-        case kInfinite: return magnitude == kInfinity;
-        case kNumber: return magnitude <= kInfinity;
-        case kNotANumber: return magnitude > kInfinity;
+        case kFinite:
+            return magnitude < kInfinity;
+        case kInfinite:
+            return magnitude == kInfinity;
+        case kNumber:
+            return magnitude <= kInfinity;
+        case kNotANumber:
+            return magnitude > kInfinity;
         // Zeros count as normal.
-        case kNormal: return magnitude < kInfinity && (magnitude >= kSmallest || magnitude == 0);
-        case kSubnormal: return magnitude < kSmallest && magnitude != 0;
+        case kNormal:
+            return magnitude < kInfinity && (magnitude >= kSmallest || magnitude == 0);
+        case kSubnormal:
+            return magnitude < kSmallest && magnitude != 0;
         }
     }
 };
-template <class T> bool bind_test(const Form& form, Selected& out) {
+template <class T>
+bool bind_test(const Form& form, Selected& out) {
     if (form.has(Mod::k_finite)) return bind<Test<T, kFinite>>(out);
     if (form.has(Mod::k_infinite)) return bind<Test<T, kInfinite>>(out);
     if (form.has(Mod::k_number)) return bind<Test<T, kNumber>>(out);
@@ -127,33 +149,53 @@ bool choose_extreme(const Form& form, Binder&& binder) {
 bool select_float(const Form& form, Selected& out) {
     const Type type = form.type();
     if (form.type_count != 1 || (type != Type::kF32 && type != Type::kF64)) return false;
-    const auto binder = [&]<class Op>(Op*) __attribute__((always_inline)) { return bind<Op>(out); };
+    const auto binder = [&]<class Op>(Op*) __attribute__((always_inline)) {
+        return bind<Op>(out);
+    };
     switch (form.opcode) {
-    case Opcode::k_min: return choose_extreme<MinFloat, MinNan>(form, binder);
-    case Opcode::k_max: return choose_extreme<MaxFloat, MaxNan>(form, binder);
+    case Opcode::k_min:
+        return choose_extreme<MinFloat, MinNan>(form, binder);
+    case Opcode::k_max:
+        return choose_extreme<MaxFloat, MaxNan>(form, binder);
     case Opcode::k_copysign:
         return form.only<>() &&
                (type == Type::kF32 ? bind<Copysign<float>>(out) : bind<Copysign<double>>(out));
     case Opcode::k_testp:
-        return form.only<Mod::k_finite, Mod::k_infinite, Mod::k_number, Mod::k_notanumber,
-                         Mod::k_normal, Mod::k_subnormal>() &&
+        return form.only<Mod::k_finite,
+                         Mod::k_infinite,
+                         Mod::k_number,
+                         Mod::k_notanumber,
+                         Mod::k_normal,
+                         Mod::k_subnormal>() &&
                (type == Type::kF32 ? bind_test<float>(form, out) : bind_test<double>(form, out));
-    default: break;
+    default:
+        break;
     }
     if (!form.only<Mod::k_rn, Mod::k_ftz, Mod::k_sat, Mod::k_full>()) return false;
     if (form.has(Mod::k_full) && (form.opcode != Opcode::k_div || type != Type::kF32)) return false;
     switch (form.opcode) {
-    case Opcode::k_add: return choose_style<AddFloat>(form, binder);
-    case Opcode::k_sub: return choose_style<SubFloat>(form, binder);
-    case Opcode::k_mul: return choose_style<MulFloat>(form, binder);
-    case Opcode::k_fma: case Opcode::k_mad: return choose_style<FmaFloat>(form, binder);
-    case Opcode::k_neg: return choose_plain<NegFloat>(form, binder);
-    case Opcode::k_abs: return choose_plain<AbsFloat>(form, binder);
+    case Opcode::k_add:
+        return choose_style<AddFloat>(form, binder);
+    case Opcode::k_sub:
+        return choose_style<SubFloat>(form, binder);
+    case Opcode::k_mul:
+        return choose_style<MulFloat>(form, binder);
+    case Opcode::k_fma:
+    case Opcode::k_mad:
+        return choose_style<FmaFloat>(form, binder);
+    case Opcode::k_neg:
+        return choose_plain<NegFloat>(form, binder);
+    case Opcode::k_abs:
+        return choose_plain<AbsFloat>(form, binder);
     // div.full may err by 2 ulp; the correctly rounded quotient is within that.
-    case Opcode::k_div: return choose_plain<DivFloat>(form, binder);
-    case Opcode::k_sqrt: return choose_plain<SqrtFloat>(form, binder);
-    case Opcode::k_rcp: return choose_plain<RcpFloat>(form, binder);
-    default: return false;
+    case Opcode::k_div:
+        return choose_plain<DivFloat>(form, binder);
+    case Opcode::k_sqrt:
+        return choose_plain<SqrtFloat>(form, binder);
+    case Opcode::k_rcp:
+        return choose_plain<RcpFloat>(form, binder);
+    default:
+        return false;
     }
 }
 

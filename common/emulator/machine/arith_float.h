@@ -15,7 +15,9 @@ namespace {
 [[gnu::always_inline]] inline float canonical(float x) {
     return x == x ? x : bits_as<float>(kCanonicalNan32);
 }
-[[gnu::always_inline]] inline double canonical(double x) { return x; }
+[[gnu::always_inline]] inline double canonical(double x) {
+    return x;
+}
 
 // Subnormals become zero with their sign.
 [[gnu::always_inline]] inline float flushed(float x) {
@@ -23,13 +25,15 @@ namespace {
     return bits_as<float>((bits & 0x7f800000) ? bits : bits & 0x80000000);
 }
 // [0, 1]; NaN and -0 become +0.
-template <class T> [[gnu::always_inline]] inline T saturated(T x) {
+template <class T>
+[[gnu::always_inline]] inline T saturated(T x) {
     const T positive = x > T(0) ? x : T(0);
     return positive < T(1) ? positive : T(1);
 }
 
 // .ftz and .sat of an instruction, for f32; f64 has neither.
-template <class T, bool ftz, bool sat> struct Style {
+template <class T, bool ftz, bool sat>
+struct Style {
     [[gnu::always_inline]] static T in(T x) {
         if constexpr (ftz) return flushed(x);
         return x;
@@ -47,31 +51,44 @@ template <class T, bool ftz, bool sat> struct Style {
 [[gnu::always_inline]] inline double fused(double a, double b, double c) {
     return __builtin_fma(a, b, c);
 }
-[[gnu::always_inline]] inline float root(float x) { return __builtin_sqrtf(x); }
-[[gnu::always_inline]] inline double root(double x) { return __builtin_sqrt(x); }
+[[gnu::always_inline]] inline float root(float x) {
+    return __builtin_sqrtf(x);
+}
+[[gnu::always_inline]] inline double root(double x) {
+    return __builtin_sqrt(x);
+}
 
-template <class T, class S> struct AddFloat {
+template <class T, class S>
+struct AddFloat {
     static T apply(T a, T b) { return S::out(S::in(a) + S::in(b)); }
 };
-template <class T, class S> struct SubFloat {
-    static T apply(T a, T b) { return S::out(S::in(a) - S::in(b)); }
+template <class T, class S>
+struct SubFloat {
+    static T apply(T a, T b) { return S::out(S::in(a)-S::in(b)); }
 };
-template <class T, class S> struct MulFloat {
-    static T apply(T a, T b) { return S::out(S::in(a) * S::in(b)); }
+template <class T, class S>
+struct MulFloat {
+    static T apply(T a, T b) { return S::out(S::in(a)*S::in(b)); }
 };
-template <class T, class S> struct FmaFloat {
+template <class T, class S>
+struct FmaFloat {
 #if !defined(__FMA__) && defined(__x86_64__)
     static constexpr bool kPerLane = true;  // a library call
 #endif
-    static T apply(T a, T b, T c) { return S::out(fused(S::in(a), S::in(b), S::in(c))); }
+    static T apply(T a, T b, T c) {
+        return S::out(fused(S::in(a), S::in(b), S::in(c)));
+    }
 };
-template <class T, class S> struct DivFloat {
+template <class T, class S>
+struct DivFloat {
     static T apply(T a, T b) { return S::out(S::in(a) / S::in(b)); }
 };
-template <class T, class S> struct SqrtFloat {
+template <class T, class S>
+struct SqrtFloat {
     static T apply(T a) { return S::out(root(S::in(a))); }
 };
-template <class T, class S> struct RcpFloat {
+template <class T, class S>
+struct RcpFloat {
     static T apply(T a) { return S::out(T(1) / S::in(a)); }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// 2^x, log2 x, sin, cos and tanh without branches, in double precision: errors around 1e-10, so that
-// rounding to f32 gives the nearest number or the next. They vectorise, unlike the C library's.
-// No fused operations here: results must not depend on the processor.
+// 2^x, log2 x, sin, cos and tanh without branches, in double precision: errors around 1e-10, so
+// that rounding to f32 gives the nearest number or the next. They vectorise, unlike the C
+// library's. No fused operations here: results must not depend on the processor.
 #pragma once
 
 #include "machine/arith_core.h"
@@ -22,8 +22,8 @@ template <unsigned n>
 
 // 2^x for any x; results outside of f32's range become 0 and infinity when rounded to f32.
 [[gnu::always_inline]] inline double exp2_of(double x) {
-    constexpr double kTaylor[] = {1.0,       1.0,       1.0 / 2,    1.0 / 6,    1.0 / 24,
-                                  1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320};
+    constexpr double kTaylor[] = {
+        1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320};
     x = x < -400.0 ? -400.0 : x;
     x = x > 400.0 ? 400.0 : x;
     const double shifted = x + kRoundingShift;
@@ -51,11 +51,11 @@ template <unsigned n>
 }
 
 // sin(2 pi turns) and cos(2 pi turns).
-template <bool cosine> [[gnu::always_inline]] inline double circle(double turns) {
-    constexpr double kSin[] = {1.0,         -1.0 / 6,     1.0 / 120,
-                               -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800};
-    constexpr double kCos[] = {1.0,        -1.0 / 2,    1.0 / 24,
-                               -1.0 / 720, 1.0 / 40320, -1.0 / 3628800};
+template <bool cosine>
+[[gnu::always_inline]] inline double circle(double turns) {
+    constexpr double kSin[] = {
+        1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800};
+    constexpr double kCos[] = {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800};
     // The nearest quarter turn and what remains, both exact. |turns| < 2^51 for the shift to work;
     // f32 numbers of 2^23 and more are whole turns.
     const bool whole = !(__builtin_fabs(turns) < 0x1p24);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PTX ISA "Half Precision Floating Point Instructions": add, sub, mul, fma, neg, abs, min, max, ex2,
-// tanh for f16, f16x2, bf16 and bf16x2. NaN results are the canonical 0x7fff.
+// PTX ISA "Half Precision Floating Point Instructions": add, sub, mul, fma, neg, abs, min, max,
+// ex2, tanh for f16, f16x2, bf16 and bf16x2. NaN results are the canonical 0x7fff.
 //
 // Work is done in f32. Sum, difference and product of two 11-bit numbers, rounded to f32's 24 bits
 // and then to 11, are as if rounded once; fma keeps a sticky last bit instead.
@@ -10,19 +10,23 @@
 namespace machine::ARITH_NS {
 namespace {
 
-// An element is the low half of a word, whose upper half is ignored: vectors of 32-bit words need no
-// conversions. H says which format it is.
-template <class H> [[gnu::always_inline]] inline float widened(uint32_t x) {
+// An element is the low half of a word, whose upper half is ignored: vectors of 32-bit words need
+// no conversions. H says which format it is.
+template <class H>
+[[gnu::always_inline]] inline float widened(uint32_t x) {
     return std::is_same_v<H, Half> ? half_to_float(x) : bf16_to_float(x);
 }
-template <class H> [[gnu::always_inline]] inline uint32_t narrowed(float x) {
+template <class H>
+[[gnu::always_inline]] inline uint32_t narrowed(float x) {
     return std::is_same_v<H, Half> ? float_to_half(x) : float_to_bf16(x);
 }
 
-// Modifiers are looked at while running, as masks and bounds that do nothing when absent: that costs
-// little beside the conversions, and a handler for each combination would take long to compile.
+// Modifiers are looked at while running, as masks and bounds that do nothing when absent: that
+// costs little beside the conversions, and a handler for each combination would take long to
+// compile.
 enum Flags { kFlush = 1, kSat = 2, kRelu = 4, kNan = 8, kXorSign = 16 };
-template <class H> struct Style16 {
+template <class H>
+struct Style16 {
     static constexpr uint32_t kExponent = std::is_same_v<H, Half> ? 0x7c00 : 0x7f80;
     uint32_t keep;  // what remains of a subnormal: its sign, or all of it
     float low, high;
@@ -44,9 +48,10 @@ template <class H> struct Style16 {
     }
 };
 
-// x + y with the last bit set when the sum is not exact ("round to odd"): rounding that once more to
-// a format with at least two bits less gives what rounding the exact sum gives.
-template <class T> [[gnu::always_inline]] inline T odd_sum(T x, T y) {
+// x + y with the last bit set when the sum is not exact ("round to odd"): rounding that once more
+// to a format with at least two bits less gives what rounding the exact sum gives.
+template <class T>
+[[gnu::always_inline]] inline T odd_sum(T x, T y) {
     const T sum = x + y;
     const T y_part = sum - x;
     const T error = (x - (sum - y_part)) + (y - y_part);  // exactly what was rounded away
@@ -65,46 +70,67 @@ template <class T> [[gnu::always_inline]] inline T odd_sum(T x, T y) {
     const bool too_large = __builtin_fabs(back) > __builtin_fabs(x);
     return bits_as<float>(inexact ? (bits - (too_large ? 1 : 0)) | 1 : bits);
 }
-template <class H> [[gnu::always_inline]] inline float fused16(float a, float b, float c) {
+template <class H>
+[[gnu::always_inline]] inline float fused16(float a, float b, float c) {
     // Of two half numbers the product is exact in f32; of two bf16 its exponent may not fit.
-    if constexpr (std::is_same_v<H, Half>) return odd_sum(a * b, c);
-    else return odd_float(odd_sum(double(a) * double(b), double(c)));
+    if constexpr (std::is_same_v<H, Half>)
+        return odd_sum(a * b, c);
+    else
+        return odd_float(odd_sum(double(a) * double(b), double(c)));
 }
 
 // Operations on elements: the result is in the low half, the upper half is zero.
-template <class H> struct Add16 {
-    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) { return s.out(s.in(a) + s.in(b)); }
+template <class H>
+struct Add16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) {
+        return s.out(s.in(a) + s.in(b));
+    }
 };
-template <class H> struct Sub16 {
-    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) { return s.out(s.in(a) - s.in(b)); }
+template <class H>
+struct Sub16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) {
+        return s.out(s.in(a)-s.in(b));
+    }
 };
-template <class H> struct Mul16 {
-    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) { return s.out(s.in(a) * s.in(b)); }
+template <class H>
+struct Mul16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b) {
+        return s.out(s.in(a)*s.in(b));
+    }
 };
-template <class H> struct Fma16 {
+template <class H>
+struct Fma16 {
     static uint32_t on(const Style16<H>& s, uint32_t a, uint32_t b, uint32_t c) {
         return s.out(fused16<H>(s.in(a), s.in(b), s.in(c)));
     }
 };
-template <class H> struct Ex216 {
+template <class H>
+struct Ex216 {
     static uint32_t on(const Style16<H>& s, uint32_t a) {
         return s.out(float(exp2_of(double(s.in(a)))));
     }
 };
-template <class H> struct Tanh16 {
+template <class H>
+struct Tanh16 {
     static uint32_t on(const Style16<H>& s, uint32_t a) {
         return s.out(float(tanh_of(double(s.in(a)))));
     }
 };
-template <class H> struct Neg16 {
-    static uint32_t on(const Style16<H>& s, uint32_t a) { return (s.flushed16(a) ^ 0x8000) & 0xffff; }
+template <class H>
+struct Neg16 {
+    static uint32_t on(const Style16<H>& s, uint32_t a) {
+        return (s.flushed16(a) ^ 0x8000) & 0xffff;
+    }
 };
-template <class H> struct Abs16 {
+template <class H>
+struct Abs16 {
     static uint32_t on(const Style16<H>& s, uint32_t a) { return s.flushed16(a) & 0x7fff; }
 };
 // Compared as integers that order like the numbers: -0 before +0, NaNs outside.
-template <bool max> struct Extreme16 {
-    template <class H> struct Op {
+template <bool max>
+struct Extreme16 {
+    template <class H>
+    struct Op {
         static uint32_t on(const Style16<H>& s, Extra extra, uint32_t x, uint32_t y) {
             const bool xorsign = uint16_t(extra) & kXorSign, strict = uint16_t(extra) & kNan;
             constexpr int32_t kInfinity = Style16<H>::kExponent;
@@ -126,7 +152,8 @@ template <bool max> struct Extreme16 {
 };
 
 // On rows of 16-bit elements and on both halves of words.
-template <class H, class Op, class F> struct OnRows;
+template <class H, class Op, class F>
+struct OnRows;
 template <class H, class Op, class... S>
 struct OnRows<H, Op, uint32_t (*)(const Style16<H>&, S...)> {
     static uint16_t apply(Extra flags, std::conditional_t<true, uint16_t, S>... elements) {
@@ -139,7 +166,8 @@ struct OnRows<H, Op, uint32_t (*)(const Style16<H>&, Extra, S...)> {
         return uint16_t(Op::on(Style16<H>(flags), flags, uint32_t(elements)...));
     }
 };
-template <class H, class Op, class F> struct OnHalves;
+template <class H, class Op, class F>
+struct OnHalves;
 template <class H, class Op, class... S>
 struct OnHalves<H, Op, uint32_t (*)(const Style16<H>&, S...)> {
     static uint32_t apply(Extra flags, S... words) {
@@ -155,7 +183,8 @@ struct OnHalves<H, Op, uint32_t (*)(const Style16<H>&, Extra, S...)> {
     }
 };
 
-template <class H, class Op> bool bind_either(bool packed, unsigned flags, Selected& out) {
+template <class H, class Op>
+bool bind_either(bool packed, unsigned flags, Selected& out) {
     const bool known = packed ? bind<OnHalves<H, Op, decltype(&Op::on)>>(out, flags)
                               : bind<OnRows<H, Op, decltype(&Op::on)>>(out, flags);
     // Immediates are bit patterns.
@@ -165,36 +194,45 @@ template <class H, class Op> bool bind_either(bool packed, unsigned flags, Selec
     return known;
 }
 
-template <class H> bool bind_half(const Form& form, bool packed, Selected& out) {
+template <class H>
+bool bind_half(const Form& form, bool packed, Selected& out) {
     const bool relu = form.has(Mod::k_relu), sat = form.has(Mod::k_sat);
     const unsigned flags = (form.has(Mod::k_ftz) ? kFlush : 0) | (sat ? kSat : 0) |
                            (relu ? kRelu : 0) | (form.has(Mod::k_NaN) ? kNan : 0) |
                            (form.has(Mod::k_xorsign) ? kXorSign : 0);
     switch (form.opcode) {
-    case Opcode::k_min: case Opcode::k_max:
+    case Opcode::k_min:
+    case Opcode::k_max:
         if (!form.only<Mod::k_ftz, Mod::k_NaN, Mod::k_xorsign, Mod::k_abs>() ||
             form.has(Mod::k_xorsign) != form.has(Mod::k_abs))
             return false;
         return form.opcode == Opcode::k_max
                    ? bind_either<H, typename Extreme16<true>::template Op<H>>(packed, flags, out)
                    : bind_either<H, typename Extreme16<false>::template Op<H>>(packed, flags, out);
-    case Opcode::k_neg: return form.only<Mod::k_ftz>() && bind_either<H, Neg16<H>>(packed, flags, out);
-    case Opcode::k_abs: return form.only<Mod::k_ftz>() && bind_either<H, Abs16<H>>(packed, flags, out);
+    case Opcode::k_neg:
+        return form.only<Mod::k_ftz>() && bind_either<H, Neg16<H>>(packed, flags, out);
+    case Opcode::k_abs:
+        return form.only<Mod::k_ftz>() && bind_either<H, Abs16<H>>(packed, flags, out);
     case Opcode::k_ex2:
         return form.only<Mod::k_approx, Mod::k_ftz>() &&
                bind_either<H, Ex216<H>>(packed, flags, out);
     case Opcode::k_tanh:
         return form.only<Mod::k_approx>() && bind_either<H, Tanh16<H>>(packed, flags, out);
-    default: break;
+    default:
+        break;
     }
     if (!form.only<Mod::k_rn, Mod::k_ftz, Mod::k_sat, Mod::k_relu>() || (relu && sat)) return false;
     if (form.opcode == Opcode::k_fma) return bind_either<H, Fma16<H>>(packed, flags, out);
     if (relu) return false;
     switch (form.opcode) {
-    case Opcode::k_add: return bind_either<H, Add16<H>>(packed, flags, out);
-    case Opcode::k_sub: return bind_either<H, Sub16<H>>(packed, flags, out);
-    case Opcode::k_mul: return bind_either<H, Mul16<H>>(packed, flags, out);
-    default: return false;
+    case Opcode::k_add:
+        return bind_either<H, Add16<H>>(packed, flags, out);
+    case Opcode::k_sub:
+        return bind_either<H, Sub16<H>>(packed, flags, out);
+    case Opcode::k_mul:
+        return bind_either<H, Mul16<H>>(packed, flags, out);
+    default:
+        return false;
     }
 }
 
@@ -203,11 +241,16 @@ template <class H> bool bind_half(const Form& form, bool packed, Selected& out) 
 bool select_half(const Form& form, Selected& out) {
     if (form.type_count != 1) return false;
     switch (form.type()) {
-    case Type::kF16: return bind_half<Half>(form, false, out);
-    case Type::kF16x2: return bind_half<Half>(form, true, out);
-    case Type::kBf16: return bind_half<Bf16>(form, false, out);
-    case Type::kBf16x2: return bind_half<Bf16>(form, true, out);
-    default: return false;
+    case Type::kF16:
+        return bind_half<Half>(form, false, out);
+    case Type::kF16x2:
+        return bind_half<Half>(form, true, out);
+    case Type::kBf16:
+        return bind_half<Bf16>(form, false, out);
+    case Type::kBf16x2:
+        return bind_half<Bf16>(form, true, out);
+    default:
+        return false;
     }
 }
 

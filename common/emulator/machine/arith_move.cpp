@@ -5,7 +5,8 @@
 namespace machine::ARITH_NS {
 namespace {
 
-template <class T> struct Move {
+template <class T>
+struct Move {
     static T apply(T a) { return a; }
 };
 void move_predicate(Lanes& lanes, const Instr& in) {
@@ -15,42 +16,55 @@ void move_predicate(Lanes& lanes, const Instr& in) {
 }
 
 // Selects by a row's mask, then by the active lanes: two blends at most.
-template <class T> void select_by_predicate(Lanes& lanes, const Instr& in) {
+template <class T>
+void select_by_predicate(Lanes& lanes, const Instr& in) {
     const T* const a = lanes.row<T>(in.src[0]);
     const T* const b = lanes.row<T>(in.src[1]);
     const uint32_t p = lanes.predicate(in.src[2]);
     T* const d = lanes.row<T>(in.dst);
-    const auto yes = [&](uint32_t i) __attribute__((always_inline)) { return a[i]; };
-    const auto no = [&](uint32_t i) __attribute__((always_inline)) { return b[i]; };
+    const auto yes = [&](uint32_t i) __attribute__((always_inline)) {
+        return a[i];
+    };
+    const auto no = [&](uint32_t i) __attribute__((always_inline)) {
+        return b[i];
+    };
     if (lanes.mask == kAllLanes) {
         blend_row(d, p, yes, no);
     } else if (__builtin_popcount(lanes.mask) <= kFewLanes) {
-        for_lanes(lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
-            d[i] = p >> i & 1 ? a[i] : b[i];
-        });
+        for_lanes(
+            lanes.mask, [&](uint32_t i) __attribute__((always_inline)) {
+                d[i] = p >> i & 1 ? a[i] : b[i];
+            });
     } else {
         alignas(64) T chosen[kWarpSize];
         blend_row(chosen, p, yes, no);
         blend_row(
-            d, lanes.mask, [&](uint32_t i) __attribute__((always_inline)) { return chosen[i]; },
+            d,
+            lanes.mask,
+            [&](uint32_t i) __attribute__((always_inline)) { return chosen[i]; },
             [&](uint32_t i) __attribute__((always_inline)) { return d[i]; });
     }
 }
 
 // slct: a where c >= 0, else b; a NaN selects b, -0.0 is not less than 0.
-template <class T> struct SelectSigned {
+template <class T>
+struct SelectSigned {
     static T apply(T a, T b, int32_t c) { return c >= 0 ? a : b; }
 };
 // .ftz only turns subnormals into zeros, and -0.0 >= 0.
-template <bool ftz> struct SelectFloat {
-    template <class T> struct Op {
+template <bool ftz>
+struct SelectFloat {
+    template <class T>
+    struct Op {
         static T apply(T a, T b, float c) {
             return c >= 0.0f || (ftz && c > -0x1p-126f && c < 0.0f) ? a : b;
         }
     };
 };
-template <class T> using SelectPlain = SelectFloat<false>::Op<T>;
-template <class T> using SelectFlushed = SelectFloat<true>::Op<T>;
+template <class T>
+using SelectPlain = SelectFloat<false>::Op<T>;
+template <class T>
+using SelectFlushed = SelectFloat<true>::Op<T>;
 
 }  // namespace
 
@@ -73,10 +87,17 @@ bool select_move(const Form& form, Selected& out) {
     case Opcode::k_selp:
         if (form.type_count != 1 || !form.only<>()) return false;
         switch (bytes) {
-        case 2: out.handler = &select_by_predicate<uint16_t>; break;
-        case 4: out.handler = &select_by_predicate<uint32_t>; break;
-        case 8: out.handler = &select_by_predicate<uint64_t>; break;
-        default: return false;
+        case 2:
+            out.handler = &select_by_predicate<uint16_t>;
+            break;
+        case 4:
+            out.handler = &select_by_predicate<uint32_t>;
+            break;
+        case 8:
+            out.handler = &select_by_predicate<uint64_t>;
+            break;
+        default:
+            return false;
         }
         out.sources = 3;
         out.dst = out.src[0] = out.src[1] = type;
@@ -93,7 +114,8 @@ bool select_move(const Form& form, Selected& out) {
         out.src[0] = out.src[1] = type;
         return known;
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 

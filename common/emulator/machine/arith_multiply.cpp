@@ -8,38 +8,64 @@ namespace {
 __extension__ typedef __int128 Signed128;
 __extension__ typedef unsigned __int128 Unsigned128;
 
-template <class T> struct WiderType;
-template <> struct WiderType<uint16_t> { using type = uint32_t; };
-template <> struct WiderType<int16_t> { using type = int32_t; };
-template <> struct WiderType<uint32_t> { using type = uint64_t; };
-template <> struct WiderType<int32_t> { using type = int64_t; };
-template <> struct WiderType<uint64_t> { using type = Unsigned128; };
-template <> struct WiderType<int64_t> { using type = Signed128; };
-template <class T> using Wider = typename WiderType<T>::type;
+template <class T>
+struct WiderType;
+template <>
+struct WiderType<uint16_t> {
+    using type = uint32_t;
+};
+template <>
+struct WiderType<int16_t> {
+    using type = int32_t;
+};
+template <>
+struct WiderType<uint32_t> {
+    using type = uint64_t;
+};
+template <>
+struct WiderType<int32_t> {
+    using type = int64_t;
+};
+template <>
+struct WiderType<uint64_t> {
+    using type = Unsigned128;
+};
+template <>
+struct WiderType<int64_t> {
+    using type = Signed128;
+};
+template <class T>
+using Wider = typename WiderType<T>::type;
 
-template <class T> struct Low {
+template <class T>
+struct Low {
     static T product(T a, T b) {
         using W = std::conditional_t<sizeof(T) == 2, uint32_t, Bits<T>>;
         return T(W(Bits<T>(a)) * W(Bits<T>(b)));
     }
 };
-template <class T> struct High {
+template <class T>
+struct High {
     static T product(T a, T b) {
         // Of two 16-bit numbers the largest unsigned product still fits Wider's 32 bits.
         return T((Wider<T>(a) * Wider<T>(b)) >> (8 * sizeof(T)));
     }
 };
 
-template <class T> struct MulLow {
+template <class T>
+struct MulLow {
     static T apply(T a, T b) { return Low<T>::product(a, b); }
 };
-template <class T> struct MulHigh {
+template <class T>
+struct MulHigh {
     static T apply(T a, T b) { return High<T>::product(a, b); }
 };
-template <class T> struct MadLow {
+template <class T>
+struct MadLow {
     static T apply(T a, T b, T c) { return T(Bits<T>(Low<T>::product(a, b)) + Bits<T>(c)); }
 };
-template <class T> struct MadHigh {
+template <class T>
+struct MadHigh {
     static T apply(T a, T b, T c) { return T(Bits<T>(High<T>::product(a, b)) + Bits<T>(c)); }
 };
 struct MadHighSat {
@@ -48,10 +74,12 @@ struct MadHighSat {
         return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : int32_t(sum);
     }
 };
-template <class T> struct MulWide {
+template <class T>
+struct MulWide {
     static Wider<T> apply(T a, T b) { return Wider<T>(a) * Wider<T>(b); }
 };
-template <class T> struct MadWide {
+template <class T>
+struct MadWide {
     static Wider<T> apply(T a, T b, Wider<T> c) {
         using U = Bits<Wider<T>>;
         return Wider<T>(U(Wider<T>(a) * Wider<T>(b)) + U(c));
@@ -59,22 +87,27 @@ template <class T> struct MadWide {
 };
 
 // The 48-bit product of the low 24 bits: its lower or its upper 32 bits.
-template <class T> [[gnu::always_inline]] inline int64_t product24(T a, T b) {
+template <class T>
+[[gnu::always_inline]] inline int64_t product24(T a, T b) {
     if constexpr (std::is_signed_v<T>)
         return int64_t(int32_t(uint32_t(a) << 8) >> 8) * int64_t(int32_t(uint32_t(b) << 8) >> 8);
     else
         return int64_t(uint64_t(a & 0xffffff) * uint64_t(b & 0xffffff));
 }
-template <class T> struct Mul24Low {
+template <class T>
+struct Mul24Low {
     static T apply(T a, T b) { return T(uint64_t(product24(a, b))); }
 };
-template <class T> struct Mul24High {
+template <class T>
+struct Mul24High {
     static T apply(T a, T b) { return T(uint64_t(product24(a, b)) >> 16); }
 };
-template <class T> struct Mad24Low {
+template <class T>
+struct Mad24Low {
     static T apply(T a, T b, T c) { return T(uint32_t(Mul24Low<T>::apply(a, b)) + uint32_t(c)); }
 };
-template <class T> struct Mad24High {
+template <class T>
+struct Mad24High {
     static T apply(T a, T b, T c) { return T(uint32_t(Mul24High<T>::apply(a, b)) + uint32_t(c)); }
 };
 struct Mad24HighSat {
@@ -84,16 +117,23 @@ struct Mad24HighSat {
     }
 };
 
-template <template <class> class Op> bool bind_narrow(Type type, Selected& out) {
+template <template <class> class Op>
+bool bind_narrow(Type type, Selected& out) {
     switch (type) {
-    case Type::kU16: return bind<Op<uint16_t>>(out);
-    case Type::kS16: return bind<Op<int16_t>>(out);
-    case Type::kU32: return bind<Op<uint32_t>>(out);
-    case Type::kS32: return bind<Op<int32_t>>(out);
-    default: return false;
+    case Type::kU16:
+        return bind<Op<uint16_t>>(out);
+    case Type::kS16:
+        return bind<Op<int16_t>>(out);
+    case Type::kU32:
+        return bind<Op<uint32_t>>(out);
+    case Type::kS32:
+        return bind<Op<int32_t>>(out);
+    default:
+        return false;
     }
 }
-template <template <class> class Op> bool bind_24(Type type, Selected& out) {
+template <template <class> class Op>
+bool bind_24(Type type, Selected& out) {
     return ptx::byte_size(type) == 4 && bind_narrow<Op>(type, out);
 }
 
@@ -123,7 +163,8 @@ bool select_multiply(const Form& form, Selected& out) {
         return high ? bind_24<Mul24High>(type, out) : bind_24<Mul24Low>(type, out);
     case Opcode::k_mad24:
         return high ? bind_24<Mad24High>(type, out) : bind_24<Mad24Low>(type, out);
-    default: return false;
+    default:
+        return false;
     }
 }
 

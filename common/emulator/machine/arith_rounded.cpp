@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// f32 and f64 arithmetic with directed rounding (.rz, .rm, .rp): the operations of arith_float.h under
-// another rounding mode of the processor. This file must be compiled with -frounding-math.
+// f32 and f64 arithmetic with directed rounding (.rz, .rm, .rp): the operations of arith_float.h
+// under another rounding mode of the processor. This file must be compiled with -frounding-math.
 #include <cfenv>
 
 #include "machine/arith_float.h"
@@ -10,7 +10,8 @@ namespace {
 
 enum Direction { kToZero, kDown, kUp };
 
-// Only the mode of vector arithmetic matters on x86, and setting that alone is several times faster.
+// Only the mode of vector arithmetic matters on x86, and setting that alone is several times
+// faster.
 class RoundingScope {
 public:
     explicit RoundingScope(uint16_t direction) {
@@ -42,10 +43,12 @@ private:
 };
 
 // Not inlined: a call keeps the arithmetic between the two changes of mode.
-template <class Op> [[gnu::noinline, gnu::flatten]] void row(Lanes& lanes, const Instr& in) {
+template <class Op>
+[[gnu::noinline, gnu::flatten]] void row(Lanes& lanes, const Instr& in) {
     run_as<Op>(lanes, in, &Op::apply);
 }
-template <class Op> void run_rounded(Lanes& lanes, const Instr& in) {
+template <class Op>
+void run_rounded(Lanes& lanes, const Instr& in) {
     const RoundingScope scope(in.extra);
     asm volatile("" ::: "memory");
     row<Op>(lanes, in);
@@ -55,7 +58,8 @@ template <class Op> void run_rounded(Lanes& lanes, const Instr& in) {
 }  // namespace
 
 bool select_rounded(const Form& form, Selected& out) {
-    if (form.type_count != 1 || !form.only<Mod::k_rz, Mod::k_rm, Mod::k_rp, Mod::k_ftz, Mod::k_sat>())
+    if (form.type_count != 1 ||
+        !form.only<Mod::k_rz, Mod::k_rm, Mod::k_rp, Mod::k_ftz, Mod::k_sat>())
         return false;
     const int direction = form.has(Mod::k_rz)   ? kToZero
                           : form.has(Mod::k_rm) ? kDown
@@ -69,14 +73,23 @@ bool select_rounded(const Form& form, Selected& out) {
         return true;
     };
     switch (form.opcode) {
-    case Opcode::k_add: return choose_style<AddFloat>(form, binder);
-    case Opcode::k_sub: return choose_style<SubFloat>(form, binder);
-    case Opcode::k_mul: return choose_style<MulFloat>(form, binder);
-    case Opcode::k_fma: case Opcode::k_mad: return choose_style<FmaFloat>(form, binder);
-    case Opcode::k_div: return choose_plain<DivFloat>(form, binder);
-    case Opcode::k_sqrt: return choose_plain<SqrtFloat>(form, binder);
-    case Opcode::k_rcp: return choose_plain<RcpFloat>(form, binder);
-    default: return false;
+    case Opcode::k_add:
+        return choose_style<AddFloat>(form, binder);
+    case Opcode::k_sub:
+        return choose_style<SubFloat>(form, binder);
+    case Opcode::k_mul:
+        return choose_style<MulFloat>(form, binder);
+    case Opcode::k_fma:
+    case Opcode::k_mad:
+        return choose_style<FmaFloat>(form, binder);
+    case Opcode::k_div:
+        return choose_plain<DivFloat>(form, binder);
+    case Opcode::k_sqrt:
+        return choose_plain<SqrtFloat>(form, binder);
+    case Opcode::k_rcp:
+        return choose_plain<RcpFloat>(form, binder);
+    default:
+        return false;
     }
 }
 

@@ -41,13 +41,17 @@ bool read_form(const ptx::Instruction& instruction, const ptx::Function& functio
     for (unsigned k = 0; k < form.source_count; ++k) {
         const ptx::Operand& operand = operands[k + 1];
         switch (operand.kind) {
-        case Kind::kRegister: form.src_bytes[k] = register_bytes(operand, function); break;
+        case Kind::kRegister:
+            form.src_bytes[k] = register_bytes(operand, function);
+            break;
         case Kind::kImmediate:
             form.immediate[k] = true;
             form.immediate_bits[k] = operand.bits;
             break;
-        case Kind::kSymbol: break;  // an address: the decoder's constant
-        default: return false;
+        case Kind::kSymbol:
+            break;  // an address: the decoder's constant
+        default:
+            return false;
         }
     }
     return true;
@@ -75,7 +79,8 @@ std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
     bool found = false;
     if (level == ArithmeticLevel::kPortable) found = portable::select_form(form, selected);
 #ifdef ARITH_HAS_NEWER
-    else found = newer::select_form(form, selected);
+    else
+        found = newer::select_form(form, selected);
 #endif
     // lop3's table is the one operand that is not a source.
     const unsigned table = form.opcode == ptx::Opcode::k_lop3;

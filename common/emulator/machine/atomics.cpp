@@ -17,44 +17,74 @@ using ptx::Type;
 namespace {
 
 struct Add {
-    template <class T> static T apply(T old, T b, T) {
-        if constexpr (std::is_integral_v<T>) return T(std::make_unsigned_t<T>(old) + std::make_unsigned_t<T>(b));
-        else return old + b;
+    template <class T>
+    static T apply(T old, T b, T) {
+        if constexpr (std::is_integral_v<T>)
+            return T(std::make_unsigned_t<T>(old) + std::make_unsigned_t<T>(b));
+        else
+            return old + b;
     }
 };
 struct Exchange {
-    template <class T> static T apply(T, T b, T) { return b; }
+    template <class T>
+    static T apply(T, T b, T) {
+        return b;
+    }
 };
 struct CompareSwap {
-    template <class T> static T apply(T old, T b, T c) { return old == b ? c : old; }
+    template <class T>
+    static T apply(T old, T b, T c) {
+        return old == b ? c : old;
+    }
 };
 struct Minimum {
-    template <class T> static T apply(T old, T b, T) {
-        if constexpr (std::is_floating_point_v<T>) return std::fmin(old, b);
-        else return b < old ? b : old;
+    template <class T>
+    static T apply(T old, T b, T) {
+        if constexpr (std::is_floating_point_v<T>)
+            return std::fmin(old, b);
+        else
+            return b < old ? b : old;
     }
 };
 struct Maximum {
-    template <class T> static T apply(T old, T b, T) {
-        if constexpr (std::is_floating_point_v<T>) return std::fmax(old, b);
-        else return b > old ? b : old;
+    template <class T>
+    static T apply(T old, T b, T) {
+        if constexpr (std::is_floating_point_v<T>)
+            return std::fmax(old, b);
+        else
+            return b > old ? b : old;
     }
 };
 struct And {
-    template <class T> static T apply(T old, T b, T) { return T(old & b); }
+    template <class T>
+    static T apply(T old, T b, T) {
+        return T(old & b);
+    }
 };
 struct Or {
-    template <class T> static T apply(T old, T b, T) { return T(old | b); }
+    template <class T>
+    static T apply(T old, T b, T) {
+        return T(old | b);
+    }
 };
 struct Xor {
-    template <class T> static T apply(T old, T b, T) { return T(old ^ b); }
+    template <class T>
+    static T apply(T old, T b, T) {
+        return T(old ^ b);
+    }
 };
 // atomicInc wraps to 0 behind b; atomicDec wraps to b below 1 or above b.
 struct Increment {
-    template <class T> static T apply(T old, T b, T) { return old >= b ? T(0) : T(old + 1); }
+    template <class T>
+    static T apply(T old, T b, T) {
+        return old >= b ? T(0) : T(old + 1);
+    }
 };
 struct Decrement {
-    template <class T> static T apply(T old, T b, T) { return old == 0 || old > b ? b : T(old - 1); }
+    template <class T>
+    static T apply(T old, T b, T) {
+        return old == 0 || old > b ? b : T(old - 1);
+    }
 };
 
 // A packed or scalar 16-bit float, added through float with one rounding per element.
@@ -62,7 +92,8 @@ struct HalfAdd {
     static uint16_t one(uint16_t a, uint16_t b) {
         return float_to_half(half_to_float(a) + half_to_float(b));
     }
-    template <class T> static T apply(T old, T b, T) {
+    template <class T>
+    static T apply(T old, T b, T) {
         T out = 0;
         for (unsigned k = 0; k < sizeof(T) / 2; ++k)
             out |= T(T(one(uint16_t(old >> (16 * k)), uint16_t(b >> (16 * k)))) << (16 * k));
@@ -73,7 +104,8 @@ struct BfloatAdd {
     static uint16_t one(uint16_t a, uint16_t b) {
         return float_to_bf16(bf16_to_float(a) + bf16_to_float(b));
     }
-    template <class T> static T apply(T old, T b, T) {
+    template <class T>
+    static T apply(T old, T b, T) {
         T out = 0;
         for (unsigned k = 0; k < sizeof(T) / 2; ++k)
             out |= T(T(one(uint16_t(old >> (16 * k)), uint16_t(b >> (16 * k)))) << (16 * k));
@@ -106,18 +138,29 @@ void move_atomic(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
     }
 }
 
-template <class F> Mover integers(Type type) {
+template <class F>
+Mover integers(Type type) {
     switch (type) {
-    case Type::kB16: case Type::kU16: return move_atomic<F, uint16_t>;
-    case Type::kB32: case Type::kU32: return move_atomic<F, uint32_t>;
-    case Type::kS32: return move_atomic<F, int32_t>;
-    case Type::kB64: case Type::kU64: return move_atomic<F, uint64_t>;
-    case Type::kS64: return move_atomic<F, int64_t>;
-    default: return nullptr;
+    case Type::kB16:
+    case Type::kU16:
+        return move_atomic<F, uint16_t>;
+    case Type::kB32:
+    case Type::kU32:
+        return move_atomic<F, uint32_t>;
+    case Type::kS32:
+        return move_atomic<F, int32_t>;
+    case Type::kB64:
+    case Type::kU64:
+        return move_atomic<F, uint64_t>;
+    case Type::kS64:
+        return move_atomic<F, int64_t>;
+    default:
+        return nullptr;
     }
 }
 
-template <class F> Mover numbers(Type type) {
+template <class F>
+Mover numbers(Type type) {
     if (type == Type::kF32) return move_atomic<F, float>;
     if (type == Type::kF64) return move_atomic<F, double>;
     return integers<F>(type);

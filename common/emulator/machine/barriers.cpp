@@ -9,7 +9,6 @@ namespace machine {
 
 namespace {
 
-
 WarpSyncKind sync_kind(WarpOp::Kind kind) {
     using Kind = WarpOp::Kind;
     if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;
@@ -27,7 +26,9 @@ Executor::Stop Executor::barrier(Split& split, const Instr& in) {
     const uint32_t lane = uint32_t(std::countr_zero(split.mask));
     const uint32_t id = row<uint32_t>(op.id_row)[lane];
     if (id >= state.barriers.size()) {
-        fault(FaultKind::kTrap, split.mask, "barrier " + std::to_string(id) + " does not exist: 0 to 15 do");
+        fault(FaultKind::kTrap,
+              split.mask,
+              "barrier " + std::to_string(id) + " does not exist: 0 to 15 do");
         fail(LaunchStatus::kTrap);
         abort = true;
         return Stop::kAbort;
@@ -43,15 +44,18 @@ Executor::Stop Executor::barrier(Split& split, const Instr& in) {
     state.open_barriers |= 1u << id;
     uint32_t arriving = uint32_t(std::popcount(split.mask));
     if (b.expected) {
-        // A counted barrier counts whole warps: lanes that do not exist or have returned come along.
-        const bool first = std::none_of(b.arrivals.begin(), b.arrivals.end(), [&](const Arrival& a) {
-            return a.warp == warp->info.index;
-        });
+        // A counted barrier counts whole warps: lanes that do not exist or have returned come
+        // along.
+        const bool first =
+            std::none_of(b.arrivals.begin(), b.arrivals.end(), [&](const Arrival& a) {
+                return a.warp == warp->info.index;
+            });
         if (first) arriving += kWarpSize - uint32_t(std::popcount(warp->live()));
     }
     b.arrived += arriving;
     b.aligned |= op.aligned;
-    b.arrivals.push_back({warp->info.index, split.mask, in.site, op.kind == BarrierOp::Kind::kArrive});
+    b.arrivals.push_back(
+        {warp->info.index, split.mask, in.site, op.kind == BarrierOp::Kind::kArrive});
     if (op.predicate_row != kNoRow) {
         const uint32_t yes = predicate(op.predicate_row) & split.mask;
         b.popc += uint32_t(std::popcount(yes));

@@ -17,9 +17,12 @@ uint64_t argument(Executor& ex, const CallOp& op, size_t k, uint32_t lane) {
     if (k >= op.arguments.size()) return value;
     const CallOp::Slot& slot = op.arguments[k];
     if (slot.row != kNoRow)
-        std::memcpy(&value, ex.rows + slot.row + lane * slot.row_bytes, std::min<uint32_t>(8, slot.row_bytes));
+        std::memcpy(&value,
+                    ex.rows + slot.row + lane * slot.row_bytes,
+                    std::min<uint32_t>(8, slot.row_bytes));
     else
-        std::memcpy(&value, ex.rows + slot.region.offset + lane * slot.region.stride,
+        std::memcpy(&value,
+                    ex.rows + slot.region.offset + lane * slot.region.stride,
                     std::min<uint32_t>(8, slot.region.bytes));
     return value;
 }
@@ -28,9 +31,12 @@ void result(Executor& ex, const CallOp& op, uint32_t lane, uint64_t value) {
     if (op.results.empty()) return;
     const CallOp::Slot& slot = op.results[0];
     if (slot.row != kNoRow)
-        std::memcpy(ex.rows + slot.row + lane * slot.row_bytes, &value, std::min<uint32_t>(8, slot.row_bytes));
+        std::memcpy(ex.rows + slot.row + lane * slot.row_bytes,
+                    &value,
+                    std::min<uint32_t>(8, slot.row_bytes));
     else
-        std::memcpy(ex.rows + slot.region.offset + lane * slot.region.stride, &value,
+        std::memcpy(ex.rows + slot.region.offset + lane * slot.region.stride,
+                    &value,
                     std::min<uint32_t>(8, slot.region.bytes));
 }
 
@@ -47,13 +53,15 @@ std::string text_at(Executor& ex, uint64_t address, uint32_t lane, size_t limit 
 
 // Formats as the host's printf does; the buffer holds the arguments at their natural alignment
 // with float promoted to double and small integers to int.
-std::string format(Executor& ex, const std::string& pattern, uint64_t buffer, uint32_t lane, int& count) {
+std::string format(Executor& ex, const std::string& pattern, uint64_t buffer, uint32_t lane,
+                   int& count) {
     std::string out;
     uint64_t offset = 0;
     const auto take = [&](unsigned bytes) {
         offset = (offset + bytes - 1) / bytes * bytes;
         uint64_t value = 0;
-        if (const std::byte* p = ex.peek(buffer + offset, bytes, lane)) std::memcpy(&value, p, bytes);
+        if (const std::byte* p = ex.peek(buffer + offset, bytes, lane))
+            std::memcpy(&value, p, bytes);
         offset += bytes;
         return value;
     };
@@ -102,24 +110,43 @@ std::string format(Executor& ex, const std::string& pattern, uint64_t buffer, ui
         const char kind = pattern[k];
         int length = 0;
         switch (kind) {
-        case 'd': case 'i':
-            length = std::snprintf(text, sizeof text, (spec + "ll" + kind).c_str(),
-                                   wide ? static_cast<long long>(take(8)) : static_cast<long long>(int32_t(take(4))));
+        case 'd':
+        case 'i':
+            length = std::snprintf(text,
+                                   sizeof text,
+                                   (spec + "ll" + kind).c_str(),
+                                   wide ? static_cast<long long>(take(8))
+                                        : static_cast<long long>(int32_t(take(4))));
             break;
-        case 'u': case 'x': case 'X': case 'o':
-            length = std::snprintf(text, sizeof text, (spec + "ll" + kind).c_str(),
+        case 'u':
+        case 'x':
+        case 'X':
+        case 'o':
+            length = std::snprintf(text,
+                                   sizeof text,
+                                   (spec + "ll" + kind).c_str(),
                                    static_cast<unsigned long long>(take(wide ? 8 : 4)));
             break;
-        case 'c': length = std::snprintf(text, sizeof text, (spec + kind).c_str(), int(take(4))); break;
+        case 'c':
+            length = std::snprintf(text, sizeof text, (spec + kind).c_str(), int(take(4)));
+            break;
         case 'p':
-            length = std::snprintf(text, sizeof text, (spec + kind).c_str(), reinterpret_cast<void*>(take(8)));
+            length = std::snprintf(
+                text, sizeof text, (spec + kind).c_str(), reinterpret_cast<void*>(take(8)));
             break;
         case 's': {
             const std::string s = text_at(ex, take(8), lane);
             length = std::snprintf(text, sizeof text, (spec + kind).c_str(), s.c_str());
             break;
         }
-        case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': {
+        case 'e':
+        case 'E':
+        case 'f':
+        case 'F':
+        case 'g':
+        case 'G':
+        case 'a':
+        case 'A': {
             const uint64_t bits = take(8);
             double value;
             std::memcpy(&value, &bits, 8);
@@ -142,10 +169,15 @@ void device_printf(Executor& ex, const Instr&, const CallOp& op) {
     ++ex.changes;
     for_lanes(ex.mask, [&](uint32_t lane) {
         int count = 0;
-        const std::string text = format(ex, text_at(ex, argument(ex, op, 0, lane), lane),
-                                        argument(ex, op, 1, lane), lane, count);
-        if (ex.printf_sink) ex.printf_sink(text.data(), text.size());
-        else std::fwrite(text.data(), 1, text.size(), stdout);
+        const std::string text = format(ex,
+                                        text_at(ex, argument(ex, op, 0, lane), lane),
+                                        argument(ex, op, 1, lane),
+                                        lane,
+                                        count);
+        if (ex.printf_sink)
+            ex.printf_sink(text.data(), text.size());
+        else
+            std::fwrite(text.data(), 1, text.size(), stdout);
         result(ex, op, lane, uint64_t(uint32_t(count)));
     });
 }
@@ -153,8 +185,11 @@ void device_printf(Executor& ex, const Instr&, const CallOp& op) {
 void assert_fail(Executor& ex, const Instr&, const CallOp& op) {
     const uint32_t lane = uint32_t(std::countr_zero(ex.mask));
     ex.fail(LaunchStatus::kAssert);
-    ex.fault(FaultKind::kAssert, ex.mask, text_at(ex, argument(ex, op, 0, lane), lane),
-             text_at(ex, argument(ex, op, 1, lane), lane), uint32_t(argument(ex, op, 2, lane)),
+    ex.fault(FaultKind::kAssert,
+             ex.mask,
+             text_at(ex, argument(ex, op, 0, lane), lane),
+             text_at(ex, argument(ex, op, 1, lane), lane),
+             uint32_t(argument(ex, op, 2, lane)),
              text_at(ex, argument(ex, op, 3, lane), lane));
 }
 
@@ -182,7 +217,8 @@ void device_free(Executor& ex, const Instr&, const CallOp& op) {
         if (address == 0) return;
         Allocation* a = ex.memory.find(address);
         if (!a || !a->live || a->kind != MemoryKind::kHeap || a->address != address) {
-            ex.fault(FaultKind::kBadCall, 1u << lane,
+            ex.fault(FaultKind::kBadCall,
+                     1u << lane,
                      a && !a->live ? "free of a block that was freed before"
                                    : "free of an address that malloc did not give");
             ex.fail(LaunchStatus::kIllegalAddress);

@@ -19,29 +19,31 @@ class ModuleImage;
 
 // What the scheduler does at an instruction; everything else runs through Instr::handler.
 enum Control : uint8_t {
-    kStraight,     // handler, next
-    kGuarded,      // handler under @p
-    kReconverge,   // no PTX instruction: diverged lanes may meet here
+    kStraight,    // handler, next
+    kGuarded,     // handler under @p
+    kReconverge,  // no PTX instruction: diverged lanes may meet here
     kBranch,
     kBranchTable,
     kCall,
-    kReturn,       // ret in a .func; in an .entry it is kExit
+    kReturn,  // ret in a .func; in an .entry it is kExit
     kExit,
     kBarrier,
     kWarpOp,
     kTrap,
-    kMissing,      // control reached the end of a function that never returns
+    kMissing,  // control reached the end of a function that never returns
 };
 
 // Addresses of spaces that are not global, seen through a generic 64-bit pointer: a tag in the top
 // byte and the space's own 32-bit address below, so conversion is one addition.
 constexpr uint64_t kSharedTag = 0x01, kLocalTag = 0x02, kParamTag = 0x03, kCodeTag = 0x04;
-constexpr uint64_t generic_base(uint64_t tag) { return tag << 56; }
+constexpr uint64_t generic_base(uint64_t tag) {
+    return tag << 56;
+}
 
 struct BranchOp {
     uint32_t target = 0;
-    uint32_t meeting = 0xffffffffu;     // pc of a kReconverge, or none
-    std::vector<uint32_t> table;        // brx.idx
+    uint32_t meeting = 0xffffffffu;  // pc of a kReconverge, or none
+    std::vector<uint32_t> table;     // brx.idx
     uint32_t index_row = kNoRow;
 };
 
@@ -52,12 +54,12 @@ struct Region {
 };
 
 struct CallOp {
-    mutable Code* target = nullptr;     // resolved at first call
-    std::string name;                   // symbol; empty for an indirect call
+    mutable Code* target = nullptr;  // resolved at first call
+    std::string name;                // symbol; empty for an indirect call
     uint32_t pointer_row = kNoRow;
-    struct Slot {                       // where an argument or result of the caller lives
-        Region region;                  // a .param variable ...
-        uint32_t row = kNoRow;          // ... or a register or constant of `row_bytes` per lane
+    struct Slot {               // where an argument or result of the caller lives
+        Region region;          // a .param variable ...
+        uint32_t row = kNoRow;  // ... or a register or constant of `row_bytes` per lane
         uint32_t row_bytes = 0;
     };
     std::vector<Slot> arguments, results;
@@ -76,17 +78,17 @@ struct MemoryOp {
     AccessKind kind = AccessKind::kLoad;
     MemoryOrder order = MemoryOrder::kWeak;
     Scope scope = Scope::kNone;
-    bool conditional = false;           // compare-and-swap
+    bool conditional = false;  // compare-and-swap
     uint8_t element_bytes = 0, vector = 1, bytes = 0;
     enum class Base : uint8_t { kRow32, kRow64, kAbsolute, kLocal } base = Base::kRow64;
     uint32_t base_row = kNoRow;
-    int64_t offset = 0;                 // kAbsolute: the whole address
+    int64_t offset = 0;  // kAbsolute: the whole address
     uint32_t rows[8] = {kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow};
-    uint8_t row_bytes = 0;              // width of those rows
+    uint8_t row_bytes = 0;                    // width of those rows
     uint32_t operands[2] = {kNoRow, kNoRow};  // atomics: b, c
     uint32_t dst = kNoRow;
     Mover mover = nullptr;
-    Region region;                      // .param of a function
+    Region region;  // .param of a function
     mutable Allocation* cache = nullptr;
 };
 
@@ -99,12 +101,27 @@ struct BarrierOp {
 
 struct WarpOp {
     enum class Kind : uint8_t {
-        kBarrier, kShuffleUp, kShuffleDown, kShuffleXor, kShuffleIndex,
-        kAll, kAny, kUniform, kBallot, kMatchAny, kMatchAll,
-        kReduceAdd, kReduceMin, kReduceMax, kReduceAnd, kReduceOr, kReduceXor, kElect,
+        kBarrier,
+        kShuffleUp,
+        kShuffleDown,
+        kShuffleXor,
+        kShuffleIndex,
+        kAll,
+        kAny,
+        kUniform,
+        kBallot,
+        kMatchAny,
+        kMatchAll,
+        kReduceAdd,
+        kReduceMin,
+        kReduceMax,
+        kReduceAnd,
+        kReduceOr,
+        kReduceXor,
+        kElect,
     } kind = Kind::kBarrier;
     bool is_signed = false, negated = false;
-    uint8_t width = 4;                  // bytes of the operand
+    uint8_t width = 4;  // bytes of the operand
     uint32_t dst = kNoRow, dst_predicate = kNoRow;
     uint32_t a = kNoRow, b = kNoRow, c = kNoRow, mask_row = kNoRow;
 };
@@ -112,15 +129,15 @@ struct WarpOp {
 struct Code {
     ModuleImage* module = nullptr;
     const ptx::Function* function = nullptr;
-    std::string name;                   // demangled
+    std::string name;  // demangled
     bool is_entry = false;
     std::vector<Instr> instructions;
-    uint32_t row_bytes = 0;             // size of one activation's rows
-    uint32_t constants_begin = 0;       // rows from here on hold constants: written once, never changed
+    uint32_t row_bytes = 0;        // size of one activation's rows
+    uint32_t constants_begin = 0;  // rows from here on hold constants: written once, never changed
     std::vector<std::byte> constants;
-    uint32_t local_bytes = 0;           // .local depot of one activation, per lane
+    uint32_t local_bytes = 0;  // .local depot of one activation, per lane
     std::vector<Region> parameters, results;
-    uint32_t registers = 0;             // estimate of 32-bit registers, for occupancy
+    uint32_t registers = 0;  // estimate of 32-bit registers, for occupancy
 
     std::deque<MemoryOp> memory;
     std::deque<CallOp> calls;
@@ -128,15 +145,15 @@ struct Code {
     std::deque<BarrierOp> barriers;
     std::deque<WarpOp> warp_ops;
 
-    std::vector<uint32_t> shared;       // indexes into ModuleImage::shared that the body names
-    std::vector<std::string> callees;   // direct calls
+    std::vector<uint32_t> shared;      // indexes into ModuleImage::shared that the body names
+    std::vector<std::string> callees;  // direct calls
     bool calls_indirectly = false;
 
     // Executions as differences: +1 where a straight run starts, -1 behind its end.
     std::vector<int64_t> warp_delta, thread_delta;
     std::vector<uint64_t> divergent;
     bool touched = false;
-    std::vector<Frame*> spare_frames;   // activations to use again, with their constants in place
+    std::vector<Frame*> spare_frames;  // activations to use again, with their constants in place
     void reset_counts();
     void ran(uint32_t first, uint32_t end, uint32_t mask) {
         const int lanes = std::popcount(mask);

@@ -15,7 +15,8 @@ constexpr uint32_t kNoInstruction = 0xffffffffu;
 // meet, or kNoInstruction when they only meet at the function's end. Indexed by instruction.
 std::vector<uint32_t> reconvergence_points(const ptx::Function& function);
 
-// Whether control never continues behind this instruction (ret, exit, trap, plain bra, noreturn call).
+// Whether control never continues behind this instruction (ret, exit, trap, plain bra, noreturn
+// call).
 bool ends_flow(const ptx::Instruction& instruction);
 
 }  // namespace machine

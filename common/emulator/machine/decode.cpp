@@ -99,7 +99,8 @@ uint32_t Decoder::constant(Type type, uint64_t bits) {
 uint32_t Decoder::immediate(const Operand& operand, Type type) {
     uint64_t bits = operand.bits;
     if (operand.literal == Operand::Literal::kFloat32) {
-        if (type == Type::kF64) bits = std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(bits))));
+        if (type == Type::kF64)
+            bits = std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(bits))));
     } else if (operand.literal == Operand::Literal::kFloat64) {
         if (type == Type::kF32) bits = std::bit_cast<uint32_t>(float(std::bit_cast<double>(bits)));
     } else if (type == Type::kF32) {
@@ -136,9 +137,12 @@ uint32_t Decoder::source(const Operand& operand, Type type) {
         hidden.dst = flipped;
         return flipped;
     }
-    case Operand::Kind::kImmediate: return immediate(operand, type);
-    case Operand::Kind::kSymbol: return constant(type, symbol(operand));
-    default: return kNoRow;
+    case Operand::Kind::kImmediate:
+        return immediate(operand, type);
+    case Operand::Kind::kSymbol:
+        return constant(type, symbol(operand));
+    default:
+        return kNoRow;
     }
 }
 
@@ -150,10 +154,13 @@ uint32_t Decoder::destination(const Operand& operand, uint32_t bytes_per_lane) {
 
 ptx::Space Decoder::symbol_space(const Operand& operand) const {
     switch (operand.target) {
-    case Operand::Target::kVariable: return function_.variables[operand.index].space;
+    case Operand::Target::kVariable:
+        return function_.variables[operand.index].space;
     case Operand::Target::kParameter:
-    case Operand::Target::kResult: return ptx::Space::kParam;
-    default: return module_.module_shared(operand.name) ? ptx::Space::kShared : ptx::Space::kGlobal;
+    case Operand::Target::kResult:
+        return ptx::Space::kParam;
+    default:
+        return module_.module_shared(operand.name) ? ptx::Space::kShared : ptx::Space::kGlobal;
     }
 }
 
@@ -253,12 +260,14 @@ bool Decoder::move(In in) {
         if (total == 0 || elements.empty() || elements.size() > 8 || total % elements.size())
             return false;
         op.element_bytes = uint8_t(total / elements.size());
-        const Type element = op.element_bytes == 8 ? Type::kB64 : op.element_bytes == 4 ? Type::kB32
-                             : op.element_bytes == 2 ? Type::kB16 : Type::kB8;
+        const Type element = op.element_bytes == 8   ? Type::kB64
+                             : op.element_bytes == 4 ? Type::kB32
+                             : op.element_bytes == 2 ? Type::kB16
+                                                     : Type::kB8;
         op.row_bytes = uint8_t(std::max<uint32_t>(2, op.element_bytes));
         for (size_t k = 0; k < elements.size(); ++k) {
-            op.rows[k] = packing ? source(elements[k], element)
-                                 : destination(elements[k], op.row_bytes);
+            op.rows[k] =
+                packing ? source(elements[k], element) : destination(elements[k], op.row_bytes);
             if (op.rows[k] == kNoRow) return false;
         }
         op.dst = packing ? destination(to, total) : source(from, in.type());
@@ -294,23 +303,29 @@ bool Decoder::convert_address(In in) {
     const ptx::Space space = in.space;
     const uint32_t bytes = register_bytes(in.operands[0]);
     const Operand& from = in.operands[1];
-    const bool local_symbol = from.kind == Operand::Kind::kSymbol &&
-                              symbol_space(from) == ptx::Space::kLocal;
+    const bool local_symbol =
+        from.kind == Operand::Kind::kSymbol && symbol_space(from) == ptx::Space::kLocal;
     const uint32_t row = source(from, in.type());
     if (row == kNoRow) return false;
     uint64_t tag = 0;
-    if (space == ptx::Space::kShared) tag = kSharedTag;
-    else if (space == ptx::Space::kLocal) tag = kLocalTag;
-    else if (space == ptx::Space::kParam) tag = kParamTag;
-    else if (space != ptx::Space::kGlobal && space != ptx::Space::kConst) return false;
+    if (space == ptx::Space::kShared)
+        tag = kSharedTag;
+    else if (space == ptx::Space::kLocal)
+        tag = kLocalTag;
+    else if (space == ptx::Space::kParam)
+        tag = kParamTag;
+    else if (space != ptx::Space::kGlobal && space != ptx::Space::kConst)
+        return false;
     if (local_symbol) {
         Instr& base = emit(in, kStraight, move_handlers().local_address(bytes));
         base.src[0] = row;
         base.dst = register_rows_[in.operands[0].index];
     }
-    Instr& out = emit(in, kStraight,
-                      tag == 0 ? move_handlers().copy(bytes)
-                               : to_space ? move_handlers().from_generic(bytes) : move_handlers().to_generic(bytes));
+    Instr& out = emit(in,
+                      kStraight,
+                      tag == 0   ? move_handlers().copy(bytes)
+                      : to_space ? move_handlers().from_generic(bytes)
+                                 : move_handlers().to_generic(bytes));
     out.src[0] = local_symbol ? register_rows_[in.operands[0].index] : row;
     out.dst = register_rows_[in.operands[0].index];
     out.extra = uint16_t(tag);
@@ -319,26 +334,36 @@ bool Decoder::convert_address(In in) {
 
 bool Decoder::instruction(In in) {
     switch (in.opcode) {
-    case Opcode::k_mov: return move(in);
-    case Opcode::k_cvta: return convert_address(in);
+    case Opcode::k_mov:
+        return move(in);
+    case Opcode::k_cvta:
+        return convert_address(in);
     case Opcode::k_ld:
     case Opcode::k_ldu:
-    case Opcode::k_st: return memory_access(in);
+    case Opcode::k_st:
+        return memory_access(in);
     case Opcode::k_atom:
-    case Opcode::k_red: return atomic(in);
+    case Opcode::k_red:
+        return atomic(in);
     case Opcode::k_membar:
-    case Opcode::k_fence: return fence(in);
+    case Opcode::k_fence:
+        return fence(in);
     case Opcode::k_bra:
-    case Opcode::k_brx: return branch(in);
-    case Opcode::k_call: return call(in);
+    case Opcode::k_brx:
+        return branch(in);
+    case Opcode::k_call:
+        return call(in);
     case Opcode::k_bar:
-    case Opcode::k_barrier: return in.text.starts_with("bar.warp") ? warp_operation(in) : barrier(in);
+    case Opcode::k_barrier:
+        return in.text.starts_with("bar.warp") ? warp_operation(in) : barrier(in);
     case Opcode::k_shfl:
     case Opcode::k_vote:
     case Opcode::k_match:
     case Opcode::k_redux:
-    case Opcode::k_elect: return warp_operation(in);
-    default: break;
+    case Opcode::k_elect:
+        return warp_operation(in);
+    default:
+        break;
     }
     if (miscellaneous(in)) return true;
     return arithmetic(in);
@@ -371,8 +396,9 @@ std::unique_ptr<Code> Decoder::run() {
             missing << "\n  PTX line " << in.line << ": " << in.text;
     }
     if (bad)
-        throw UnsupportedPtx("`" + code.name + "` uses PTX that the emulated device cannot execute:" +
-                             missing.str() + (bad > 20 ? "\n  and more" : ""));
+        throw UnsupportedPtx("`" + code.name +
+                             "` uses PTX that the emulated device cannot execute:" + missing.str() +
+                             (bad > 20 ? "\n  and more" : ""));
     pc_of_[count] = uint32_t(code.instructions.size());
     Instr end;
     end.control = function_.is_entry ? kExit : kMissing;
@@ -395,7 +421,8 @@ std::unique_ptr<Code> Decoder::run() {
     }
     code.constants.resize(code.row_bytes - code.constants_begin);
     for (const auto& [offset, row] : constant_rows_)
-        std::memcpy(code.constants.data() + (offset - code.constants_begin), row.data(), row.size());
+        std::memcpy(
+            code.constants.data() + (offset - code.constants_begin), row.data(), row.size());
     const auto fix = [&](uint32_t& row) {
         if (row != kNoRow && (row & 0x80000000u)) row = constant_rows_[row & 0x7fffffffu].first;
     };

@@ -39,7 +39,10 @@ CallOp::Slot Decoder::slot(const Operand& operand, uint32_t bytes) {
         out.row_bytes = register_bytes(operand);
     } else if (operand.kind == Operand::Kind::kImmediate) {
         out.row_bytes = std::max(2u, bytes);
-        out.row = immediate(operand, bytes == 8 ? Type::kB64 : bytes == 4 ? Type::kB32 : Type::kB16);
+        out.row = immediate(operand,
+                            bytes == 8   ? Type::kB64
+                            : bytes == 4 ? Type::kB32
+                                         : Type::kB16);
     }
     return out;
 }
@@ -50,8 +53,10 @@ bool Decoder::call(In in) {
     const Operand* results = nullptr;
     const Operand* arguments = nullptr;
     for (const Operand& operand : in.operands) {
-        if (operand.kind == Operand::Kind::kList) (target ? arguments : results) = &operand;
-        else if (!target) target = &operand;
+        if (operand.kind == Operand::Kind::kList)
+            (target ? arguments : results) = &operand;
+        else if (!target)
+            target = &operand;
     }
     if (!target) return false;
     if (target->kind == Operand::Kind::kRegister) {
@@ -88,8 +93,9 @@ bool Decoder::barrier(In in) {
     if (in.has(Mod::k_cluster)) return false;
     if (in.has(Mod::k_red)) {
         if (operands.size() < 3) return false;
-        op.kind = in.has(Mod::k_popc) ? BarrierOp::Kind::kPopc
-                  : in.has(Mod::k_and) ? BarrierOp::Kind::kAnd : BarrierOp::Kind::kOr;
+        op.kind = in.has(Mod::k_popc)  ? BarrierOp::Kind::kPopc
+                  : in.has(Mod::k_and) ? BarrierOp::Kind::kAnd
+                                       : BarrierOp::Kind::kOr;
         op.dst = destination(operands[next++], 4);
         op.predicate_row = source(operands.back(), Type::kPred);
         if (op.dst == kNoRow || op.predicate_row == kNoRow) return false;
@@ -132,8 +138,10 @@ bool Decoder::warp_operation(In in) {
         break;
     case Opcode::k_shfl:
         if (!in.has(Mod::k_sync) || operands.size() != 5) return false;
-        op.kind = in.has(Mod::k_up) ? Kind::kShuffleUp : in.has(Mod::k_down) ? Kind::kShuffleDown
-                  : in.has(Mod::k_bfly) ? Kind::kShuffleXor : Kind::kShuffleIndex;
+        op.kind = in.has(Mod::k_up)     ? Kind::kShuffleUp
+                  : in.has(Mod::k_down) ? Kind::kShuffleDown
+                  : in.has(Mod::k_bfly) ? Kind::kShuffleXor
+                                        : Kind::kShuffleIndex;
         result(operands[0]);
         op.a = row(1, Type::kB32);
         op.b = row(2, Type::kU32);
@@ -143,8 +151,10 @@ bool Decoder::warp_operation(In in) {
         break;
     case Opcode::k_vote:
         if (!in.has(Mod::k_sync) || operands.size() != 3) return false;
-        op.kind = in.has(Mod::k_ballot) ? Kind::kBallot : in.has(Mod::k_all) ? Kind::kAll
-                  : in.has(Mod::k_any) ? Kind::kAny : Kind::kUniform;
+        op.kind = in.has(Mod::k_ballot) ? Kind::kBallot
+                  : in.has(Mod::k_all)  ? Kind::kAll
+                  : in.has(Mod::k_any)  ? Kind::kAny
+                                        : Kind::kUniform;
         op.dst = destination(operands[0], 4);
         op.a = row(1, Type::kPred);
         op.mask_row = row(2, Type::kU32);
@@ -162,9 +172,12 @@ bool Decoder::warp_operation(In in) {
     case Opcode::k_redux:
         if (operands.size() != 3 || ptx::byte_size(in.type()) != 4 || ptx::is_float(in.type()))
             return false;
-        op.kind = in.has(Mod::k_add) ? Kind::kReduceAdd : in.has(Mod::k_min) ? Kind::kReduceMin
-                  : in.has(Mod::k_max) ? Kind::kReduceMax : in.has(Mod::k_and) ? Kind::kReduceAnd
-                  : in.has(Mod::k_or) ? Kind::kReduceOr : Kind::kReduceXor;
+        op.kind = in.has(Mod::k_add)   ? Kind::kReduceAdd
+                  : in.has(Mod::k_min) ? Kind::kReduceMin
+                  : in.has(Mod::k_max) ? Kind::kReduceMax
+                  : in.has(Mod::k_and) ? Kind::kReduceAnd
+                  : in.has(Mod::k_or)  ? Kind::kReduceOr
+                                       : Kind::kReduceXor;
         op.is_signed = ptx::is_signed(in.type());
         op.dst = destination(operands[0], 4);
         op.a = row(1, in.type());
@@ -177,7 +190,8 @@ bool Decoder::warp_operation(In in) {
         result(operands[0]);
         op.mask_row = row(1, Type::kU32);
         break;
-    default: return false;
+    default:
+        return false;
     }
     if (op.mask_row == kNoRow) return false;
     Instr& out = emit(in, kWarpOp, nullptr);

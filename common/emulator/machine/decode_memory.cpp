@@ -47,8 +47,8 @@ bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
         return true;
     case Operand::Kind::kSymbol: {
         op.base = MemoryOp::Base::kAbsolute;
-        if (op.space == Space::kParam && (!function_.is_entry ||
-                                          base.target == Operand::Target::kVariable)) {
+        if (op.space == Space::kParam &&
+            (!function_.is_entry || base.target == Operand::Target::kVariable)) {
             if (base.target == Operand::Target::kVariable)
                 op.region = regions_[variable_offsets_[base.index]];
             else if (base.target == Operand::Target::kParameter)
@@ -72,7 +72,8 @@ bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
         }
         return true;
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -113,8 +114,9 @@ bool Decoder::memory_access(In in) {
         handler = access_handlers().function_parameter(op.kind);
     } else if (op.space == Space::kParam) {
         if (store) return false;
-        handler = op.base == MemoryOp::Base::kAbsolute ? access_handlers().kernel_parameter
-                                                       : access_handlers().address(op.space, op.kind);
+        handler = op.base == MemoryOp::Base::kAbsolute
+                      ? access_handlers().kernel_parameter
+                      : access_handlers().address(op.space, op.kind);
     } else {
         handler = access_handlers().address(op.space, op.kind);
     }
@@ -177,17 +179,26 @@ bool Decoder::miscellaneous(In in) {
     case Opcode::k_ret:
         emit(in, function_.is_entry ? kExit : kReturn, nullptr);
         return true;
-    case Opcode::k_exit: emit(in, kExit, nullptr); return true;
-    case Opcode::k_trap: emit(in, kTrap, nullptr); return true;
-    case Opcode::k_nanosleep: emit(in, kStraight, move_handlers().wait); return true;
+    case Opcode::k_exit:
+        emit(in, kExit, nullptr);
+        return true;
+    case Opcode::k_trap:
+        emit(in, kTrap, nullptr);
+        return true;
+    case Opcode::k_nanosleep:
+        emit(in, kStraight, move_handlers().wait);
+        return true;
     case Opcode::k_prefetch:
     case Opcode::k_prefetchu:
     case Opcode::k_discard:
     case Opcode::k_applypriority:
     case Opcode::k_pmevent:
-    case Opcode::k_brkpt: emit(in, kStraight, move_handlers().no_operation); return true;
+    case Opcode::k_brkpt:
+        emit(in, kStraight, move_handlers().no_operation);
+        return true;
     case Opcode::k_activemask: {
-        if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kRegister) return false;
+        if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kRegister)
+            return false;
         const uint32_t dst = register_rows_[in.operands[0].index];
         emit(in, kStraight, move_handlers().active_mask).dst = dst;
         return true;
@@ -200,12 +211,14 @@ bool Decoder::miscellaneous(In in) {
         Instr& out = emit(in, kStraight, move_handlers().space_test);
         out.src[0] = row;
         out.dst = dst;
-        out.extra = in.space == Space::kShared ? kSharedTag
+        out.extra = in.space == Space::kShared  ? kSharedTag
                     : in.space == Space::kLocal ? kLocalTag
-                    : in.space == Space::kParam ? kParamTag : 0;
+                    : in.space == Space::kParam ? kParamTag
+                                                : 0;
         return true;
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 

@@ -39,14 +39,14 @@ private:
     void lay_out();
     uint32_t reserve(uint32_t bytes_per_lane, bool predicate = false);
     uint32_t scratch(uint32_t bytes_per_lane);
-    uint32_t constant(ptx::Type type, uint64_t bits);      // a row with this value in every lane
+    uint32_t constant(ptx::Type type, uint64_t bits);  // a row with this value in every lane
     uint32_t immediate(Op operand, ptx::Type type);
-    uint32_t register_bytes(Op operand) const;             // 4 for a predicate's mask
+    uint32_t register_bytes(Op operand) const;  // 4 for a predicate's mask
     bool is_predicate(Op operand) const;
     // The row of a source, reading it as `type`; emits a complement for !%p.
     uint32_t source(Op operand, ptx::Type type);
     uint32_t destination(Op operand, uint32_t bytes_per_lane);
-    uint64_t symbol(Op operand);                           // address in its own space
+    uint64_t symbol(Op operand);  // address in its own space
     ptx::Space symbol_space(Op operand) const;
     bool address(In in, Op operand, MemoryOp& op);
     CallOp::Slot slot(Op operand, uint32_t bytes);
@@ -60,14 +60,14 @@ private:
     const ptx::Function& function_;
     std::unique_ptr<Code> code_;
     std::vector<uint32_t> register_rows_;
-    std::vector<uint32_t> variable_offsets_;               // .local: in the depot; .param: index into regions_
+    std::vector<uint32_t> variable_offsets_;  // .local: in the depot; .param: index into regions_
     std::vector<Region> regions_;
     std::map<std::pair<uint32_t, std::pair<uint64_t, uint64_t>>, uint32_t> constants_;
     std::vector<std::pair<uint32_t, std::vector<std::byte>>> constant_rows_;
     std::map<uint32_t, uint32_t> scratch_;
-    std::vector<uint32_t> pc_of_;                          // PTX instruction -> decoded
-    std::vector<uint32_t> meeting_;                        // where each branch's lanes meet again
-    uint32_t index_ = 0;                                   // PTX instruction being decoded
+    std::vector<uint32_t> pc_of_;    // PTX instruction -> decoded
+    std::vector<uint32_t> meeting_;  // where each branch's lanes meet again
+    uint32_t index_ = 0;             // PTX instruction being decoded
 };
 
 Mover atomic_mover(const ptx::Instruction& in);  // atomics.cpp; null: unknown form

@@ -29,9 +29,9 @@ struct Dim3 {
 using SiteId = uint32_t;
 
 struct CodeSite {
-    std::string function;   // demangled name of the PTX function it is in, without parameters
+    std::string function;  // demangled name of the PTX function it is in, without parameters
     std::string mangled;
-    ptx::SourceLine user;   // the line to blame
+    ptx::SourceLine user;                // the line to blame
     std::vector<ptx::SourceLine> chain;  // innermost first
     std::string_view opcode;             // as written in PTX
     uint32_t ptx_line = 0;
@@ -39,7 +39,8 @@ struct CodeSite {
 const CodeSite& code_site(SiteId site);  // resolved on first use, kept for ever
 
 // A .shared variable of the running kernel. Each has a virtual window of its own, so an overrun of
-// one never silently lands in the next; `offset` is where it lies on hardware (bank = offset/4 % 32).
+// one never silently lands in the next; `offset` is where it lies on hardware (bank = offset/4 %
+// 32).
 struct SharedVariable {
     std::string name;      // demangled, innermost component: `tile`
     uint64_t address = 0;  // in the 32-bit shared space, as the kernel computes with it
@@ -49,33 +50,41 @@ struct SharedVariable {
 };
 
 struct LaunchInfo {
-    uint64_t serial = 0;      // 1, 2, 3, ... in the process
-    std::string kernel;       // demangled, without parameters and template noise: `tree_reduction`
+    uint64_t serial = 0;  // 1, 2, 3, ... in the process
+    std::string kernel;   // demangled, without parameters and template noise: `tree_reduction`
     std::string mangled;
     Dim3 grid, block;
     uint32_t dynamic_shared_bytes = 0;
-    uint64_t stream = 0;      // the runtime's own id, 0 for the default stream
+    uint64_t stream = 0;  // the runtime's own id, 0 for the default stream
     int device = 0;
     bool cooperative = false;
     HostSite launched_at = 0;
     const std::vector<ptx::Parameter>* parameters = nullptr;
     std::span<const std::byte> arguments;  // laid out as `parameters` say
     const std::vector<SharedVariable>* shared = nullptr;
-    uint32_t shared_bytes = 0;             // compact total, static and dynamic
-    ptx::SourceLine declared;              // first line of the kernel's body, file empty if unknown
+    uint32_t shared_bytes = 0;  // compact total, static and dynamic
+    ptx::SourceLine declared;   // first line of the kernel's body, file empty if unknown
 };
 
 // Executions of one instruction in a launch, for the instruction and divergence counters.
 struct SiteCount {
     SiteId site;
-    uint64_t warps;    // times that a warp executed it
-    uint64_t threads;  // sum of active lanes
+    uint64_t warps;                 // times that a warp executed it
+    uint64_t threads;               // sum of active lanes
     bool divergent_branch = false;  // a conditional branch whose lanes went both ways ...
     uint64_t divergent = 0;         // ... this many times
 };
 
 enum class LaunchStatus : uint8_t {
-    kOk, kIllegalAddress, kMisaligned, kAssert, kTrap, kDeadlock, kBudget, kStackOverflow, kUnsupported,
+    kOk,
+    kIllegalAddress,
+    kMisaligned,
+    kAssert,
+    kTrap,
+    kDeadlock,
+    kBudget,
+    kStackOverflow,
+    kUnsupported,
 };
 
 struct LaunchSummary {
@@ -86,8 +95,8 @@ struct LaunchSummary {
 
 struct BlockInfo {
     const LaunchInfo* launch = nullptr;
-    uint64_t serial = 0;    // unique in the process
-    uint64_t linear = 0;    // blockIdx flattened, x fastest
+    uint64_t serial = 0;  // unique in the process
+    uint64_t linear = 0;  // blockIdx flattened, x fastest
     Dim3 index{0, 0, 0};
     uint32_t threads = 0, warps = 0;
 };
@@ -97,11 +106,18 @@ struct WarpInfo {
     uint32_t index = 0;   // in the block
     uint32_t valid = 0;   // lanes that exist (the last warp of a block may be short)
     uint32_t exited = 0;  // lanes that have returned
-    uint32_t thread(uint32_t lane) const { return index * kWarpSize + lane; }  // linear in the block
+    uint32_t thread(uint32_t lane) const {
+        return index * kWarpSize + lane;
+    }  // linear in the block
 };
 Dim3 thread_index(const BlockInfo& block, uint32_t linear_thread);
 
-enum class AccessKind : uint8_t { kLoad, kStore, kAtomic /* atom: read, modify, write */, kReduction /* red */ };
+enum class AccessKind : uint8_t {
+    kLoad,
+    kStore,
+    kAtomic /* atom: read, modify, write */,
+    kReduction /* red */
+};
 // kVolatile is relaxed with system scope (PTX ISA "Memory Consistency Model").
 enum class MemoryOrder : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel };
 enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
@@ -109,20 +125,20 @@ enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
 struct AccessEvent {
     const WarpInfo* warp;
     SiteId site;
-    ptx::Space space;   // kGlobal, kShared, kLocal, kConst, or kNone for an address of no space
+    ptx::Space space;  // kGlobal, kShared, kLocal, kConst, or kNone for an address of no space
     AccessKind kind;
     MemoryOrder order;
     Scope scope;
     bool wrote_only_if_equal;  // compare-and-swap: may not have stored
-    uint8_t bytes;      // per lane, all elements of a vector together: 1 to 16
+    uint8_t bytes;             // per lane, all elements of a vector together: 1 to 16
     uint8_t element_bytes;
-    uint32_t mask;      // active lanes, never 0
+    uint32_t mask;            // active lanes, never 0
     const uint64_t* address;  // [32], valid where mask is set. kShared: in the 32-bit shared space
     // The one live allocation (kGlobal, kConst) or variable (kShared) that holds every active
     // lane's whole range; null when the lanes differ or some are bad: look at them one by one.
     const Allocation* allocation;
     const SharedVariable* variable;
-    bool contiguous;    // lane i is at address[0] + i * bytes, all 32 lanes active
+    bool contiguous;            // lane i is at address[0] + i * bytes, all 32 lanes active
     uint32_t bad_lanes;         // range not wholly inside one live allocation or variable
     uint32_t misaligned_lanes;  // address not a multiple of `bytes`
     // Stores: lane i's bytes are at values + i * value_stride (before the store). Else null.
@@ -136,7 +152,8 @@ struct AccessEvent {
 };
 // The variable of the running launch that holds `address` (any byte of its window), or null.
 const SharedVariable* shared_variable_at(const LaunchInfo& launch, uint64_t address);
-// What the bytes at a lane's address hold now; null for a bad lane. For shared memory of the event's block.
+// What the bytes at a lane's address hold now; null for a bad lane. For shared memory of the
+// event's block.
 const std::byte* current_bytes(const AccessEvent& event, uint32_t lane);
 
 struct FenceEvent {
@@ -154,12 +171,12 @@ struct Arrival {
 
 struct BarrierEvent {
     const BlockInfo* block;
-    uint32_t id;             // 0 to 15; 0 is __syncthreads
-    uint32_t expected;       // threads asked for by the instruction; 0: the whole block
-    bool aligned;            // bar.sync and barrier.sync.aligned: whole warps must come together
+    uint32_t id;        // 0 to 15; 0 is __syncthreads
+    uint32_t expected;  // threads asked for by the instruction; 0: the whole block
+    bool aligned;       // bar.sync and barrier.sync.aligned: whole warps must come together
     std::span<const Arrival> arrivals;
-    std::span<const uint32_t> exited;      // per warp: lanes that had returned by then
-    std::span<const SiteId> exit_site;     // per warp: where the latest of them returned
+    std::span<const uint32_t> exited;   // per warp: lanes that had returned by then
+    std::span<const SiteId> exit_site;  // per warp: where the latest of them returned
 };
 
 enum class WarpSyncKind : uint8_t { kBarrier, kShuffle, kVote, kMatch, kReduce };
@@ -167,11 +184,11 @@ struct WarpSyncEvent {
     const WarpInfo* warp;
     SiteId site;
     WarpSyncKind kind;
-    uint32_t named;        // the mask operand
-    uint32_t arrived;      // lanes that met here (all in `named`, unless `strangers`)
-    uint32_t strangers;    // executed it without being named in their own mask
-    uint32_t missing_exited;   // named but already returned
-    uint32_t missing_waiting;  // named but stuck elsewhere, so the rest went on without them
+    uint32_t named;              // the mask operand
+    uint32_t arrived;            // lanes that met here (all in `named`, unless `strangers`)
+    uint32_t strangers;          // executed it without being named in their own mask
+    uint32_t missing_exited;     // named but already returned
+    uint32_t missing_waiting;    // named but stuck elsewhere, so the rest went on without them
     uint32_t undefined_sources;  // shfl: lanes that read from a lane which did not take part
 };
 
@@ -187,8 +204,8 @@ struct FaultEvent {
     const WarpInfo* warp;
     SiteId site;
     uint32_t mask;
-    std::string message;   // assert: the condition as written
-    std::string file;      // assert: as compiled in
+    std::string message;  // assert: the condition as written
+    std::string file;     // assert: as compiled in
     uint32_t line = 0;
     std::string function;
 };
@@ -214,10 +231,10 @@ struct StallEvent {
 
 struct HostAccess {
     enum class Kind : uint8_t { kRead, kWrite, kCopy } kind;  // kCopy: device to device
-    const char* api;             // "cudaMemcpy"
+    const char* api;                                          // "cudaMemcpy"
     const Allocation* allocation;  // destination (kWrite, kCopy) or source (kRead)
     uint64_t address, bytes;
-    const Allocation* source;    // kCopy only
+    const Allocation* source;  // kCopy only
     uint64_t source_address;
     uint64_t stream;
     HostSite site;
@@ -225,8 +242,13 @@ struct HostAccess {
 
 struct OrderEvent {
     enum class Kind : uint8_t {
-        kDeviceSync, kStreamSync, kEventRecord, kEventSync, kStreamWaitEvent,
-        kStreamCreate, kStreamDestroy,
+        kDeviceSync,
+        kStreamSync,
+        kEventRecord,
+        kEventSync,
+        kStreamWaitEvent,
+        kStreamCreate,
+        kStreamDestroy,
     } kind;
     uint64_t stream = 0, event = 0;
     bool non_blocking = false;  // kStreamCreate: does not synchronise with the default stream
@@ -235,8 +257,13 @@ struct OrderEvent {
 
 struct ApiEvent {
     enum class Kind : uint8_t {
-        kInvalidLaunch,    // the limit, what was asked and what is allowed are in `message`
-        kInvalidCopy, kInvalidFree, kDoubleFree, kHostDereference, kUncheckedError, kUnsupported,
+        kInvalidLaunch,  // the limit, what was asked and what is allowed are in `message`
+        kInvalidCopy,
+        kInvalidFree,
+        kDoubleFree,
+        kHostDereference,
+        kUncheckedError,
+        kUnsupported,
     } kind;
     const char* api;       // "cudaMemcpy", "<<<>>>"
     int error = 0;         // cudaError_t
@@ -244,7 +271,7 @@ struct ApiEvent {
     uint64_t address = 0;  // the pointer in question, 0 if none
     const Allocation* allocation = nullptr;
     HostSite site = 0, other_site = 0;  // other: the earlier free, the launch that failed, ...
-    std::string kernel;    // kInvalidLaunch
+    std::string kernel;                 // kInvalidLaunch
 };
 
 }  // namespace machine

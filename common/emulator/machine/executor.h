@@ -20,7 +20,7 @@ struct Frame {
     const CallOp* call = nullptr;
     uint32_t local_base = 0;  // of this activation's depot, in each lane's local space
     uint32_t depth = 0;
-    uint32_t refs = 0;        // splits, joins and callees that point here
+    uint32_t refs = 0;  // splits, joins and callees that point here
 };
 
 // A point where lanes that went different ways wait for each other: PTX has no instruction for it,
@@ -30,7 +30,7 @@ struct Join {
     Frame* frame = nullptr;
     uint32_t pc = 0;
     uint32_t expected = 0, arrived = 0;
-    uint32_t refs = 0;        // splits and child joins
+    uint32_t refs = 0;  // splits and child joins
 };
 
 enum class SplitState : uint8_t { kRunnable, kBarrier, kWarpSync };
@@ -41,8 +41,8 @@ struct Split {
     Join* join = nullptr;
     uint32_t pc = 0, mask = 0;
     SplitState state = SplitState::kRunnable;
-    uint32_t barrier = 0;     // id, while waiting at one
-    uint32_t named = 0;       // mask operand, while in a warp sync
+    uint32_t barrier = 0;  // id, while waiting at one
+    uint32_t named = 0;    // mask operand, while in a warp sync
 };
 
 struct BlockState;
@@ -50,9 +50,9 @@ struct BlockState;
 struct WarpState {
     WarpInfo info;
     BlockState* block = nullptr;
-    std::vector<Split> splits;         // the last runnable one runs next
-    std::vector<Join*> joins;          // with lanes waiting in them
-    std::byte* local = nullptr;        // 32 x Executor::local_stride(), mapped on first use
+    std::vector<Split> splits;   // the last runnable one runs next
+    std::vector<Join*> joins;    // with lanes waiting in them
+    std::byte* local = nullptr;  // 32 x Executor::local_stride(), mapped on first use
     SiteId exit_site = 0;
     uint32_t live() const { return info.valid & ~info.exited; }
 };
@@ -92,7 +92,7 @@ public:
     BlockState* block = nullptr;
     WarpState* warp = nullptr;
     Frame* frame = nullptr;
-    const Instr* current = nullptr;      // the instruction being executed, for events
+    const Instr* current = nullptr;  // the instruction being executed, for events
     std::vector<std::byte> arguments;
     std::vector<const SharedVariable*> windows;  // by window number
     std::vector<SharedVariable> layout;
@@ -101,16 +101,16 @@ public:
         alignas(64) uint32_t axis[3][kWarpSize];
     };
     std::vector<ThreadIds> thread_ids;
-    uint64_t changes = 0;                // memory changed, time was read: not a dead spin
-    uint32_t waits = 0;                  // polls since the split was resumed: a spin, not a loop
+    uint64_t changes = 0;  // memory changed, time was read: not a dead spin
+    uint32_t waits = 0;    // polls since the split was resumed: a spin, not a loop
     LaunchStatus status = LaunchStatus::kOk;
     bool abort = false;
     uint64_t warp_instructions = 0;
     void (*printf_sink)(const char*, size_t) = nullptr;
     Allocation* grid_workspace = nullptr;
     uint64_t heap_bytes = 8 << 20, heap_used = 0;
-    std::vector<Allocation*> heap;       // by in-kernel malloc, in all launches
-    static Executor* running;            // of this thread, for current_bytes()
+    std::vector<Allocation*> heap;  // by in-kernel malloc, in all launches
+    static Executor* running;       // of this thread, for current_bytes()
 
     void fail(LaunchStatus what) {
         if (status == LaunchStatus::kOk) status = what;
@@ -121,7 +121,7 @@ public:
     std::byte* local_memory();
     // Makes [address, +bytes) of a lane's generic address readable: host pointer or null.
     std::byte* peek(uint64_t generic, uint64_t bytes, uint32_t lane);
-    void exit_lanes(uint32_t lanes);     // of the current warp, at the current instruction
+    void exit_lanes(uint32_t lanes);  // of the current warp, at the current instruction
 
     // ---- warp operations (warp_ops.cpp) --------------------------------------------------
     struct Party {
@@ -140,7 +140,7 @@ private:
     void start_block(uint64_t linear, BlockState& state);
     void finish_block(BlockState& state);
     void diverge(Split& split, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meeting);
-    bool arrive(Split& split);           // at its join: true when the split goes on
+    bool arrive(Split& split);  // at its join: true when the split goes on
     void complete_join(WarpState& state, Join* join);
     void lanes_left(Join* join, uint32_t lanes);
     void release_joins(WarpState& state);
@@ -156,7 +156,9 @@ private:
     void collect_counts(LaunchSummary& summary);
 
     Frame* make_frame(Code& code, Frame* caller);
-    void ref(Frame* f) { if (f) ++f->refs; }
+    void ref(Frame* f) {
+        if (f) ++f->refs;
+    }
     void unref(Frame* f);
     Join* make_join(Join* parent, Frame* frame, uint32_t pc, uint32_t mask);
     void unref(Join* join);
@@ -175,7 +177,9 @@ private:
     uint64_t serial_ = 0, block_serial_ = 0;
 };
 
-inline Executor& executor(Lanes& lanes) { return static_cast<Executor&>(lanes); }
+inline Executor& executor(Lanes& lanes) {
+    return static_cast<Executor&>(lanes);
+}
 
 // The functions that the device runtime supplies; null when `name` is not one.
 using Builtin = void (*)(Executor&, const Instr&, const CallOp&);

@@ -18,29 +18,39 @@ namespace machine {
 
 struct Instr;
 
-// What a straight-line handler may touch: the rows of the current function activation, under a mask.
+// What a straight-line handler may touch: the rows of the current function activation, under a
+// mask.
 struct Lanes {
-    std::byte* rows;     // 64-byte aligned; constants stand among the rows, so every source is a row
-    uint32_t mask;       // active lanes, never 0
-    uint32_t carry;      // CC.CF of PTX ISA "Extended-Precision Integer Arithmetic", one bit a lane
+    std::byte* rows;  // 64-byte aligned; constants stand among the rows, so every source is a row
+    uint32_t mask;    // active lanes, never 0
+    uint32_t carry;   // CC.CF of PTX ISA "Extended-Precision Integer Arithmetic", one bit a lane
 
-    template <class T> [[gnu::always_inline]] T* row(uint32_t offset) const { return reinterpret_cast<T*>(rows + offset); }
-    [[gnu::always_inline]] uint32_t& predicate(uint32_t offset) const { return *reinterpret_cast<uint32_t*>(rows + offset); }
+    template <class T>
+    [[gnu::always_inline]] T* row(uint32_t offset) const {
+        return reinterpret_cast<T*>(rows + offset);
+    }
+    [[gnu::always_inline]] uint32_t& predicate(uint32_t offset) const {
+        return *reinterpret_cast<uint32_t*>(rows + offset);
+    }
 };
 
 using Handler = void (*)(Lanes&, const Instr&);
 
-struct Instr {
-    Handler handler = nullptr;          // null: the scheduler handles it (branch, barrier, memory ...)
-    uint32_t dst = 0, dst2 = 0;         // row offsets; kNoRow when absent
+// One cache line, so that the next one is an addition away.
+struct alignas(64) Instr {
+    Handler handler = nullptr;   // null: the scheduler handles it (branch, barrier, memory ...)
+    uint32_t dst = 0, dst2 = 0;  // row offsets; kNoRow when absent
     std::array<uint32_t, 4> src{};
-    uint32_t guard = 0;                 // row of @p
-    uint16_t extra = 0;                 // handler's own small constant (prmt mode, lut, ...)
-    uint8_t control = 0;                // see decode.h; 0 for straight-line
+    uint32_t guard = 0;   // row of @p
+    uint16_t extra = 0;   // handler's own small constant (prmt mode, lut, ...)
+    uint8_t control = 0;  // see decode.h; 0 for straight-line
     bool guarded = false, guard_negated = false;
     SiteId site = 0;
-    const void* op = nullptr;           // entry of a side table of Code: memory, calls, branches ...
-    template <class T> const T& as() const { return *static_cast<const T*>(op); }
+    const void* op = nullptr;  // entry of a side table of Code: memory, calls, branches ...
+    template <class T>
+    const T& as() const {
+        return *static_cast<const T*>(op);
+    }
 };
 constexpr uint32_t kNoRow = 0xffffffffu;
 
@@ -48,9 +58,9 @@ constexpr uint32_t kNoRow = 0xffffffffu;
 // registers must have the byte width of these types, immediates are converted to them.
 struct Selected {
     Handler handler = nullptr;
-    bool has_dst = true, has_dst2 = false;    // dst2: the q of setp p|q
+    bool has_dst = true, has_dst2 = false;  // dst2: the q of setp p|q
     unsigned sources = 0;
-    std::array<ptx::Type, 4> src{};           // kPred: a mask row
+    std::array<ptx::Type, 4> src{};  // kPred: a mask row
     ptx::Type dst = ptx::Type::kNone;
     uint16_t extra = 0;
 };
@@ -63,12 +73,14 @@ std::optional<Selected> select_arithmetic(const ptx::Instruction& instruction,
 
 // Runs f(lane) for every active lane, lowest first. Use map_row for results; this one is for bodies
 // with side effects and for those that are dear and do not vectorise.
-template <class F> [[gnu::always_inline]] inline void for_lanes(uint32_t mask, F&& f) {
+template <class F>
+[[gnu::always_inline]] inline void for_lanes(uint32_t mask, F&& f) {
     for (uint32_t m = mask; m; m &= m - 1) f(uint32_t(__builtin_ctz(m)));
 }
 
 // kLaneBit<T>[i] is lane i's bit of a mask as wide as T. A table, because SSE has no shift by lane.
-template <class T, unsigned lanes> struct LaneBitTable {
+template <class T, unsigned lanes>
+struct LaneBitTable {
     alignas(64) T bit[lanes];
     constexpr LaneBitTable() : bit{} {
         for (unsigned i = 0; i < lanes; ++i) bit[i] = T(T(1) << i);
@@ -90,7 +102,8 @@ template <uint32_t first, class D, class Yes, class No>
     }
 }
 
-// d[i] = yes(i) where lane i's bit of `mask` is set, no(i) elsewhere; both are evaluated everywhere.
+// d[i] = yes(i) where lane i's bit of `mask` is set, no(i) elsewhere; both are evaluated
+// everywhere.
 template <class D, class Yes, class No>
 [[gnu::always_inline]] inline void blend_row(D* d, uint32_t mask, Yes&& yes, No&& no) {
     if constexpr (sizeof(D) == 2) {
@@ -123,9 +136,11 @@ template <class D, class F>
 #pragma GCC ivdep
         for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = f(i);
     } else if (__builtin_popcount(mask) <= kFewLanes) {
-        for_lanes(mask, [&](uint32_t i) __attribute__((always_inline)) { d[i] = f(i); });
+        for_lanes(
+            mask, [&](uint32_t i) __attribute__((always_inline)) { d[i] = f(i); });
     } else {
-        blend_row(d, mask, f, [&](uint32_t i) __attribute__((always_inline)) { return d[i]; });
+        blend_row(
+            d, mask, f, [&](uint32_t i) __attribute__((always_inline)) { return d[i]; });
     }
 }
 
@@ -135,9 +150,10 @@ template <class Lane = int32_t, class F>
 [[gnu::always_inline]] inline uint32_t lane_mask(uint32_t mask, F&& f) {
     uint32_t bits = 0;
     if (mask != kAllLanes && __builtin_popcount(mask) <= kFewLanes) {
-        for_lanes(mask, [&](uint32_t i) __attribute__((always_inline)) {
-            bits |= uint32_t(bool(f(i))) << i;
-        });
+        for_lanes(
+            mask, [&](uint32_t i) __attribute__((always_inline)) {
+                bits |= uint32_t(bool(f(i))) << i;
+            });
         return bits;
     }
 #if defined(__SSE2__)

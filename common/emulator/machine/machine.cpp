@@ -14,8 +14,8 @@ public:
 
     std::unique_ptr<LoadedModule> load(std::string text, std::string name, int device) override {
         auto module = ptx::Module::open(std::move(text), std::move(name));
-        return std::make_unique<ModuleImage>(std::move(module), memory_, observers_, linker_, limits_,
-                                             device);
+        return std::make_unique<ModuleImage>(
+            std::move(module), memory_, observers_, linker_, limits_, device);
     }
 
     LaunchSummary launch(const LaunchRequest& request) override {
@@ -27,7 +27,9 @@ public:
     const Limits& limits() const override { return limits_; }
     void set_budget(uint64_t thread_instructions) override { budget_ = thread_instructions; }
     void set_heap_bytes(uint64_t bytes) override { heap_bytes_ = bytes; }
-    void set_stack_bytes(uint64_t bytes) override { stack_bytes_ = std::min<uint64_t>(bytes, 512 << 10); }
+    void set_stack_bytes(uint64_t bytes) override {
+        stack_bytes_ = std::min<uint64_t>(bytes, 512 << 10);
+    }
     void set_printf_sink(void (*sink)(const char*, size_t)) override { sink_ = sink; }
 
 private:

@@ -14,9 +14,11 @@ namespace machine {
 // What a launch may ask for; the numbers of a compute capability 7.5 device.
 struct Limits {
     uint32_t multiprocessors = 40;
-    uint32_t threads_per_block = 1024, threads_per_multiprocessor = 1024, blocks_per_multiprocessor = 16;
+    uint32_t threads_per_block = 1024, threads_per_multiprocessor = 1024,
+             blocks_per_multiprocessor = 16;
     uint32_t registers_per_multiprocessor = 65536;
-    uint32_t shared_per_block = 48 << 10, shared_per_block_optin = 64 << 10, shared_per_multiprocessor = 64 << 10;
+    uint32_t shared_per_block = 48 << 10, shared_per_block_optin = 64 << 10,
+             shared_per_multiprocessor = 64 << 10;
     uint32_t constant_bytes = 64 << 10;
     Dim3 grid{0x7fffffff, 65535, 65535}, block{1024, 1024, 64};
 };
@@ -32,11 +34,12 @@ public:
     virtual uint32_t max_threads() const = 0;  // from __launch_bounds__; 1024 if none
     // These parse and decode the body on first use; throw ptx::ParseError or UnsupportedPtx.
     virtual uint32_t static_shared_bytes() = 0;
-    virtual uint32_t local_bytes() = 0;        // per thread
-    virtual uint32_t registers() = 0;          // an estimate from live 32-bit values, at most 255
+    virtual uint32_t local_bytes() = 0;  // per thread
+    virtual uint32_t registers() = 0;    // an estimate from live 32-bit values, at most 255
 };
 
-// The function uses something that this machine cannot execute. what() lists every opcode with its PTX line.
+// The function uses something that this machine cannot execute. what() lists every opcode with its
+// PTX line.
 class UnsupportedPtx : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -45,8 +48,9 @@ public:
 class LoadedModule {
 public:
     virtual ~LoadedModule() = default;
-    virtual Kernel* kernel(std::string_view mangled) = 0;          // null: no such entry
-    virtual Allocation* variable(std::string_view mangled) = 0;    // __device__, __constant__, __managed__; or null
+    virtual Kernel* kernel(std::string_view mangled) = 0;  // null: no such entry
+    virtual Allocation*
+    variable(std::string_view mangled) = 0;  // __device__, __constant__, __managed__; or null
     virtual ptx::Module& ptx() = 0;
 };
 
@@ -57,7 +61,7 @@ struct LaunchRequest {
     std::vector<std::byte> arguments;  // parameter_bytes() long, laid out as parameters() say
     uint64_t stream = 0;
     int device = 0;
-    bool cooperative = false;          // grid-wide synchronisation is allowed
+    bool cooperative = false;  // grid-wide synchronisation is allowed
     HostSite site = 0;
 };
 
@@ -69,7 +73,8 @@ public:
 
     // Places module variables (events on_alloc) and applies initialisers. Throws ptx::ParseError.
     // `externals`: modules loaded before, whose variables and functions -rdc code may refer to.
-    virtual std::unique_ptr<LoadedModule> load(std::string ptx_text, std::string name, int device) = 0;
+    virtual std::unique_ptr<LoadedModule> load(std::string ptx_text, std::string name,
+                                               int device) = 0;
     // Runs to completion. The caller has validated limits. Throws ptx::ParseError or UnsupportedPtx
     // when the kernel's code cannot be decoded; nothing has run then.
     virtual LaunchSummary launch(const LaunchRequest& request) = 0;

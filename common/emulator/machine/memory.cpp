@@ -21,8 +21,10 @@ constexpr uint64_t kTiB = 1ull << 40;
 // A fixed place that Linux leaves alone (below position-independent programs at 85 TiB, above the
 // shadow memory of sanitizers), so that addresses are the same in every run.
 constexpr uint64_t kPreferredBase = 17 * kTiB;
-constexpr uint64_t kWideBytes = 56 * kTiB, kNarrowBytes = 4 * kTiB, kFineBytes = 4 * kTiB;
-constexpr uint64_t kTotalBytes = kWideBytes + kNarrowBytes + kFineBytes;
+// The first size of the wide region that there is room for (sanitizers and others take their
+// share).
+constexpr uint64_t kWideBytes[] = {56 * kTiB, 24 * kTiB, 8 * kTiB, 1 * kTiB};
+constexpr uint64_t kNarrowBytes = 4 * kTiB, kFineBytes = 4 * kTiB;
 constexpr unsigned kWideShift = 36, kNarrowShift = 32, kFineShift = 20;
 // Freed runs of wide or narrow slots that stay untouched before one of them is used again.
 constexpr size_t kQuarantine = 256;
@@ -83,8 +85,9 @@ struct Region {
 
 struct Memory::Impl {
     uint64_t base = 0;
-    bool reserved =
-        false;  // the whole range is ours (PROT_NONE); else it is only unlikely to be used
+    uint64_t narrow_at = 0, fine_at = 0, total = 0;  // offsets from `base`
+    // The whole range is ours and untouchable; else it is only unlikely that somebody uses it.
+    bool reserved = false;
     Region wide, narrow, fine;
     struct Home {
         Region* region = nullptr;  // null: registered host memory
@@ -95,27 +98,39 @@ struct Memory::Impl {
     std::map<uint64_t, Allocation*> registered;  // by start; may hold freed ones
     std::map<int, uint64_t> used;
 
-    void reserve() {
+    // Maps `size` bytes that nobody may touch, at the preferred address if it is free; 0 if neither
+    // works.
+    static uint64_t reserve(uint64_t size) {
         const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
         void* at = mmap(reinterpret_cast<void*>(kPreferredBase),
-                        kTotalBytes,
+                        size,
                         PROT_NONE,
                         flags | MAP_FIXED_NOREPLACE,
                         -1,
                         0);
-        if (at != MAP_FAILED && uint64_t(at) != kPreferredBase) {  // a kernel without NOREPLACE
-            munmap(at, kTotalBytes);
-            at = MAP_FAILED;
+        if (uint64_t(at) == kPreferredBase) return kPreferredBase;
+        if (at != MAP_FAILED) munmap(at, size);  // a kernel that does not know NOREPLACE
+        at = mmap(nullptr, size + 64 * kGiB, PROT_NONE, flags, -1, 0);
+        return at == MAP_FAILED ? 0 : align_up(uint64_t(at), 64 * kGiB);
+    }
+
+    void open() {
+        uint64_t wide_bytes = kWideBytes[0];
+        for (const uint64_t candidate : kWideBytes) {
+            base = reserve(candidate + kNarrowBytes + kFineBytes);
+            if (!base) continue;
+            reserved = true;
+            wide_bytes = candidate;
+            break;
         }
-        if (at == MAP_FAILED) {
-            at = mmap(nullptr, kTotalBytes + 64 * kGiB, PROT_NONE, flags, -1, 0);
-        }
-        reserved = at != MAP_FAILED;
         // Under `ulimit -v` tokens need no mapping: nothing else will fit there either.
-        base = reserved ? align_up(uint64_t(at), 64 * kGiB) : kPreferredBase;
-        wide.open(base, kWideBytes, kWideShift);
-        narrow.open(base + kWideBytes, kNarrowBytes, kNarrowShift);
-        fine.open(base + kWideBytes + kNarrowBytes, kFineBytes, kFineShift);
+        if (!reserved) base = kPreferredBase;
+        wide.open(base, wide_bytes, kWideShift);
+        narrow.open(base + wide_bytes, kNarrowBytes, kNarrowShift);
+        fine.open(base + wide_bytes + kNarrowBytes, kFineBytes, kFineShift);
+        narrow_at = wide_bytes;
+        fine_at = wide_bytes + kNarrowBytes;
+        total = fine_at + kFineBytes;
     }
 
     // A run of slots, preferring addresses that nobody ever held.
@@ -204,7 +219,7 @@ static bool counts(MemoryKind kind) {
 }
 
 Memory::Memory() : impl_(std::make_unique<Impl>()), capacity_(4 * kGiB) {
-    impl_->reserve();
+    impl_->open();
 }
 
 Memory::~Memory() {
@@ -212,7 +227,7 @@ Memory::~Memory() {
         if (impl_->homes[allocation->id].region)
             impl_->give_back(*allocation, impl_->homes[allocation->id]);
     for (Region* region : {&impl_->wide, &impl_->narrow, &impl_->fine}) std::free(region->tenant);
-    if (impl_->reserved) munmap(reinterpret_cast<void*>(impl_->base), kTotalBytes);
+    if (impl_->reserved) munmap(reinterpret_cast<void*>(impl_->base), impl_->total);
 }
 
 Allocation* Memory::allocate(MemoryKind kind, uint64_t bytes, int device, HostSite site,
@@ -281,11 +296,10 @@ void Memory::release(Allocation& allocation, HostSite site) {
 
 Allocation* Memory::find(uint64_t address) {
     const uint64_t offset = address - impl_->base;
-    if (offset < kWideBytes) return impl_->wide.tenant[offset >> kWideShift];
-    if (offset < kWideBytes + kNarrowBytes)
-        return impl_->narrow.tenant[(offset - kWideBytes) >> kNarrowShift];
-    if (offset < kTotalBytes)
-        return impl_->fine.tenant[(offset - kWideBytes - kNarrowBytes) >> kFineShift];
+    if (offset < impl_->narrow_at) return impl_->wide.tenant[offset >> kWideShift];
+    if (offset < impl_->fine_at)
+        return impl_->narrow.tenant[(offset - impl_->narrow_at) >> kNarrowShift];
+    if (offset < impl_->total) return impl_->fine.tenant[(offset - impl_->fine_at) >> kFineShift];
     if (impl_->registered.empty()) return nullptr;
     // A page of slack behind the end, so that a small overrun is still named.
     auto next = impl_->registered.upper_bound(address);
@@ -295,7 +309,7 @@ Allocation* Memory::find(uint64_t address) {
 }
 
 bool Memory::is_device_address(uint64_t address) const {
-    return address - impl_->base < kTotalBytes;
+    return address - impl_->base < impl_->total;
 }
 
 uint64_t Memory::used(int device) const {

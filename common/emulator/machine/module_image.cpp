@@ -16,13 +16,13 @@ ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Ob
     : module_(std::move(module)), linker_(linker), limits_(limits) {
     (void)limits_;
     for (const auto& header : module_->functions())
-        if (!header.is_declaration)
-            linker_.functions.try_emplace(std::string(header.name), this);
+        if (!header.is_declaration) linker_.functions.try_emplace(std::string(header.name), this);
     place_variables(memory, observers, device);
 }
 
 Code* Linker::at(size_t number) {
-    return number < by_pointer.size() ? by_pointer[number].owner->code(by_pointer[number].name) : nullptr;
+    return number < by_pointer.size() ? by_pointer[number].owner->code(by_pointer[number].name)
+                                      : nullptr;
 }
 
 void ModuleImage::place_variables(Memory& memory, Observers& observers, int device) {
@@ -32,14 +32,20 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
         if (variable.is_extern || variable.is_texture || variable.is_surface) continue;
         const std::string name(variable.name);
         const MemoryKind kind = variable.space == ptx::Space::kConst ? MemoryKind::kConst
-                                : variable.is_managed ? MemoryKind::kManaged : MemoryKind::kModule;
-        Allocation* a = memory.allocate(kind, std::max<uint64_t>(variable.bytes, 1), device, 0,
+                                : variable.is_managed                ? MemoryKind::kManaged
+                                                                     : MemoryKind::kModule;
+        Allocation* a = memory.allocate(kind,
+                                        std::max<uint64_t>(variable.bytes, 1),
+                                        device,
+                                        0,
                                         std::max<uint64_t>(256, variable.align));
-        if (!a) throw ptx::ParseError("no memory for the device variable `" + name + "` (" +
-                                      std::to_string(variable.bytes) + " bytes)");
+        if (!a)
+            throw ptx::ParseError("no memory for the device variable `" + name + "` (" +
+                                  std::to_string(variable.bytes) + " bytes)");
         a->name = ptx::demangled_variable(name);
         std::memset(a->host, 0, a->bytes);
-        std::memcpy(a->host, variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes));
+        std::memcpy(
+            a->host, variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes));
         variables_[name] = a;
         linker_.variables.try_emplace(name, a);
         placed.push_back({&variable, a});
@@ -63,7 +69,8 @@ const ptx::Variable* ModuleImage::module_shared(std::string_view name) const {
 uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_view owner) {
     // All unsized arrays are the one dynamic part of shared memory, whatever they are called.
     const bool dynamic = variable.bytes == 0;
-    const std::string key = dynamic ? std::string() : std::string(owner) + "/" + std::string(variable.name);
+    const std::string key =
+        dynamic ? std::string() : std::string(owner) + "/" + std::string(variable.name);
     if (const auto found = shared_by_name_.find(key); found != shared_by_name_.end()) {
         if (dynamic) {
             uint32_t& align = shared_align_[found->second];
@@ -104,7 +111,8 @@ uint64_t ModuleImage::symbol_address(std::string_view mangled) {
     if (const Allocation* a = variable(mangled)) return a->address;
     const std::string name(mangled);
     const bool mine = std::any_of(
-        module_->functions().begin(), module_->functions().end(),
+        module_->functions().begin(),
+        module_->functions().end(),
         [&](const ptx::FunctionHeader& f) { return !f.is_declaration && f.name == mangled; });
     ModuleImage* owner = this;
     if (!mine) {
@@ -140,7 +148,8 @@ Kernel* ModuleImage::kernel(std::string_view mangled) {
 }
 
 KernelImage::KernelImage(ModuleImage& module, const ptx::FunctionHeader& header)
-    : module_(module), header_(header), mangled_(header.name), name_(ptx::plain_function(header.name)) {}
+    : module_(module), header_(header), mangled_(header.name),
+      name_(ptx::plain_function(header.name)) {}
 
 uint32_t KernelImage::parameter_bytes() const {
     uint32_t end = 0;
@@ -160,8 +169,12 @@ ptx::SourceLine KernelImage::declared() {
     return {};
 }
 
-uint32_t KernelImage::local_bytes() { return code().local_bytes; }
-uint32_t KernelImage::registers() { return code().registers; }
+uint32_t KernelImage::local_bytes() {
+    return code().local_bytes;
+}
+uint32_t KernelImage::registers() {
+    return code().registers;
+}
 
 std::vector<uint32_t> KernelImage::used_shared() {
     // Everything that the kernel or a function it can reach names; pointers may lead anywhere.

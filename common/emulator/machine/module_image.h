@@ -45,7 +45,8 @@ public:
     uint64_t symbol_address(std::string_view mangled);
     // Shared variables of the whole module; a kernel uses a subset.
     std::vector<SharedVariable> shared;
-    // The window of a shared variable, made on first use; `owner` is the function, empty at module level.
+    // The window of a shared variable, made on first use; `owner` is the function, empty at module
+    // level.
     uint32_t shared_index(const ptx::Variable& variable, std::string_view owner);
     const ptx::Variable* module_shared(std::string_view name) const;
     Linker& linker() { return linker_; }
@@ -74,7 +75,9 @@ public:
     const std::string& name() const override { return name_; }
     const std::vector<ptx::Parameter>& parameters() const override { return header_.parameters; }
     uint32_t parameter_bytes() const override;
-    uint32_t max_threads() const override { return header_.max_threads ? header_.max_threads : 1024; }
+    uint32_t max_threads() const override {
+        return header_.max_threads ? header_.max_threads : 1024;
+    }
     uint32_t static_shared_bytes() override;
     uint32_t local_bytes() override;
     uint32_t registers() override;

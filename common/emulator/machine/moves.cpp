@@ -15,20 +15,26 @@ using ptx::Special;
 
 namespace {
 
-template <class T> void fill(Executor& ex, const Instr& in, T value) {
+template <class T>
+void fill(Executor& ex, const Instr& in, T value) {
     map_row(ex.row<T>(in.dst), ex.mask, [&](uint32_t) { return value; });
 }
 
 void put(Executor& ex, const Instr& in, uint64_t value) {
-    if (in.extra & 0x8000) fill<uint64_t>(ex, in, value);
-    else fill<uint32_t>(ex, in, uint32_t(value));
+    if (in.extra & 0x8000)
+        fill<uint64_t>(ex, in, value);
+    else
+        fill<uint32_t>(ex, in, uint32_t(value));
 }
 
-template <int Axis> void thread_id(Lanes& lanes, const Instr& in) {
+template <int Axis>
+void thread_id(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
     const uint32_t* values = ex.thread_ids[ex.warp->info.index].axis[Axis];
-    if (in.extra & 0x8000) map_row(ex.row<uint64_t>(in.dst), ex.mask, [&](uint32_t i) { return uint64_t(values[i]); });
-    else map_row(ex.row<uint32_t>(in.dst), ex.mask, [&](uint32_t i) { return values[i]; });
+    if (in.extra & 0x8000)
+        map_row(ex.row<uint64_t>(in.dst), ex.mask, [&](uint32_t i) { return uint64_t(values[i]); });
+    else
+        map_row(ex.row<uint32_t>(in.dst), ex.mask, [&](uint32_t i) { return values[i]; });
 }
 
 void lane_mask(Lanes& lanes, const Instr& in) {
@@ -37,11 +43,16 @@ void lane_mask(Lanes& lanes, const Instr& in) {
     map_row(ex.row<uint32_t>(in.dst), ex.mask, [&](uint32_t i) {
         const uint32_t self = 1u << i;
         switch (which) {
-        case Special::k_lanemask_eq: return self;
-        case Special::k_lanemask_lt: return self - 1;
-        case Special::k_lanemask_le: return self | (self - 1);
-        case Special::k_lanemask_gt: return ~(self | (self - 1));
-        default: return ~(self - 1);
+        case Special::k_lanemask_eq:
+            return self;
+        case Special::k_lanemask_lt:
+            return self - 1;
+        case Special::k_lanemask_le:
+            return self | (self - 1);
+        case Special::k_lanemask_gt:
+            return ~(self | (self - 1));
+        default:
+            return ~(self - 1);
         }
     });
 }
@@ -58,7 +69,8 @@ void uniform(Lanes& lanes, const Instr& in) {
     const auto nanoseconds = [&] {
         ++ex.changes;  // a loop that watches the clock is no dead spin
         return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                            std::chrono::system_clock::now().time_since_epoch()).count());
+                            std::chrono::system_clock::now().time_since_epoch())
+                            .count());
     };
     const auto cycles = [&] {
         ++ex.changes;
@@ -67,57 +79,91 @@ void uniform(Lanes& lanes, const Instr& in) {
     };
     const Special which = Special(in.extra & 0x7fff);
     switch (which) {
-    case Special::k_ntid_x: return put(ex, in, ex.info.block.x);
-    case Special::k_ntid_y: return put(ex, in, ex.info.block.y);
-    case Special::k_ntid_z: return put(ex, in, ex.info.block.z);
-    case Special::k_ctaid_x: return put(ex, in, block.index.x);
-    case Special::k_ctaid_y: return put(ex, in, block.index.y);
-    case Special::k_ctaid_z: return put(ex, in, block.index.z);
-    case Special::k_nctaid_x: return put(ex, in, grid.x);
-    case Special::k_nctaid_y: return put(ex, in, grid.y);
-    case Special::k_nctaid_z: return put(ex, in, grid.z);
-    case Special::k_warpid: return put(ex, in, ex.warp->info.index);
-    case Special::k_nwarpid: return put(ex, in, ex.limits.threads_per_multiprocessor / kWarpSize);
-    case Special::k_smid: return put(ex, in, block.linear % ex.limits.multiprocessors);
-    case Special::k_nsmid: return put(ex, in, ex.limits.multiprocessors);
-    case Special::k_gridid: return put(ex, in, ex.info.serial);
-    case Special::k_clock: return put(ex, in, uint32_t(cycles()));
-    case Special::k_clock_hi: return put(ex, in, cycles() >> 32);
-    case Special::k_clock64: return put(ex, in, cycles());
-    case Special::k_globaltimer: return put(ex, in, nanoseconds());
-    case Special::k_globaltimer_lo: return put(ex, in, uint32_t(nanoseconds()));
-    case Special::k_globaltimer_hi: return put(ex, in, nanoseconds() >> 32);
+    case Special::k_ntid_x:
+        return put(ex, in, ex.info.block.x);
+    case Special::k_ntid_y:
+        return put(ex, in, ex.info.block.y);
+    case Special::k_ntid_z:
+        return put(ex, in, ex.info.block.z);
+    case Special::k_ctaid_x:
+        return put(ex, in, block.index.x);
+    case Special::k_ctaid_y:
+        return put(ex, in, block.index.y);
+    case Special::k_ctaid_z:
+        return put(ex, in, block.index.z);
+    case Special::k_nctaid_x:
+        return put(ex, in, grid.x);
+    case Special::k_nctaid_y:
+        return put(ex, in, grid.y);
+    case Special::k_nctaid_z:
+        return put(ex, in, grid.z);
+    case Special::k_warpid:
+        return put(ex, in, ex.warp->info.index);
+    case Special::k_nwarpid:
+        return put(ex, in, ex.limits.threads_per_multiprocessor / kWarpSize);
+    case Special::k_smid:
+        return put(ex, in, block.linear % ex.limits.multiprocessors);
+    case Special::k_nsmid:
+        return put(ex, in, ex.limits.multiprocessors);
+    case Special::k_gridid:
+        return put(ex, in, ex.info.serial);
+    case Special::k_clock:
+        return put(ex, in, uint32_t(cycles()));
+    case Special::k_clock_hi:
+        return put(ex, in, cycles() >> 32);
+    case Special::k_clock64:
+        return put(ex, in, cycles());
+    case Special::k_globaltimer:
+        return put(ex, in, nanoseconds());
+    case Special::k_globaltimer_lo:
+        return put(ex, in, uint32_t(nanoseconds()));
+    case Special::k_globaltimer_hi:
+        return put(ex, in, nanoseconds() >> 32);
     case Special::k_total_smem_size:
-    case Special::k_aggr_smem_size: return put(ex, in, ex.info.shared_bytes);
-    case Special::k_dynamic_smem_size: return put(ex, in, ex.info.dynamic_shared_bytes);
+    case Special::k_aggr_smem_size:
+        return put(ex, in, ex.info.shared_bytes);
+    case Special::k_dynamic_smem_size:
+        return put(ex, in, ex.info.dynamic_shared_bytes);
     // The grid barrier's workspace, for cooperative launches only (cooperative_groups reads it so).
     case Special::k_envreg1:
-        return put(ex, in, ex.info.cooperative && ex.grid_workspace ? ex.grid_workspace->address >> 32 : 0);
+        return put(ex,
+                   in,
+                   ex.info.cooperative && ex.grid_workspace ? ex.grid_workspace->address >> 32 : 0);
     case Special::k_envreg2:
-        return put(ex, in, ex.info.cooperative && ex.grid_workspace ? uint32_t(ex.grid_workspace->address) : 0);
-    default: return put(ex, in, 0);
+        return put(ex,
+                   in,
+                   ex.info.cooperative && ex.grid_workspace ? uint32_t(ex.grid_workspace->address)
+                                                            : 0);
+    default:
+        return put(ex, in, 0);
     }
 }
 
-template <class T> void copy(Lanes& lanes, const Instr& in) {
+template <class T>
+void copy(Lanes& lanes, const Instr& in) {
     const T* s = lanes.row<T>(in.src[0]);
     map_row(lanes.row<T>(in.dst), lanes.mask, [&](uint32_t i) { return s[i]; });
 }
 
-template <class T> void local_address(Lanes& lanes, const Instr& in) {
+template <class T>
+void local_address(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
     const T* s = ex.row<T>(in.src[0]);
     const T base = T(ex.frame->local_base);
     map_row(ex.row<T>(in.dst), ex.mask, [&](uint32_t i) { return T(s[i] + base); });
 }
 
-template <class T> void to_generic(Lanes& lanes, const Instr& in) {
+template <class T>
+void to_generic(Lanes& lanes, const Instr& in) {
     const T* s = lanes.row<T>(in.src[0]);
     const T base = T(generic_base(in.extra));
-    map_row(lanes.row<T>(in.dst), lanes.mask, [&](uint32_t i) { return T((s[i] & 0xffffffffu) | base); });
+    map_row(lanes.row<T>(in.dst), lanes.mask, [&](uint32_t i) {
+        return T((s[i] & 0xffffffffu) | base);
+    });
 }
 
-template <class T> void from_generic(Lanes& lanes, const Instr& in) {
+template <class T>
+void from_generic(Lanes& lanes, const Instr& in) {
     const T* s = lanes.row<T>(in.src[0]);
     map_row(lanes.row<T>(in.dst), lanes.mask, [&](uint32_t i) { return T(s[i] & 0xffffffffu); });
 }
@@ -125,10 +171,13 @@ template <class T> void from_generic(Lanes& lanes, const Instr& in) {
 void space_test(Lanes& lanes, const Instr& in) {
     const uint64_t* s = lanes.row<uint64_t>(in.src[0]);
     const uint64_t tag = in.extra;
-    map_predicate(lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) { return s[i] >> 56 == tag; });
+    map_predicate(
+        lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) { return s[i] >> 56 == tag; });
 }
 
-void complement(Lanes& lanes, const Instr& in) { lanes.predicate(in.dst) = ~lanes.predicate(in.src[0]); }
+void complement(Lanes& lanes, const Instr& in) {
+    lanes.predicate(in.dst) = ~lanes.predicate(in.src[0]);
+}
 
 void pack(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
@@ -138,10 +187,13 @@ void pack(Lanes& lanes, const Instr& in) {
     std::byte whole[kWarpSize * 16];
     for (uint32_t e = 0; e < op.vector; ++e)
         for_lanes(ex.mask, [&](uint32_t i) {
-            std::memcpy(whole + i * 16 + e * op.element_bytes, ex.rows + op.rows[e] + i * op.row_bytes,
+            std::memcpy(whole + i * 16 + e * op.element_bytes,
+                        ex.rows + op.rows[e] + i * op.row_bytes,
                         op.element_bytes);
         });
-    for_lanes(ex.mask, [&](uint32_t i) { std::memcpy(ex.rows + op.dst + i * width, whole + i * 16, op.bytes); });
+    for_lanes(ex.mask, [&](uint32_t i) {
+        std::memcpy(ex.rows + op.dst + i * width, whole + i * 16, op.bytes);
+    });
 }
 
 void unpack(Lanes& lanes, const Instr& in) {
@@ -149,12 +201,16 @@ void unpack(Lanes& lanes, const Instr& in) {
     const MemoryOp& op = in.as<MemoryOp>();
     const uint32_t width = std::max<uint32_t>(2, op.bytes);
     std::byte whole[kWarpSize * 16];
-    for_lanes(ex.mask, [&](uint32_t i) { std::memcpy(whole + i * 16, ex.rows + op.dst + i * width, op.bytes); });
+    for_lanes(ex.mask, [&](uint32_t i) {
+        std::memcpy(whole + i * 16, ex.rows + op.dst + i * width, op.bytes);
+    });
     for (uint32_t e = 0; e < op.vector; ++e)
         for_lanes(ex.mask, [&](uint32_t i) {
             uint64_t value = 0;
             std::memcpy(&value, whole + i * 16 + e * op.element_bytes, op.element_bytes);
-            std::memcpy(ex.rows + op.rows[e] + i * op.row_bytes, &value, std::min<uint32_t>(op.row_bytes, 8));
+            std::memcpy(ex.rows + op.rows[e] + i * op.row_bytes,
+                        &value,
+                        std::min<uint32_t>(op.row_bytes, 8));
         });
 }
 
@@ -164,7 +220,9 @@ void fence(Lanes& lanes, const Instr& in) {
     for (Observer* o : ex.observers.sync) o->on_fence(event);
 }
 
-void wait(Lanes& lanes, const Instr&) { ++executor(lanes).waits; }
+void wait(Lanes& lanes, const Instr&) {
+    ++executor(lanes).waits;
+}
 void nothing(Lanes&, const Instr&) {}
 void active_mask(Lanes& lanes, const Instr& in) {
     const uint32_t value = lanes.mask;
@@ -173,30 +231,52 @@ void active_mask(Lanes& lanes, const Instr& in) {
 
 Handler special_handler(Special special) {
     switch (special) {
-    case Special::k_tid_x: return thread_id<0>;
-    case Special::k_tid_y: return thread_id<1>;
-    case Special::k_tid_z: return thread_id<2>;
-    case Special::k_laneid: return lane_id;
+    case Special::k_tid_x:
+        return thread_id<0>;
+    case Special::k_tid_y:
+        return thread_id<1>;
+    case Special::k_tid_z:
+        return thread_id<2>;
+    case Special::k_laneid:
+        return lane_id;
     case Special::k_lanemask_eq:
     case Special::k_lanemask_lt:
     case Special::k_lanemask_le:
     case Special::k_lanemask_gt:
-    case Special::k_lanemask_ge: return lane_mask;
-    default: return uniform;
+    case Special::k_lanemask_ge:
+        return lane_mask;
+    default:
+        return uniform;
     }
 }
 
 Handler copy_handler(unsigned bytes) {
     return bytes == 8 ? copy<uint64_t> : bytes == 4 ? copy<uint32_t> : copy<uint16_t>;
 }
-Handler local_address_handler(unsigned bytes) { return bytes == 8 ? local_address<uint64_t> : local_address<uint32_t>; }
-Handler to_generic_handler(unsigned bytes) { return bytes == 8 ? to_generic<uint64_t> : to_generic<uint32_t>; }
-Handler from_generic_handler(unsigned bytes) { return bytes == 8 ? from_generic<uint64_t> : from_generic<uint32_t>; }
+Handler local_address_handler(unsigned bytes) {
+    return bytes == 8 ? local_address<uint64_t> : local_address<uint32_t>;
+}
+Handler to_generic_handler(unsigned bytes) {
+    return bytes == 8 ? to_generic<uint64_t> : to_generic<uint32_t>;
+}
+Handler from_generic_handler(unsigned bytes) {
+    return bytes == 8 ? from_generic<uint64_t> : from_generic<uint32_t>;
+}
 }  // namespace
 
 MoveTable move_table() {
-    return {special_handler, copy_handler, local_address_handler, to_generic_handler,
-            from_generic_handler, pack, unpack, complement, space_test, fence, wait, nothing,
+    return {special_handler,
+            copy_handler,
+            local_address_handler,
+            to_generic_handler,
+            from_generic_handler,
+            pack,
+            unpack,
+            complement,
+            space_test,
+            fence,
+            wait,
+            nothing,
             active_mask};
 }
 

@@ -25,11 +25,20 @@ uint64_t rounded_shift(uint64_t magnitude, int shift, bool negative, Rounding ro
     if (exact) return quotient;
     bool up = false;
     switch (rounding) {
-    case Rounding::kNearestEven: up = against_half > 0 || (against_half == 0 && (quotient & 1)); break;
-    case Rounding::kNearestAway: up = against_half >= 0; break;
-    case Rounding::kZero: break;
-    case Rounding::kDown: up = negative; break;
-    case Rounding::kUp: up = !negative; break;
+    case Rounding::kNearestEven:
+        up = against_half > 0 || (against_half == 0 && (quotient & 1));
+        break;
+    case Rounding::kNearestAway:
+        up = against_half >= 0;
+        break;
+    case Rounding::kZero:
+        break;
+    case Rounding::kDown:
+        up = negative;
+        break;
+    case Rounding::kUp:
+        up = !negative;
+        break;
     }
     return quotient + up;
 }
@@ -74,8 +83,7 @@ bool is_subnormal(const ExactNumber& number, FloatFormat format) {
 
 ExactNumber round_to_integral(ExactNumber number, Rounding rounding) {
     if (number.kind != ExactNumber::Kind::kFinite || number.exponent >= 0) return number;
-    number.magnitude =
-        rounded_shift(number.magnitude, -number.exponent, number.negative, rounding);
+    number.magnitude = rounded_shift(number.magnitude, -number.exponent, number.negative, rounding);
     number.exponent = 0;
     return number;
 }
@@ -111,10 +119,10 @@ uint64_t to_float_bits(const ExactNumber& number, FloatFormat format, Rounding r
             result = (uint64_t(scale + bias - 1) << fraction_bits) + significand;
         }
         if (result >= infinity) {
-            const bool to_infinity =
-                rounding == Rounding::kNearestEven || rounding == Rounding::kNearestAway ||
-                (rounding == Rounding::kUp && !number.negative) ||
-                (rounding == Rounding::kDown && number.negative);
+            const bool to_infinity = rounding == Rounding::kNearestEven ||
+                                     rounding == Rounding::kNearestAway ||
+                                     (rounding == Rounding::kUp && !number.negative) ||
+                                     (rounding == Rounding::kDown && number.negative);
             result = to_infinity && !finite ? infinity : infinity - 1;
         }
     }

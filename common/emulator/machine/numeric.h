@@ -9,7 +9,8 @@
 namespace machine {
 
 // The same bits as another type of the same size.
-template <class To, class From> [[gnu::always_inline]] constexpr To bits_as(From from) {
+template <class To, class From>
+[[gnu::always_inline]] constexpr To bits_as(From from) {
     static_assert(sizeof(To) == sizeof(From));
     return __builtin_bit_cast(To, from);
 }
@@ -83,9 +84,9 @@ bool is_subnormal(const ExactNumber& number, FloatFormat format);
 // The integer that `number` rounds to. Keeps infinities, NaNs and the sign of a zero result.
 ExactNumber round_to_integral(ExactNumber number, Rounding rounding);
 
-// The encoding in `format`. Overflow gives infinity or the largest number as `rounding` demands, and
-// always the largest number when `finite`. NaN gives the canonical one: all bits but the sign set,
-// except binary64's 0x7ff8000000000000.
+// The encoding in `format`. Overflow gives infinity or the largest number as `rounding` demands,
+// and always the largest number when `finite`. NaN gives the canonical one: all bits but the sign
+// set, except binary64's 0x7ff8000000000000.
 uint64_t to_float_bits(const ExactNumber& number, FloatFormat format, Rounding rounding,
                        bool finite = false);
 

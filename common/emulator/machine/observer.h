@@ -22,7 +22,8 @@ public:
     virtual void on_order(const OrderEvent&) {}
     // A call that the program should not have made, or a result that it should have looked at.
     virtual void on_api(const ApiEvent&) {}
-    // cudaDeviceReset: what is still allocated on the device was never freed. on_free follows for each.
+    // cudaDeviceReset: what is still allocated on the device was never freed. on_free follows for
+    // each.
     virtual void on_device_reset(int /*device*/) {}
     // Once, when the process ends normally: what is still allocated is leaked.
     virtual void on_process_end() {}
@@ -51,8 +52,15 @@ public:
 // Fans events out. Each kind has its own list, so an observer costs nothing for events it has not
 // asked for in `Interest`.
 enum Interest : uint32_t {
-    kMemoryEvents = 1, kHostEvents = 2, kLaunchEvents = 4, kBlockEvents = 8,
-    kGlobalAccess = 16, kSharedAccess = 32, kLocalAccess = 64, kSyncEvents = 128, kFaultEvents = 256,
+    kMemoryEvents = 1,
+    kHostEvents = 2,
+    kLaunchEvents = 4,
+    kBlockEvents = 8,
+    kGlobalAccess = 16,
+    kSharedAccess = 32,
+    kLocalAccess = 64,
+    kSyncEvents = 128,
+    kFaultEvents = 256,
     kOnlyBadAccess = 512,  // accesses of any space, but only with bad_lanes or misaligned_lanes
     kAllEvents = 0x1ff,
 };

@@ -20,7 +20,9 @@ void Observers::add(Observer* observer, uint32_t interests) {
     put(kOnlyBadAccess, bad);
 }
 
-void Observers::clear() { *this = Observers{}; }
+void Observers::clear() {
+    *this = Observers{};
+}
 
 Dim3 thread_index(const BlockInfo& block, uint32_t linear_thread) {
     const Dim3& shape = block.launch->block;

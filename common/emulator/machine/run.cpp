@@ -39,8 +39,8 @@ Frame* Executor::make_frame(Code& code, Frame* caller) {
     out->refs = 0;
     out->depth = caller ? caller->depth + 1 : 0;
     // A gap between depots, so that an overrun of one does not land in the next.
-    out->local_base = caller ? caller->local_base + ((caller->code->local_bytes + 15) & ~15u) + 1024
-                             : 1024;
+    out->local_base =
+        caller ? caller->local_base + ((caller->code->local_bytes + 15) & ~15u) + 1024 : 1024;
     ref(caller);
     return out;
 }
@@ -188,7 +188,8 @@ bool Executor::call(Split& split, const Instr& in) {
     Code* target = op.target;
     if (op.pointer_row != kNoRow) {
         // Lanes may call different functions: one group at a time, the rest repeats the call.
-        const uint64_t* pointers = reinterpret_cast<const uint64_t*>(split.frame->rows + op.pointer_row);
+        const uint64_t* pointers =
+            reinterpret_cast<const uint64_t*>(split.frame->rows + op.pointer_row);
         const uint64_t first = pointers[std::countr_zero(split.mask)];
         uint32_t same = 0;
         for_lanes(split.mask, [&](uint32_t i) { same |= uint32_t(pointers[i] == first) << i; });
@@ -207,7 +208,9 @@ bool Executor::call(Split& split, const Instr& in) {
     } else if (!target) {
         target = op.target = code.module->code(op.name);
         if (!target) {
-            fault(FaultKind::kBadCall, split.mask, "`" + op.name + "` is declared but nobody defines it");
+            fault(FaultKind::kBadCall,
+                  split.mask,
+                  "`" + op.name + "` is declared but nobody defines it");
             fail(LaunchStatus::kUnsupported);
             abort = true;
             return false;
@@ -218,7 +221,8 @@ bool Executor::call(Split& split, const Instr& in) {
         unref(callee->caller);
         callee->caller = nullptr;
         target->spare_frames.push_back(callee);
-        fault(FaultKind::kStackOverflow, split.mask,
+        fault(FaultKind::kStackOverflow,
+              split.mask,
               "the stack of " + std::to_string(local_stride_) + " bytes per thread is used up");
         fail(LaunchStatus::kStackOverflow);
         abort = true;
@@ -232,10 +236,12 @@ bool Executor::call(Split& split, const Instr& in) {
         for_lanes(split.mask, [&](uint32_t lane) {
             std::byte* d = callee->rows + to.offset + lane * to.stride;
             if (from.row != kNoRow)
-                std::memcpy(d, split.frame->rows + from.row + lane * from.row_bytes,
+                std::memcpy(d,
+                            split.frame->rows + from.row + lane * from.row_bytes,
                             std::min(to.bytes, from.row_bytes));
             else
-                std::memcpy(d, split.frame->rows + from.region.offset + lane * from.region.stride,
+                std::memcpy(d,
+                            split.frame->rows + from.region.offset + lane * from.region.stride,
                             std::min(to.bytes, from.region.bytes));
         });
     }
@@ -265,10 +271,12 @@ void Executor::do_return(Split& split) {
         for_lanes(split.mask, [&](uint32_t lane) {
             const std::byte* s = callee->rows + from.offset + lane * from.stride;
             if (to.row != kNoRow)
-                std::memcpy(caller->rows + to.row + lane * to.row_bytes, s,
+                std::memcpy(caller->rows + to.row + lane * to.row_bytes,
+                            s,
                             std::min(from.bytes, to.row_bytes));
             else
-                std::memcpy(caller->rows + to.region.offset + lane * to.region.stride, s,
+                std::memcpy(caller->rows + to.region.offset + lane * to.region.stride,
+                            s,
                             std::min(from.bytes, to.region.bytes));
         });
     }
@@ -300,8 +308,8 @@ Executor::Stop Executor::run_split(size_t index) {
             if (next->control == kStraight) [[likely]] {
                 next->handler(*this, *next);
             } else if (next->control == kGuarded) {
-                const uint32_t guard = next->guard_negated ? ~predicate(next->guard)
-                                                           : predicate(next->guard);
+                const uint32_t guard =
+                    next->guard_negated ? ~predicate(next->guard) : predicate(next->guard);
                 if (const uint32_t active = split->mask & guard) {
                     mask = active;
                     next->handler(*this, *next);
@@ -402,7 +410,8 @@ Executor::Stop Executor::run_split(size_t index) {
             if (gone) return Stop::kGone;
             return Stop::kBlocked;  // the list may have moved: start over with whoever is next
         }
-        default: break;
+        default:
+            break;
         }
         // What follows may block: lanes that the guard left out go round it.
         if (active != split->mask && in.control != kReturn && in.control != kTrap) {
@@ -464,21 +473,26 @@ RunResult Executor::run_warp(WarpState& state) {
         }
         if (next != state.splits.size())  // the running part is always the last
             std::rotate(state.splits.begin() + ptrdiff_t(next - 1),
-                        state.splits.begin() + ptrdiff_t(next), state.splits.end());
+                        state.splits.begin() + ptrdiff_t(next),
+                        state.splits.end());
         switch (run_split(state.splits.size() - 1)) {
         case Stop::kGone:
-        case Stop::kBlocked: break;
-        case Stop::kAbort: return RunResult::kAborted;
+        case Stop::kBlocked:
+            break;
+        case Stop::kAbort:
+            return RunResult::kAborted;
         case Stop::kSpin: {
             // Let the other parts of this warp run first, then the other warps.
             Split polling = state.splits.back();
             state.splits.pop_back();
-            const bool others = std::any_of(state.splits.begin(), state.splits.end(), [](const Split& s) {
-                return s.state == SplitState::kRunnable;
-            });
+            const bool others =
+                std::any_of(state.splits.begin(), state.splits.end(), [](const Split& s) {
+                    return s.state == SplitState::kRunnable;
+                });
             state.splits.insert(state.splits.begin(), polling);
             const size_t before = state.splits.size();
-            if (!others) release_joins(state);
+            // The second poll in a row: whoever else could run has had its turn.
+            if (!others || spun) release_joins(state);
             if (spun || (!others && state.splits.size() == before)) return RunResult::kSpinning;
             spun = true;
             break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Blocks and the grid. Blocks run in index order, one at a time, on one thread, so every run is the
-// same. A block that only polls makes room for the next ones, up to what a real card keeps resident.
+// same. A block that only polls makes room for the next ones, up to what a real card keeps
+// resident.
 #include <algorithm>
 #include <cstring>
 
@@ -24,8 +25,12 @@ std::byte* Executor::local_memory() {
             warp->local = local_pool_.back();
             local_pool_.pop_back();
         } else {
-            void* base = mmap(nullptr, size_t(local_stride_) * kWarpSize, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            void* base = mmap(nullptr,
+                              size_t(local_stride_) * kWarpSize,
+                              PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                              -1,
+                              0);
             warp->local = base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
         }
     }
@@ -37,7 +42,8 @@ void Executor::start_block(uint64_t linear, BlockState& state) {
     state.info.launch = &info;
     state.info.serial = ++block_serial_;
     state.info.linear = linear;
-    state.info.index = {uint32_t(linear % grid.x), uint32_t(linear / grid.x % grid.y),
+    state.info.index = {uint32_t(linear % grid.x),
+                        uint32_t(linear / grid.x % grid.y),
                         uint32_t(linear / grid.x / grid.y)};
     state.info.threads = uint32_t(info.block.count());
     state.info.warps = (state.info.threads + kWarpSize - 1) / kWarpSize;
@@ -141,15 +147,25 @@ void Executor::report_stall(StallEvent::Kind kind) {
                                           : split.state == SplitState::kWarpSync
                                               ? WaitReason::kWarpSync
                                               : WaitReason::kRunning;
-                waiters.push_back({&state->info, w.info.index, split.mask, site, reason,
-                                   split.barrier, split.named});
+                waiters.push_back({&state->info,
+                                   w.info.index,
+                                   split.mask,
+                                   site,
+                                   reason,
+                                   split.barrier,
+                                   split.named});
             }
             for (const Join* join : w.joins) {
                 SiteId site = 0;
                 for (uint32_t k = join->pc + 1; !site && k-- > 0;)
                     site = join->frame->code->instructions[k].site;
-                waiters.push_back({&state->info, w.info.index, join->arrived, site,
-                                   WaitReason::kReconvergence, 0, 0});
+                waiters.push_back({&state->info,
+                                   w.info.index,
+                                   join->arrived,
+                                   site,
+                                   WaitReason::kReconvergence,
+                                   0,
+                                   0});
             }
         }
     }
@@ -169,8 +185,8 @@ void Executor::collect_counts(LaunchSummary& summary) {
             if (warps == 0 || in.site == 0) continue;
             threads += uint64_t(lanes);
             const bool conditional = in.control == kBranch && in.guarded;
-            site_counts_.push_back({in.site, uint64_t(warps), uint64_t(lanes), conditional,
-                                    code->divergent[i]});
+            site_counts_.push_back(
+                {in.site, uint64_t(warps), uint64_t(lanes), conditional, code->divergent[i]});
         }
         code->reset_counts();
     }
@@ -204,7 +220,8 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     windows.assign(size_t(1) << (32 - kSharedWindowBits), nullptr);
     for (const SharedVariable& v : layout) windows[v.address >> kSharedWindowBits] = &v;
 
-    const uint32_t stride = (entry_->local_bytes + 64 * std::max(stack_bytes, 1024u) + 65536 + 4095) & ~4095u;
+    const uint32_t stride =
+        (entry_->local_bytes + 64 * std::max(stack_bytes, 1024u) + 65536 + 4095) & ~4095u;
     if (stride != local_stride_) {
         for (std::byte* p : local_pool_) munmap(p, size_t(local_stride_) * kWarpSize);
         local_pool_.clear();
@@ -239,14 +256,16 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     }
     const uint64_t blocks = request.grid.count();
     const uint32_t threads = uint32_t(request.block.count());
-    const uint64_t per_sm = std::clamp<uint64_t>(limits.threads_per_multiprocessor / std::max(threads, 1u),
-                                                 1, limits.blocks_per_multiprocessor);
+    const uint64_t per_sm =
+        std::clamp<uint64_t>(limits.threads_per_multiprocessor / std::max(threads, 1u),
+                             1,
+                             limits.blocks_per_multiprocessor);
     const uint64_t most = std::max<uint64_t>(1, limits.multiprocessors * per_sm);
     uint64_t next = 0, idle_rounds = 0, seen = 0;
     size_t turn = 0;
     while (!abort && (next < blocks || !resident_.empty())) {
-        const bool all_spin = std::all_of(resident_.begin(), resident_.end(),
-                                          [](const auto& b) { return b->spinning; });
+        const bool all_spin = std::all_of(
+            resident_.begin(), resident_.end(), [](const auto& b) { return b->spinning; });
         if (all_spin && next < blocks && resident_.size() < most) {
             if (spare_.empty()) spare_.push_back(std::make_unique<BlockState>());
             resident_.push_back(std::move(spare_.back()));
@@ -254,7 +273,8 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
             start_block(next++, *resident_.back());
             turn = resident_.size() - 1;
         } else if (all_spin) {
-            // A whole round in which nothing changed, many times over: they poll what nobody writes.
+            // A whole round in which nothing changed, many times over: they poll what nobody
+            // writes.
             if (turn == 0) {
                 idle_rounds = changes == seen ? idle_rounds + 1 : 0;
                 seen = changes;
@@ -300,8 +320,14 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
 
 void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::string file,
                      uint32_t line, std::string function) {
-    FaultEvent event{kind, warp ? &warp->info : nullptr, current ? current->site : 0, lanes,
-                     std::move(message), std::move(file), line, std::move(function)};
+    FaultEvent event{kind,
+                     warp ? &warp->info : nullptr,
+                     current ? current->site : 0,
+                     lanes,
+                     std::move(message),
+                     std::move(file),
+                     line,
+                     std::move(function)};
     for (Observer* o : observers.fault) o->on_fault(event);
 }
 
@@ -333,8 +359,10 @@ const std::byte* current_bytes(const AccessEvent& event, uint32_t lane) {
     if (event.bad_lanes >> lane & 1 || !Executor::running) return nullptr;
     Executor& ex = *Executor::running;
     uint64_t address = event.address[lane];
-    if (event.space == ptx::Space::kShared) address = generic_base(kSharedTag) + uint32_t(address);
-    else if (event.space == ptx::Space::kLocal) address = generic_base(kLocalTag) + uint32_t(address);
+    if (event.space == ptx::Space::kShared)
+        address = generic_base(kSharedTag) + uint32_t(address);
+    else if (event.space == ptx::Space::kLocal)
+        address = generic_base(kLocalTag) + uint32_t(address);
     return ex.peek(address, event.bytes, lane);
 }
 

@@ -29,7 +29,9 @@ SiteId register_site(ptx::Module& module, const ptx::Function& function, uint32_
     return SiteId(records().size() - 1);
 }
 
-uint32_t site_count() { return uint32_t(records().size()); }
+uint32_t site_count() {
+    return uint32_t(records().size());
+}
 
 const CodeSite& code_site(SiteId site) {
     static const CodeSite unknown;

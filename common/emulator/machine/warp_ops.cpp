@@ -13,7 +13,9 @@ namespace {
 using Kind = WarpOp::Kind;
 using Party = Executor::Party;
 
-const WarpOp& operation(const Party& party) { return party.instr->as<WarpOp>(); }
+const WarpOp& operation(const Party& party) {
+    return party.instr->as<WarpOp>();
+}
 
 WarpSyncKind sync_kind(Kind kind) {
     if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;
@@ -23,13 +25,15 @@ WarpSyncKind sync_kind(Kind kind) {
     return WarpSyncKind::kReduce;
 }
 
-template <class T> T* row(const Party& party, uint32_t offset) {
+template <class T>
+T* row(const Party& party, uint32_t offset) {
     return reinterpret_cast<T*>(party.frame->rows + offset);
 }
 
 // The lane that `lane` reads from; `in_range` is the predicate result.
 uint32_t source_lane(Kind kind, uint32_t lane, uint32_t b, uint32_t c, bool& in_range) {
-    const int segment = int(c >> 8 & 31), bound = int(c & 31), shift = int(b & 31), self = int(lane);
+    const int segment = int(c >> 8 & 31), bound = int(c & 31), shift = int(b & 31),
+              self = int(lane);
     const int highest = (self & segment) | (bound & ~segment);
     const int lowest = self & segment;
     int j = self;
@@ -85,7 +89,8 @@ uint32_t shuffle(const std::vector<Party>& parties, uint32_t lanes) {
 
 void vote(const std::vector<Party>& parties, uint32_t lanes) {
     uint32_t yes = 0;
-    for (const Party& party : parties) yes |= *row<uint32_t>(party, operation(party).a) & party.mask;
+    for (const Party& party : parties)
+        yes |= *row<uint32_t>(party, operation(party).a) & party.mask;
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
         if (op.kind == Kind::kBallot) {
@@ -93,8 +98,9 @@ void vote(const std::vector<Party>& parties, uint32_t lanes) {
             for_lanes(party.mask, [&](uint32_t i) { d[i] = yes; });
             continue;
         }
-        const bool value = op.kind == Kind::kAll ? yes == lanes
-                           : op.kind == Kind::kAny ? yes != 0 : yes == lanes || yes == 0;
+        const bool value = op.kind == Kind::kAll   ? yes == lanes
+                           : op.kind == Kind::kAny ? yes != 0
+                                                   : yes == lanes || yes == 0;
         uint32_t& d = *row<uint32_t>(party, op.dst);
         d = value ? d | party.mask : d & ~party.mask;
     }
@@ -105,7 +111,8 @@ void match(const std::vector<Party>& parties, uint32_t lanes) {
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
         for_lanes(party.mask, [&](uint32_t i) {
-            value[i] = op.width == 8 ? row<uint64_t>(party, op.a)[i] : row<uint32_t>(party, op.a)[i];
+            value[i] =
+                op.width == 8 ? row<uint64_t>(party, op.a)[i] : row<uint32_t>(party, op.a)[i];
         });
     }
     for (const Party& party : parties) {
@@ -135,13 +142,20 @@ void reduce(const std::vector<Party>& parties) {
         for_lanes(party.mask, [&](uint32_t i) {
             const uint32_t b = a[i];
             const bool less = is_signed ? int32_t(b) < int32_t(total) : b < total;
-            if (first) total = b;
-            else if (kind == Kind::kReduceAdd) total += b;
-            else if (kind == Kind::kReduceMin) total = less ? b : total;
-            else if (kind == Kind::kReduceMax) total = less ? total : b;
-            else if (kind == Kind::kReduceAnd) total &= b;
-            else if (kind == Kind::kReduceOr) total |= b;
-            else total ^= b;
+            if (first)
+                total = b;
+            else if (kind == Kind::kReduceAdd)
+                total += b;
+            else if (kind == Kind::kReduceMin)
+                total = less ? b : total;
+            else if (kind == Kind::kReduceMax)
+                total = less ? total : b;
+            else if (kind == Kind::kReduceAnd)
+                total &= b;
+            else if (kind == Kind::kReduceOr)
+                total |= b;
+            else
+                total ^= b;
             first = false;
         });
     }
@@ -165,22 +179,39 @@ void elect(const std::vector<Party>& parties, uint32_t lanes) {
 
 }  // namespace
 
-void Executor::run_warp_op(const std::vector<Party>& parties, uint32_t named, uint32_t missing_waiting) {
+void Executor::run_warp_op(const std::vector<Party>& parties, uint32_t named,
+                           uint32_t missing_waiting) {
     uint32_t lanes = 0, undefined = 0;
     for (const Party& party : parties) lanes |= party.mask;
     const Kind kind = operation(parties[0]).kind;
     ++changes;
     // Parts that met at different kinds of one family (an up and a down shuffle) still exchange.
     switch (sync_kind(kind)) {
-    case WarpSyncKind::kShuffle: undefined = shuffle(parties, lanes); break;
-    case WarpSyncKind::kVote: kind == Kind::kElect ? elect(parties, lanes) : vote(parties, lanes); break;
-    case WarpSyncKind::kMatch: match(parties, lanes); break;
-    case WarpSyncKind::kReduce: reduce(parties); break;
-    case WarpSyncKind::kBarrier: break;
+    case WarpSyncKind::kShuffle:
+        undefined = shuffle(parties, lanes);
+        break;
+    case WarpSyncKind::kVote:
+        kind == Kind::kElect ? elect(parties, lanes) : vote(parties, lanes);
+        break;
+    case WarpSyncKind::kMatch:
+        match(parties, lanes);
+        break;
+    case WarpSyncKind::kReduce:
+        reduce(parties);
+        break;
+    case WarpSyncKind::kBarrier:
+        break;
     }
     if (observers.sync.empty()) return;
-    const WarpSyncEvent event{&warp->info, parties[0].instr->site, sync_kind(kind), named, lanes,
-                              lanes & ~named, named & warp->info.exited, missing_waiting, undefined};
+    const WarpSyncEvent event{&warp->info,
+                              parties[0].instr->site,
+                              sync_kind(kind),
+                              named,
+                              lanes,
+                              lanes & ~named,
+                              named & warp->info.exited,
+                              missing_waiting,
+                              undefined};
     for (Observer* o : observers.sync) o->on_warp_sync(event);
 }
 

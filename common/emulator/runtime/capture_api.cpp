@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stream capture: instead of running, the work of a stream becomes the nodes of a graph.
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <set>
 
 #include "runtime/graph.h"
@@ -36,6 +38,20 @@ void join(std::vector<Node*>& into, const std::vector<Node*>& more) {
     for (Node* node : more)
         if (!std::count(into.begin(), into.end(), node)) into.push_back(node);
 }
+
+// Captured memory keeps its address from run to run of the graph, so the captured free happens
+// once: when the graph and all that was made of it are gone.
+struct FreeAtTheEnd {
+    explicit FreeAtTheEnd(std::function<cudaError_t(Call&, Stream&)> work) : run(std::move(work)) {}
+    ~FreeAtTheEnd() {
+        api("cudaGraphDestroy", kIgnoresFault, [&](Call& call) {
+            return run(call, *call.device().default_stream);
+        });
+    }
+    FreeAtTheEnd(const FreeAtTheEnd&) = delete;
+    FreeAtTheEnd& operator=(const FreeAtTheEnd&) = delete;
+    std::function<cudaError_t(Call&, Stream&)> run;
+};
 
 unsigned long long next_capture = 1;
 
@@ -74,7 +90,11 @@ public:
         }
         Node* node = graph_->add(type_of(work), stream.device);
         node->needs = tail;
-        node->run = std::move(work.run);
+        if (work.kind == Work::Kind::kFree)
+            node->run = [last = std::make_shared<FreeAtTheEnd>(std::move(work.run))](
+                            Call&, Stream&) { return cudaSuccess; };
+        else
+            node->run = std::move(work.run);
         tail = {node};
         return cudaSuccess;
     }

@@ -45,8 +45,6 @@ struct UncheckedError {
     machine::HostSite site;
     std::string kernel;
     bool asynchronous;  // the kernel started and failed; else it never started
-    uint64_t thread;    // whose last error it is
-    int device;
 };
 
 struct Device {

@@ -74,7 +74,7 @@ struct End3D {
     cudaPitchedPtr pointer;
 };
 
-cudaError_t box_of(const End3D& end, uint64_t unit, Box& box) {
+cudaError_t box_of(const End3D& end, Box& box) {
     if (end.array) {
         ArrayView view;
         if (end.pointer.ptr || !array_resolver || !array_resolver(end.array, view))
@@ -88,7 +88,7 @@ cudaError_t box_of(const End3D& end, uint64_t unit, Box& box) {
     if (!end.pointer.ptr) return cudaErrorInvalidValue;
     const uint64_t slice = end.pointer.pitch * end.pointer.ysize;
     box = {reinterpret_cast<uint64_t>(end.pointer.ptr) + end.position.z * slice +
-               end.position.y * end.pointer.pitch + end.position.x * unit,
+               end.position.y * end.pointer.pitch + end.position.x,
            end.pointer.pitch,
            slice};
     return cudaSuccess;
@@ -107,8 +107,8 @@ cudaError_t copy_3d(Call& call, const End3D& to, const End3D& from, cudaExtent s
     if (extent.empty()) return cudaSuccess;
     Box target, source;
     // A position in linear memory counts bytes, whatever the other end is.
-    if (const cudaError_t error = box_of(to, 1, target)) return error;
-    if (const cudaError_t error = box_of(from, 1, source)) return error;
+    if (const cudaError_t error = box_of(to, target)) return error;
+    if (const cudaError_t error = box_of(from, source)) return error;
     if ((extent.height > 1 || extent.depth > 1) &&
         (extent.width > target.pitch || extent.width > source.pitch))
         return cudaErrorInvalidPitchValue;

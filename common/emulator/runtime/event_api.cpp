@@ -41,7 +41,10 @@ cudaError_t record(const char* name, cudaEvent_t handle, cudaStream_t stream_han
         if (!event || !stream || event->device != stream->device)
             return cudaErrorInvalidResourceHandle;
         event->capture = stream->capture;
-        Work work{Work::Kind::kRecord, name, [event](Call& later, Stream& where) {
+        Work work{Work::Kind::kRecord, name, [event](Call& later, Stream& where) -> cudaError_t {
+                      // A graph may run this long after the event was destroyed.
+                      if (!later.global.events.contains(event))
+                          return cudaErrorInvalidResourceHandle;
                       event->recorded = true;
                       event->stream = where.id;
                       event->time = std::chrono::steady_clock::now();

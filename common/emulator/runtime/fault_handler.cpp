@@ -35,7 +35,7 @@ State& state() {
 }
 
 thread_local int nested = 0;             // faults inside our own handling
-thread_local bool in_previous = 0;       // the program's own handler is running
+thread_local int in_previous = 0;        // signal whose handler of the program is running
 thread_local bool device_fault = false;  // ... because of a device fault
 
 // Runs `body` on the big stack, then comes back. One thread at a time has that stack; another one

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The structure of graphs: creating, cloning, edges, and what a program may ask about them.
 #include <algorithm>
+#include <fstream>
 
 #include "runtime/graph.h"
 
@@ -223,6 +224,51 @@ EMULATOR_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
         handles().nodes.erase(node);
         std::erase_if(graph.nodes, [&](const auto& owned) { return owned.get() == node; });
         return cudaSuccess;
+    });
+}
+
+static const char* shown(cudaGraphNodeType type) {
+    switch (type) {
+    case cudaGraphNodeTypeKernel:
+        return "kernel";
+    case cudaGraphNodeTypeMemcpy:
+        return "copy";
+    case cudaGraphNodeTypeMemset:
+        return "fill";
+    case cudaGraphNodeTypeHost:
+        return "host function";
+    case cudaGraphNodeTypeGraph:
+        return "child graph";
+    case cudaGraphNodeTypeWaitEvent:
+        return "wait for event";
+    case cudaGraphNodeTypeEventRecord:
+        return "record event";
+    case cudaGraphNodeTypeMemAlloc:
+        return "allocate";
+    case cudaGraphNodeTypeMemFree:
+        return "free";
+    default:
+        return "empty";
+    }
+}
+
+// The graph in Graphviz' language: `dot -Tsvg`.
+EMULATOR_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigned) {
+    return api("cudaGraphDebugDotPrint", [&](Call&) -> cudaError_t {
+        const Graph* graph = find_graph(handle);
+        if (!graph || !path) return cudaErrorInvalidValue;
+        std::ofstream file(path);
+        std::map<const Node*, size_t> number;
+        file << "digraph cuda_graph {\n";
+        for (const auto& node : graph->nodes) {
+            number.emplace(node.get(), number.size());
+            file << "  n" << number[node.get()] << " [label=\"" << shown(node->type) << "\"];\n";
+        }
+        for (const auto& node : graph->nodes)
+            for (const Node* before : node->needs)
+                file << "  n" << number[before] << " -> n" << number[node.get()] << ";\n";
+        file << "}\n";
+        return file.flush() ? cudaSuccess : cudaErrorOperatingSystem;
     });
 }
 

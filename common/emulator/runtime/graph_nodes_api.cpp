@@ -1,88 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Adding nodes to a graph, and reading and changing their parameters.
-#include <algorithm>
-
-#include "runtime/graph.h"
+#include "runtime/graph_node_frame.h"
 
 using namespace runtime;
-
-namespace {
-
-// Makes a node after `needs`, fills it in, and drops it again when that fails.
-template <class F>
-cudaError_t add_node(const char* name, cudaGraphNode_t* result, cudaGraph_t handle,
-                     const cudaGraphNode_t* needs, size_t count, cudaGraphNodeType type,
-                     F&& fill_in) {
-    return api(name, [&](Call& call) -> cudaError_t {
-        Graph* graph = find_graph(handle);
-        if (!result || !graph || (count && !needs)) return cudaErrorInvalidValue;
-        std::vector<Node*> before;
-        for (size_t i = 0; i < count; ++i) {
-            Node* node = find_node(needs[i]);
-            if (!node || node->graph != graph || std::count(before.begin(), before.end(), node))
-                return cudaErrorInvalidValue;
-            before.push_back(node);
-        }
-        Node* node = graph->add(type, call.thread.device);
-        node->needs = std::move(before);
-        if (const cudaError_t error = fill_in(call, *node)) {
-            handles().nodes.erase(node);
-            graph->nodes.pop_back();
-            return error;
-        }
-        *result = handle_of(node);
-        return cudaSuccess;
-    });
-}
-
-template <class F>
-cudaError_t with_node(const char* name, cudaGraphNode_t handle, cudaGraphNodeType type, F&& body) {
-    return api(name, [&](Call& call) -> cudaError_t {
-        Node* node = find_node(handle);
-        if (!node || node->type != type) return cudaErrorInvalidValue;
-        return body(call, *node);
-    });
-}
-
-template <class T>
-cudaError_t give(const Node& node, T* result) {
-    if (!result) return cudaErrorInvalidValue;
-    const T* given = std::get_if<T>(&node.given);
-    if (!given) {
-        say_once(
-            "the parameters of a graph node that was captured from a stream cannot be read back");
-        return cudaErrorNotSupported;
-    }
-    *result = *given;
-    return cudaSuccess;
-}
-
-cudaError_t allocate(Call&, Node& node, cudaMemAllocNodeParams* given) {
-    if (!given || given->bytesize == 0) return cudaErrorInvalidValue;
-    void* pointer = nullptr;
-    if (const cudaError_t error = cudaMalloc(&pointer, given->bytesize)) return error;
-    given->dptr = pointer;
-    MemoryNode kept{pointer, *given, std::make_shared<GraphMemory>(pointer)};
-    node.run = [memory = kept.memory](Call&, Stream&) { return cudaSuccess; };  // keeps it alive
-    node.given = std::move(kept);
-    return cudaSuccess;
-}
-
-cudaError_t free_pointer(Call& call, Node& node, void* pointer) {
-    const machine::Allocation* found = call.global.memory.find(reinterpret_cast<uint64_t>(pointer));
-    if (!found || !found->live) return cudaErrorInvalidValue;
-    node.run = [pointer](Call&, Stream&) { return cudaFree(pointer); };
-    for (const auto& other : node.graph->nodes) {
-        const auto* memory = std::get_if<MemoryNode>(&other->given);
-        if (!memory || !memory->memory || memory->pointer != pointer) continue;
-        memory->memory->freed_in_graph = true;
-        node.run = nullptr;  // the graph can run again
-    }
-    node.given = MemoryNode{pointer, {}, nullptr};
-    return cudaSuccess;
-}
-
-}  // namespace
 
 EMULATOR_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                                const cudaGraphNode_t* needs, size_t count) {
@@ -385,48 +305,4 @@ EMULATOR_API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cu
                      node,
                      cudaGraphNodeTypeWaitEvent,
                      [&](Call&, Node& found) { return give_event(found, result); });
-}
-
-EMULATOR_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                                  const cudaGraphNode_t* needs, size_t count,
-                                                  cudaMemAllocNodeParams* given) {
-    return add_node("cudaGraphAddMemAllocNode",
-                    node,
-                    graph,
-                    needs,
-                    count,
-                    cudaGraphNodeTypeMemAlloc,
-                    [&](Call& call, Node& made) { return allocate(call, made, given); });
-}
-EMULATOR_API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
-                                                        cudaMemAllocNodeParams* result) {
-    return with_node(
-        "cudaGraphMemAllocNodeGetParams", node, cudaGraphNodeTypeMemAlloc, [&](Call&, Node& found) {
-            MemoryNode memory;
-            if (const cudaError_t error = result ? give(found, &memory) : cudaErrorInvalidValue)
-                return error;
-            *result = memory.given;
-            return cudaSuccess;
-        });
-}
-EMULATOR_API cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                                 const cudaGraphNode_t* needs, size_t count,
-                                                 void* pointer) {
-    return add_node("cudaGraphAddMemFreeNode",
-                    node,
-                    graph,
-                    needs,
-                    count,
-                    cudaGraphNodeTypeMemFree,
-                    [&](Call& call, Node& made) { return free_pointer(call, made, pointer); });
-}
-EMULATOR_API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* result) {
-    return with_node(
-        "cudaGraphMemFreeNodeGetParams", node, cudaGraphNodeTypeMemFree, [&](Call&, Node& found) {
-            MemoryNode memory;
-            if (const cudaError_t error = result ? give(found, &memory) : cudaErrorInvalidValue)
-                return error;
-            *static_cast<void**>(result) = memory.pointer;
-            return cudaSuccess;
-        });
 }

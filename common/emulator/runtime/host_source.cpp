@@ -227,10 +227,17 @@ bool is_library_source(const std::string& path) {
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
 #endif
-    const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
-    return has("/targets/x86_64-linux/include/") || has("/include/c++/") || has("/lib/gcc/") ||
-           (has("/cuda") && has("/include/") && has("/cuda/include/")) ||
-           (has("/cuda-") && has("/include/")) || (has("/nvidia/") && has("/include/"));
+    for (const char* part : {"/targets/x86_64-linux/include/", "/include/c++/", "/lib/gcc/"})
+        if (text.find(part) != std::string::npos) return true;
+    // A toolkit in any other place, such as a Python environment, shows by its best-known header.
+    if (text.starts_with("/usr/local/cuda")) return true;
+    constexpr std::string_view kInclude = "/include/";
+    for (size_t at = 0; (at = text.find(kInclude, at)) != std::string::npos; ++at) {
+        std::error_code ignored;
+        const std::string directory = text.substr(0, at + kInclude.size());
+        if (std::filesystem::exists(directory + "cuda_runtime_api.h", ignored)) return true;
+    }
+    return false;
 }
 
 std::vector<HostFrame> frames_at(uint64_t pc) {

@@ -77,12 +77,8 @@ cudaError_t error_of(machine::LaunchStatus status) {
 
 // The program must ask for this one with cudaGetLastError; `<<<>>>` cannot return it.
 void must_be_asked(Call& call, const Launch& launch, cudaError_t error, bool asynchronous) {
-    call.global.unchecked.push_back({error,
-                                     launch.site,
-                                     launch.kernel ? launch.kernel->name : "",
-                                     asynchronous,
-                                     uint64_t(reinterpret_cast<uintptr_t>(&call.thread)),
-                                     call.thread.device});
+    const std::string kernel = launch.kernel ? launch.kernel->name : "?";
+    call.global.unchecked.push_back({error, launch.site, kernel, asynchronous});
 }
 
 cudaError_t reject(Call& call, const Launch& launch, cudaError_t error,

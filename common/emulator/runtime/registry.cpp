@@ -180,11 +180,7 @@ EMULATOR_API void** __cudaRegisterFatBinary(void* wrapper) {
 EMULATOR_API void __cudaRegisterFatBinaryEnd(void**) {}
 
 // Runs from the program's atexit handlers: other handlers may still launch, so nothing is unloaded.
-EMULATOR_API void __cudaUnregisterFatBinary(void** handle) {
-    if (!handle) return;
-    const std::lock_guard lock(context().mutex);
-    binary_of(handle).registered = false;
-}
+EMULATOR_API void __cudaUnregisterFatBinary(void**) {}
 
 EMULATOR_API void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name,
                                          int, uint3*, uint3*, dim3*, dim3*, int*) {

@@ -51,8 +51,6 @@ struct FatBinary {
     std::string problem;  // why there is no PTX, a full sentence; empty when all is well
     std::map<int, std::vector<std::unique_ptr<machine::LoadedModule>>> loaded;  // by device
     std::map<int, std::string> load_error;
-    bool registered = true;
-    std::vector<void**> managed;  // host pointers to fill in, with their variables in `variables`
 };
 
 struct Registry {

@@ -56,26 +56,31 @@ cudaError_t synchronize(const char* name, cudaStream_t handle, bool per_thread) 
 
 cudaError_t wait_event(cudaStream_t handle, cudaEvent_t event_handle, unsigned flags,
                        bool per_thread) {
-    return with_stream(
-        "cudaStreamWaitEvent",
-        handle,
-        per_thread,
-        kPlain,
-        [&](Call& call, Stream& stream) -> cudaError_t {
-            if (flags & ~unsigned(cudaEventWaitExternal)) return cudaErrorInvalidValue;
-            Event* event = find_event(event_handle);
-            if (!event) return cudaErrorInvalidResourceHandle;
-            Work work{
-                Work::Kind::kWait, "cudaStreamWaitEvent", [event](Call& later, Stream& where) {
-                    tell(later, OrderEvent::Kind::kStreamWaitEvent, where, event);
-                    return cudaSuccess;
-                }};
-            work.event = event;
-            // Waiting for an event of a captured stream pulls this stream into the capture.
-            if (event->capture && !stream.capture)
-                return event->capture->add(stream, std::move(work));
-            return submit(call, stream, std::move(work));
-        });
+    return with_stream("cudaStreamWaitEvent",
+                       handle,
+                       per_thread,
+                       kPlain,
+                       [&](Call& call, Stream& stream) -> cudaError_t {
+                           if (flags & ~unsigned(cudaEventWaitExternal))
+                               return cudaErrorInvalidValue;
+                           Event* event = find_event(event_handle);
+                           if (!event) return cudaErrorInvalidResourceHandle;
+                           Work work{
+                               Work::Kind::kWait,
+                               "cudaStreamWaitEvent",
+                               [event](Call& later, Stream& where) -> cudaError_t {
+                                   if (!later.global.events.contains(event))
+                                       return cudaErrorInvalidResourceHandle;
+                                   tell(later, OrderEvent::Kind::kStreamWaitEvent, where, event);
+                                   return cudaSuccess;
+                               }};
+                           work.event = event;
+                           // Waiting for an event of a captured stream pulls this stream into the
+                           // capture.
+                           if (event->capture && !stream.capture)
+                               return event->capture->add(stream, std::move(work));
+                           return submit(call, stream, std::move(work));
+                       });
 }
 
 cudaError_t host_function(cudaStream_t handle, cudaHostFn_t function, void* data, bool per_thread) {

@@ -1,6 +1,6 @@
 // Mutant: n = 0 launches a grid of no blocks, which CUDA refuses.
 // verdict: launch-error
-// verdict: fails "task 3: nothing to do"
+// verdict: fails "task 3: launches nothing"
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
 #include "shared_memory_barriers.h"

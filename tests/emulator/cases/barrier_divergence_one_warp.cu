@@ -7,7 +7,8 @@ __global__ void halves(int* out) {
     int t = threadIdx.x;
     if (t < 16) {
         low[t] = t * 3;
-        __syncthreads();  // expect: barrier-divergence "threads of one warp wait at different barriers"
+        // expect: barrier-divergence "threads of one warp wait at different barriers"
+        __syncthreads();
         out[t] = low[15 - t];
     } else {
         high[t] = t * 5;

@@ -7,7 +7,8 @@ __global__ void ping(int* out) {
     int t = threadIdx.x;
     if (t / 32 % 2 == 0) {
         left[t] = t * 3;
-        __syncthreads();  // expect: barrier-divergence "threads of one block wait at different barriers"
+        // expect: barrier-divergence "threads of one block wait at different barriers"
+        __syncthreads();
         out[t] = left[t] + 1;
     } else {
         right[t] = t * 5;

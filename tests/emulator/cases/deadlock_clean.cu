@@ -36,7 +36,8 @@ int main() {
     wait<<<1, 96>>>(out);
     ordered<<<1, 64>>>(out);
     void* arguments[] = {&out};
-    cudaLaunchCooperativeKernel(reinterpret_cast<void*>(everywhere), dim3(4), dim3(64), arguments, 0, nullptr);
+    cudaLaunchCooperativeKernel(
+        reinterpret_cast<void*>(everywhere), dim3(4), dim3(64), arguments, 0, nullptr);
     int first = 0;
     const cudaError_t error = cudaMemcpy(&first, out, sizeof(int), cudaMemcpyDeviceToHost);
     cudaFree(out);

@@ -4,7 +4,8 @@
 
 __global__ void wait(int* out) {
     if (threadIdx.x < 32) {
-        asm volatile("bar.sync 1, 64;" ::: "memory");  // expect: deadlock "32 threads wait at the barrier number 1"
+        // expect: deadlock "32 threads wait at the barrier number 1"
+        asm volatile("bar.sync 1, 64;" ::: "memory");
     }
     out[threadIdx.x] = 1;
 }

@@ -4,7 +4,8 @@
 
 __global__ void fill(const int* seed, float* result, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) result[i] = float(*seed);  // expect: invalid-address "`result`, argument 2, is a null pointer"
+    // expect: invalid-address "`result`, argument 2, is a null pointer"
+    if (i < n) result[i] = float(*seed);
 }
 
 int main() {

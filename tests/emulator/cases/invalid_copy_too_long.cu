@@ -8,8 +8,11 @@ int main() {
     std::vector<double> host(100);
     double* data;
     cudaMalloc(&data, 100 * sizeof(float));
-    cudaMemcpy(data, host.data(), 100 * sizeof(double), cudaMemcpyHostToDevice);  // expect: invalid-copy
-    cudaMemset(data, 0, 100 * sizeof(double));                                    // expect: invalid-copy
-    cudaMemcpy(host.data(), data + 40, 20 * sizeof(double), cudaMemcpyDeviceToHost);  // expect: invalid-copy
+    // expect: invalid-copy
+    cudaMemcpy(data, host.data(), 100 * sizeof(double), cudaMemcpyHostToDevice);
+    // expect: invalid-copy
+    cudaMemset(data, 0, 100 * sizeof(double));
+    // expect: invalid-copy
+    cudaMemcpy(host.data(), data + 40, 20 * sizeof(double), cudaMemcpyDeviceToHost);
     cudaFree(data);
 }

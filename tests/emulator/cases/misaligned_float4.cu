@@ -4,7 +4,8 @@
 
 __global__ void copy_row(const float* in, float4* out, int row, int width) {
     const float4* line = reinterpret_cast<const float4*>(in + row * width);
-    out[threadIdx.x] = line[threadIdx.x];  // expect: misaligned "16 bytes are read at once from `in[33]`"
+    // expect: misaligned "16 bytes are read at once from `in[33]`"
+    out[threadIdx.x] = line[threadIdx.x];
 }
 
 int main() {

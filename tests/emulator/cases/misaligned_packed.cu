@@ -3,7 +3,8 @@
 #include <cuda_runtime.h>
 
 __global__ void parse(const unsigned char* stream, double* out) {
-    out[threadIdx.x] = *reinterpret_cast<const double*>(stream + 1 + 9 * threadIdx.x);  // expect: misaligned
+    // expect: misaligned
+    out[threadIdx.x] = *reinterpret_cast<const double*>(stream + 1 + 9 * threadIdx.x);
 }
 
 int main() {

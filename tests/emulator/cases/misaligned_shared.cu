@@ -5,7 +5,8 @@
 __global__ void carve(int ints, double* out) {
     extern __shared__ int raw[];
     double* values = reinterpret_cast<double*>(raw + ints);
-    values[threadIdx.x] = threadIdx.x;  // expect: misaligned "8 bytes are written at once from `raw[3]`"
+    // expect: misaligned "8 bytes are written at once from `raw[3]`"
+    values[threadIdx.x] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = raw[ints];
 }

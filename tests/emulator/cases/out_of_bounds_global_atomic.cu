@@ -5,7 +5,8 @@
 __global__ void histogram(const unsigned char* data, int n, unsigned int* bins) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    atomicAdd(&bins[(data[i] + 1) / 16], 1u);  // expect: out-of-bounds-global "`bins[16]` is updated, but `bins` has 16 elements (0 to 15)"
+    // expect: out-of-bounds-global "`bins[16]` is updated, but `bins` has 16 elements (0 to 15)"
+    atomicAdd(&bins[(data[i] + 1) / 16], 1u);
 }
 
 int main() {

@@ -4,7 +4,8 @@
 
 __global__ void fill(float* data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) data[i] = 1.0f;  // expect: out-of-bounds-global "`data[64]` is written, but `data` has 64 elements (0 to 63)"
+    // expect: out-of-bounds-global "`data[64]` is written, but `data` has 64 elements (0 to 63)"
+    if (i < n) data[i] = 1.0f;
 }
 
 int main() {

@@ -38,7 +38,8 @@ int main() {
     guarded<<<4, 256>>>(pool, pool + n, n);
     strided<<<2, 64>>>(View{n, pool + n});
     backwards<<<1, 128>>>(pool + 2 * n, 100);
-    vectors<<<1, 256>>>(reinterpret_cast<float4*>(pool), reinterpret_cast<float4*>(pool + n), n / 4);
+    vectors<<<1, 256>>>(
+        reinterpret_cast<float4*>(pool), reinterpret_cast<float4*>(pool + n), n / 4);
     const cudaError_t error = cudaDeviceSynchronize();
     cudaFree(pool);
     return error != cudaSuccess;

@@ -4,8 +4,10 @@
 
 __global__ void twice(const float* in, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float x = in[i];  // expect: out-of-bounds-global "`in[1000]` is read, but `in` has 1000 elements (0 to 999)"
-    out[i] = 2 * x;   // expect: out-of-bounds-global "`out[1000]` is written, but `out` has 1000 elements (0 to 999)"
+    // expect: out-of-bounds-global "`in[1000]` is read, but `in` has 1000 elements (0 to 999)"
+    float x = in[i];
+    // expect: out-of-bounds-global "`out[1000]` is written, but `out` has 1000 elements (0 to 999)"
+    out[i] = 2 * x;
 }
 
 int main() {

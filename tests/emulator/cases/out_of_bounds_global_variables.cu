@@ -12,8 +12,10 @@ struct View {
 
 __global__ void look(View view, int* out, int shift) {
     int i = threadIdx.x;
-    int sum = table[i + shift];            // expect: out-of-bounds-global "`table[8]` is read, but `table` has 8 elements (0 to 7)"
-    float factor = weights[i];             // expect: out-of-bounds-global "`weights[4]` is read, but `weights` has 4 elements (0 to 3)"
+    // expect: out-of-bounds-global "`table[8]` is read, but `table` has 8 elements (0 to 7)"
+    int sum = table[i + shift];
+    // expect: out-of-bounds-global "`weights[4]` is read, but `weights` has 4 elements (0 to 3)"
+    float factor = weights[i];
     view.cells[i + view.rows * 2] = factor;  // expect: out-of-bounds-global
     out[i] = sum;
 }

@@ -5,7 +5,8 @@
 __global__ void sum4(const float* in, float* out, int quads) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= quads) return;
-    float4 v = reinterpret_cast<const float4*>(in)[i];  // expect: out-of-bounds-global "`in[1000]` to `in[1003]` are read at once"
+    // expect: out-of-bounds-global "`in[1000]` to `in[1003]` are read at once"
+    float4 v = reinterpret_cast<const float4*>(in)[i];
     out[i] = v.x + v.y + v.z + v.w;
 }
 

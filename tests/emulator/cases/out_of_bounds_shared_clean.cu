@@ -44,7 +44,7 @@ int main() {
     cudaMalloc(&counts, kBlock * sizeof(int));
     cudaMemset(in, 0, kTile * kTile * sizeof(float));
     transpose<<<1, dim3(kTile, kTile)>>>(in, out);
-    carve<<<1, kBlock, kBlock * (sizeof(double) + sizeof(int))>>>(sums, counts);
+    carve<<<1, kBlock, kBlock*(sizeof(double) + sizeof(int))>>>(sums, counts);
     smooth<<<4, kBlock>>>(in, out, 4 * kBlock);
     const cudaError_t error = cudaDeviceSynchronize();
     cudaFree(in);

@@ -5,7 +5,8 @@
 __global__ void stage(float* data) {
     extern __shared__ float buffer[];
     int t = threadIdx.x;
-    buffer[t] = data[t];  // expect: out-of-bounds-shared "`buffer[32]` is written, but `buffer` has 32 elements (0 to 31)"
+    // expect: out-of-bounds-shared "`buffer[32]` is written, but `buffer` has 32 elements"
+    buffer[t] = data[t];
     __syncthreads();
     if (t < 32) data[t] = buffer[31 - t];
 }

@@ -9,7 +9,8 @@ __global__ void smooth(const float* in, float* out, int n) {
     int t = threadIdx.x, i = blockIdx.x * kBlock + t;
     cells[t + 1] = in[i];
     if (t == 0) cells[0] = i > 0 ? in[i - 1] : 0.0f;
-    if (t == kBlock - 1) cells[t + 2] = i + 1 < n ? in[i + 1] : 0.0f;  // expect: out-of-bounds-shared "`cells[65]` is written"
+    // expect: out-of-bounds-shared "`cells[65]` is written"
+    if (t == kBlock - 1) cells[t + 2] = i + 1 < n ? in[i + 1] : 0.0f;
     __syncthreads();
     float right = t + 2 <= kBlock ? cells[t + 2] : 0.0f;
     out[i] = cells[t] + cells[t + 1] + right;

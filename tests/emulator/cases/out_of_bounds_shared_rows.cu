@@ -5,7 +5,8 @@
 __global__ void turn(float* data) {
     __shared__ float tile[8][32];
     int x = threadIdx.x, y = threadIdx.y;
-    tile[x][y] = data[y * 32 + x];  // expect: out-of-bounds-shared "`tile[8][0]` is written, but `tile` has 8 x 32 elements"
+    // expect: out-of-bounds-shared "`tile[8][0]` is written, but `tile` has 8 x 32 elements"
+    tile[x][y] = data[y * 32 + x];
     __syncthreads();
     data[y * 32 + x] = tile[y][x % 8];
 }

@@ -7,7 +7,8 @@ __global__ void reverse(int* data) {
     __shared__ int guard[256];
     int t = threadIdx.x;
     if (t < 256) guard[t] = -1;
-    tile[t] = data[t];  // expect: out-of-bounds-shared "`tile[256]` is written, but `tile` has 256 elements (0 to 255)"
+    // expect: out-of-bounds-shared "`tile[256]` is written, but `tile` has 256 elements (0 to 255)"
+    tile[t] = data[t];
     __syncthreads();
     if (t < 256) data[t] = tile[255 - t] + guard[t];
 }

@@ -2,7 +2,9 @@
 // Recursion that ends in time, and deep recursion with the stack raised for it.
 #include <cuda_runtime.h>
 
-__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__device__ __noinline__ int fibonacci(int n) {
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 
 __device__ __noinline__ int descend(int depth, int seed) {
     int notes[32];
@@ -11,8 +13,12 @@ __device__ __noinline__ int descend(int depth, int seed) {
     return notes[depth & 31] + descend(depth - 1, notes[seed & 31] & 0xffff);
 }
 
-__global__ void shallow(int* out) { out[threadIdx.x] = fibonacci(7); }
-__global__ void deep(int* out) { out[threadIdx.x] = descend(30, threadIdx.x); }
+__global__ void shallow(int* out) {
+    out[threadIdx.x] = fibonacci(7);
+}
+__global__ void deep(int* out) {
+    out[threadIdx.x] = descend(30, threadIdx.x);
+}
 
 int main() {
     int* out;

@@ -9,7 +9,9 @@ __device__ __noinline__ int descend(int depth, int seed) {
     return notes[depth & 255] + descend(depth - 1, notes[seed & 255]);  // expect: stack-overflow
 }
 
-__global__ void kernel(int* out, int depth) { out[threadIdx.x] = descend(depth, threadIdx.x); }
+__global__ void kernel(int* out, int depth) {
+    out[threadIdx.x] = descend(depth, threadIdx.x);
+}
 
 int main() {
     int* out;

@@ -8,7 +8,9 @@ __device__ __noinline__ int sum_to(int n, const int* step) {
     return n + (rest ^ rest / 2);
 }
 
-__global__ void kernel(const int* step, int* out) { out[threadIdx.x] = sum_to(10, step); }
+__global__ void kernel(const int* step, int* out) {
+    out[threadIdx.x] = sum_to(10, step);
+}
 
 int main() {
     int *step, *out;

@@ -8,7 +8,9 @@ __device__ __noinline__ unsigned int ackermann(unsigned int m, unsigned int n) {
     return ackermann(m - 1, ackermann(m, n - 1));  // expect: stack-overflow
 }
 
-__global__ void kernel(unsigned int* out) { out[threadIdx.x] = ackermann(threadIdx.x == 7 ? 3 : 1, threadIdx.x); }
+__global__ void kernel(unsigned int* out) {
+    out[threadIdx.x] = ackermann(threadIdx.x == 7 ? 3 : 1, threadIdx.x);
+}
 
 int main() {
     unsigned int* out;

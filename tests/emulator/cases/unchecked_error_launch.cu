@@ -2,7 +2,9 @@
 // The launch was refused, and nobody asked.
 #include <cuda_runtime.h>
 
-__global__ void kernel(int* out) { out[threadIdx.x] = 1; }
+__global__ void kernel(int* out) {
+    out[threadIdx.x] = 1;
+}
 
 int main() {
     int* out;

@@ -4,7 +4,8 @@
 
 __global__ void histogram(const unsigned char* data, int n, unsigned int* bins) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(&bins[data[i] & 15], 1u);  // expect: uninitialized-global "`bins[7]` is updated"
+    // expect: uninitialized-global "`bins[7]` is updated"
+    if (i < n) atomicAdd(&bins[data[i] & 15], 1u);
 }
 
 int main() {

@@ -56,6 +56,7 @@ int main() {
     std::vector<char> bytes(n * sizeof(Padded));
     cudaMemcpy(bytes.data(), b, bytes.size(), cudaMemcpyDeviceToHost);
     const cudaError_t error = cudaDeviceSynchronize();
-    for (void* pointer : {(void*)a, (void*)b, (void*)u, (void*)v, (void*)bins, (void*)locks}) cudaFree(pointer);
+    for (void* pointer : {(void*)a, (void*)b, (void*)u, (void*)v, (void*)bins, (void*)locks})
+        cudaFree(pointer);
     return error != cudaSuccess;
 }

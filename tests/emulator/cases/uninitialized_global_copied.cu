@@ -9,7 +9,8 @@ __global__ void write_half(double* data, int n) {
 
 __global__ void sum(const double* data, double* out, int n) {
     double total = 0;
-    for (int i = 0; i < n; ++i) total += data[i];  // expect: uninitialized-global "`data[50]` is read"
+    // expect: uninitialized-global "`data[50]` is read"
+    for (int i = 0; i < n; ++i) total += data[i];
     *out = total;
 }
 

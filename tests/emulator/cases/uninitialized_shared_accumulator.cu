@@ -5,7 +5,8 @@
 __global__ void count(const int* flags, int n, int* counts) {
     __shared__ int found;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && flags[i]) atomicAdd(&found, 1);  // expect: uninitialized-shared "`found` is updated"
+    // expect: uninitialized-shared "`found` is updated"
+    if (i < n && flags[i]) atomicAdd(&found, 1);
     __syncthreads();
     if (threadIdx.x == 0) counts[blockIdx.x] = found;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// More bins than threads: those beyond blockDim.x are not cleared. Block 1 must not rely on block 0.
+// More bins than threads: those beyond blockDim.x are not cleared. Block 1 must not rely on block
+// 0.
 #include <cuda_runtime.h>
 
 constexpr int kBins = 96;
@@ -9,7 +10,8 @@ __global__ void histogram(const int* data, int n, int* bins) {
     int t = threadIdx.x;
     local[t] = 0;
     __syncthreads();
-    for (int i = t; i < n; i += blockDim.x) atomicAdd(&local[data[i]], 1);  // expect: uninitialized-shared "`local[70]` is updated"
+    // expect: uninitialized-shared "`local[70]` is updated"
+    for (int i = t; i < n; i += blockDim.x) atomicAdd(&local[data[i]], 1);
     __syncthreads();
     atomicAdd(&bins[t], local[t]);
 }

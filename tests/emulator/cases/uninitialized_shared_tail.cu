@@ -8,7 +8,8 @@ __global__ void block_sum(const float* in, float* out, int n) {
     if (i < n) tile[t] = in[i];
     __syncthreads();
     for (int half = 64; half > 0; half /= 2) {
-        float other = t < half ? tile[t + half] : 0.0f;  // expect: uninitialized-shared "`tile[100]` is read"
+        // expect: uninitialized-shared "`tile[100]` is read"
+        float other = t < half ? tile[t + half] : 0.0f;
         __syncthreads();
         if (t < half && t + blockIdx.x * 128 < n) tile[t] += other;
         __syncthreads();

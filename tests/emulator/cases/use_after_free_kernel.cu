@@ -4,7 +4,8 @@
 
 __global__ void scale(float* data, int n) {
     int i = threadIdx.x;
-    if (i < n) data[i] = 3.0f;  // expect: use-after-free "`data[0]` is written, but `data` has been freed"
+    // expect: use-after-free "`data[0]` is written, but `data` has been freed"
+    if (i < n) data[i] = 3.0f;
 }
 
 int main() {

@@ -2,7 +2,9 @@
 // The old pointer is used after the array has grown.
 #include <cuda_runtime.h>
 
-__global__ void append(int* list, int at) { list[at] = at; }  // expect: use-after-free
+__global__ void append(int* list, int at) {
+    list[at] = at;  // expect: use-after-free
+}
 
 int main() {
     int *list, *grown;

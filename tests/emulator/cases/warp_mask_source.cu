@@ -5,7 +5,8 @@
 __global__ void broadcast(int* out) {
     int lane = threadIdx.x;
     if (lane >= 16) {
-        out[lane - 16] = __shfl_sync(0xffff0000, lane * lane, 0);  // expect: warp-mask "from a lane that does not take part"
+        // expect: warp-mask "from a lane that does not take part"
+        out[lane - 16] = __shfl_sync(0xffff0000, lane * lane, 0);
     }
 }
 

@@ -3,7 +3,8 @@
 #include <cuda_runtime.h>
 
 __global__ void vote(const int* in, int* out) {
-    int any = __any_sync(0x7fffffff, in[threadIdx.x] > 0);  // expect: warp-mask "lane 31 takes part in the vote"
+    // expect: warp-mask "lane 31 takes part in the vote"
+    int any = __any_sync(0x7fffffff, in[threadIdx.x] > 0);
     out[threadIdx.x] = any;
 }
 

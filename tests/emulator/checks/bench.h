@@ -25,7 +25,9 @@ inline std::deque<machine::CodeSite>& sites() {
     static std::deque<machine::CodeSite> table;
     return table;
 }
-inline const machine::CodeSite& lookup(machine::SiteId site) { return sites()[site]; }
+inline const machine::CodeSite& lookup(machine::SiteId site) {
+    return sites()[site];
+}
 
 // A file that exists for the length of a test.
 class SourceFile {
@@ -118,7 +120,8 @@ public:
         parameter.bytes = bytes;
         parameter.align = is_array ? 8 : bytes;
         parameter.is_array = is_array;
-        const size_t offset = (arguments.size() + parameter.align - 1) / parameter.align * parameter.align;
+        const size_t offset =
+            (arguments.size() + parameter.align - 1) / parameter.align * parameter.align;
         parameter.offset = uint32_t(offset);
         arguments.resize(offset + bytes);
         std::memcpy(arguments.data() + offset, data, bytes);
@@ -188,10 +191,12 @@ private:
     const void* holder(ptx::Space space, uint64_t at, uint32_t bytes) {
         if (space == ptx::Space::kShared) {
             const auto* variable = machine::shared_variable_at(launch, at);
-            return variable && at - variable->address + bytes <= variable->bytes ? variable : nullptr;
+            return variable && at - variable->address + bytes <= variable->bytes ? variable
+                                                                                 : nullptr;
         }
         const auto* allocation = memory.find(at);
-        return allocation && allocation->live && allocation->contains(at, bytes) ? allocation : nullptr;
+        return allocation && allocation->live && allocation->contains(at, bytes) ? allocation
+                                                                                 : nullptr;
     }
     uint64_t addresses_[32];
 };

@@ -31,7 +31,7 @@ using machine::AccessKind;
 using machine::MemoryOrder;
 using machine::Scope;
 
-using Lines = std::vector<std::string>;  // "12 after 10": line 12 races with line 10 before it
+using Lines = std::vector<std::string>;  // "12 after 10": line 12 races with line 10, which comes first
 using Addresses = std::function<uint64_t(uint32_t lane)>;
 
 // Elements of 4 bytes unless said otherwise.
@@ -68,6 +68,7 @@ constexpr How kAcquireLoad{AccessKind::kLoad, MemoryOrder::kAcquire, Scope::kGpu
 constexpr How kReleaseStore{AccessKind::kStore, MemoryOrder::kRelease, Scope::kGpu};
 constexpr How kReleaseStoreBlock{AccessKind::kStore, MemoryOrder::kRelease, Scope::kCta};
 constexpr How kReleaseAdd{AccessKind::kAtomic, MemoryOrder::kRelease, Scope::kGpu};
+constexpr How kReleaseReduction{AccessKind::kReduction, MemoryOrder::kRelease, Scope::kGpu};
 constexpr How kAcqRelAdd{AccessKind::kAtomic, MemoryOrder::kAcqRel, Scope::kGpu};
 
 class Player;
@@ -218,21 +219,21 @@ public:
     Lanes warp(uint32_t block, uint32_t warp, uint32_t mask = machine::kAllLanes) {
         return {*this, block, warp, mask & blocks_[block].warps[warp].valid};
     }
-    // __syncthreads of all threads that have not returned.
-    void barrier(uint32_t block) {
+    // __syncthreads of all threads that have not returned. Line 0: nowhere in the code.
+    void barrier(uint32_t block, uint32_t line = 0) {
         std::vector<uint32_t> warps;
         for (uint32_t w = 0; w < blocks_[block].warps.size(); ++w) warps.push_back(w);
-        named_barrier(block, 0, warps);
+        named_barrier(block, 0, warps, {}, line);
     }
     // bar.sync id by whole warps, bar.arrive by others.
     void named_barrier(uint32_t block, uint32_t id, const std::vector<uint32_t>& syncing,
-                       const std::vector<uint32_t>& arriving = {}) {
+                       const std::vector<uint32_t>& arriving = {}, uint32_t line = 0) {
         Block& b = blocks_[block];
         std::vector<machine::Arrival> arrivals;
         std::vector<uint32_t> exited;
         const auto add = [&](uint32_t w, bool arrive_only) {
             const uint32_t mask = b.warps[w].valid & ~b.warps[w].exited;
-            if (mask) arrivals.push_back({w, mask, 0, arrive_only});
+            if (mask) arrivals.push_back({w, mask, line ? site(line, {}) : 0, arrive_only});
         };
         for (const uint32_t w : syncing) add(w, false);
         for (const uint32_t w : arriving) add(w, true);
@@ -243,7 +244,7 @@ public:
         for (auto& o : observers_) o->on_block_barrier(event);
     }
 
-    // The lines of all findings, in the order found: "LINE after OTHER LINE".
+    // The lines of all findings, in the order found.
     Lines races() const {
         Lines lines;
         for (const checks::Finding& f : report.findings())
@@ -262,24 +263,27 @@ private:
         static std::deque<machine::CodeSite> table;
         return table;
     }
-    // One instruction for each line and way to access.
+    // One instruction for each line and way to access, numbered in the order of the lines.
     machine::SiteId site(uint32_t line, How how) {
-        auto& id = site_ids_[{line, int(how.kind), int(how.order), int(how.scope)}];
-        if (id == 0) {
-            machine::CodeSite site;
+        const auto [entry, fresh] = site_ids_.try_emplace(
+            {line, int(how.kind), int(how.order), int(how.scope)}, line * kSitesPerLine + used_[line]);
+        if (fresh) {
+            ++used_[line];
+            if (sites().size() <= entry->second) sites().resize(entry->second + 1);
+            machine::CodeSite& site = sites()[entry->second];
             site.function = site.mangled = "kernel";
             site.user = {"/src/kernel.cu", line, 1, {}};
-            sites().push_back(site);
-            id = machine::SiteId(sites().size() - 1);
         }
-        return id;
+        return entry->second;
     }
+    static constexpr uint32_t kSitesPerLine = 8;
 
     std::vector<std::unique_ptr<machine::Observer>> observers_;
     std::vector<machine::SharedVariable> shared_;
     machine::LaunchInfo launch_;
     std::deque<Block> blocks_;
     std::map<std::tuple<uint32_t, int, int, int>, machine::SiteId> site_ids_;
+    std::map<uint32_t, uint32_t> used_;  // sites by line
     uint64_t serial_ = 0, block_serial_ = 0;
     bool running_ = false;
 };

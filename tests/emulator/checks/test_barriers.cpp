@@ -18,14 +18,16 @@ struct BarrierBench : Bench {
         arrivals.push_back({warp, mask, site, only});
     }
     void complete(uint32_t expected = 0, bool aligned = true) {
-        machine::BarrierEvent event{&block, expected ? 1u : 0u, expected, aligned, arrivals, exited, exit_sites};
+        machine::BarrierEvent event{
+            &block, expected ? 1u : 0u, expected, aligned, arrivals, exited, exit_sites};
         barriers.on_block_barrier(event);
         arrivals.clear();
     }
     void all_arrive(SiteId site) {
         for (uint32_t warp = 0; warp < block.warps; ++warp) {
             enter_warp(warp);
-            if (this->warp.valid & ~exited[warp]) arrive(warp, this->warp.valid & ~exited[warp], site);
+            if (this->warp.valid & ~exited[warp])
+                arrive(warp, this->warp.valid & ~exited[warp], site);
         }
     }
     checks::Barriers barriers;
@@ -36,7 +38,8 @@ struct BarrierBench : Bench {
 
 }  // namespace
 
-TEST_CASE("barrier: everybody on one line is fine, also in a short last warp", "[checks][barriers]") {
+TEST_CASE("barrier: everybody on one line is fine, also in a short last warp",
+          "[checks][barriers]") {
     BarrierBench bench(GENERATE(1u, 32u, 100u, 256u));
     bench.all_arrive(bench.site(12));
     bench.complete();
@@ -75,15 +78,18 @@ TEST_CASE("barrier: lanes of one warp on two lines", "[checks][barriers]") {
 TEST_CASE("barrier: warps of one block on two lines", "[checks][barriers]") {
     BarrierBench bench(256);
     const SiteId first = bench.site(21), second = bench.site(27);
-    for (uint32_t warp = 0; warp < 8; ++warp) bench.arrive(warp, machine::kAllLanes, warp < 4 ? first : second);
+    for (uint32_t warp = 0; warp < 8; ++warp)
+        bench.arrive(warp, machine::kAllLanes, warp < 4 ? first : second);
     bench.complete();
     CHECK(bench.only().severity == checks::Severity::kError);
-    CHECK(bench.only().message ==
-          "threads of one block wait at different barriers: threads (0,0,0) to (127,0,0) at line 21 "
-          "and threads (128,0,0) to (255,0,0) at line 27");
+    CHECK(
+        bench.only().message ==
+        "threads of one block wait at different barriers: threads (0,0,0) to (127,0,0) at line 21 "
+        "and threads (128,0,0) to (255,0,0) at line 27");
 }
 
-TEST_CASE("barrier: producers and consumers meet a counted barrier on their own lines", "[checks][barriers]") {
+TEST_CASE("barrier: producers and consumers meet a counted barrier on their own lines",
+          "[checks][barriers]") {
     BarrierBench bench(128);
     const SiteId arrive = bench.site(21, "bar.arrive"), wait = bench.site(27, "bar.sync");
     bench.arrive(0, machine::kAllLanes, arrive, true);
@@ -131,7 +137,8 @@ TEST_CASE("barrier: without .aligned threads may come from anywhere", "[checks][
     CHECK(bench.report.findings().empty());
 }
 
-TEST_CASE("barrier: threads that had returned are a warning, once for all barriers", "[checks][barriers]") {
+TEST_CASE("barrier: threads that had returned are a warning, once for all barriers",
+          "[checks][barriers]") {
     BarrierBench bench(256);
     const SiteId left = bench.site(12, "ret");
     bench.exited[6] = 0xffffff00;
@@ -144,7 +151,8 @@ TEST_CASE("barrier: threads that had returned are a warning, once for all barrie
     bench.complete();
     const auto& finding = bench.only();
     CHECK(finding.severity == checks::Severity::kWarning);
-    CHECK(finding.message == "barrier reached by 200 of 256 threads, the other 56 had returned on line 12");
+    CHECK(finding.message ==
+          "barrier reached by 200 of 256 threads, the other 56 had returned on line 12");
     CHECK(finding.place.line == 16);
     CHECK(finding.other->line == 12);
     CHECK(finding.other->thread == machine::Dim3{200, 0, 0});

@@ -13,9 +13,8 @@ namespace {
 
 struct BoundsBench : Bench {
     explicit BoundsBench(uint32_t threads = 256)
-        : Bench(threads),
-          source("__global__ void kernel(const float* in, float* out, int n) {\n"
-                 "    __shared__ float tile[256];\n}\n"),
+        : Bench(threads), source("__global__ void kernel(const float* in, float* out, int n) {\n"
+                                 "    __shared__ float tile[256];\n}\n"),
           bounds(report, memory) {
         launch.declared = {source.path(), 1, 0, {}};
         in = &device_array(4000);
@@ -26,8 +25,13 @@ struct BoundsBench : Bench {
     }
     // out[first + lane] = ... by the warp, as the machine reports it.
     void store(machine::SiteId site, int64_t first, uint32_t mask = machine::kAllLanes) {
-        const auto event = access(site, Space::kGlobal, AccessKind::kStore, 4,
-                                  [&](uint32_t lane) { return out->address + 4 * (first + lane); }, mask);
+        const auto event = access(
+            site,
+            Space::kGlobal,
+            AccessKind::kStore,
+            4,
+            [&](uint32_t lane) { return out->address + 4 * (first + lane); },
+            mask);
         if (event.bad_lanes) bounds.on_access(event);
     }
     SourceFile source;
@@ -44,7 +48,8 @@ bool has_note(const checks::Finding& finding, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("bounds: the threads past the end are one finding that names the element", "[checks][bounds]") {
+TEST_CASE("bounds: the threads past the end are one finding that names the element",
+          "[checks][bounds]") {
     BoundsBench bench;
     const auto site = bench.site(14);
     bench.enter_block(3);
@@ -81,9 +86,14 @@ TEST_CASE("bounds: a negative index", "[checks][bounds]") {
 
 TEST_CASE("bounds: the last element straddling the end is out of bounds", "[checks][bounds]") {
     BoundsBench bench;
-    const auto event =
-        bench.access(bench.site(9), Space::kGlobal, AccessKind::kLoad, 16,
-                     [&](uint32_t) { return bench.in->address + 3992; }, 1, 4);
+    const auto event = bench.access(
+        bench.site(9),
+        Space::kGlobal,
+        AccessKind::kLoad,
+        16,
+        [&](uint32_t) { return bench.in->address + 3992; },
+        1,
+        4);
     bench.bounds.on_access(event);
     CHECK(bench.only().message ==
           "`in[998]` to `in[1001]` are read at once, but `in` has 1000 elements (0 to 999)");
@@ -106,7 +116,8 @@ TEST_CASE("bounds: every block's threads count, the first one is shown", "[check
     CHECK(bench.only().count == 24);
     CHECK(bench.only().place.block == machine::Dim3{4, 0, 0});
     CHECK(bench.only().place.thread == machine::Dim3{8, 0, 0});
-    CHECK(has_note(bench.only(), "(8,0,0) to (15,0,0) of block (4,0,0), the rest in 2 other blocks"));
+    CHECK(
+        has_note(bench.only(), "(8,0,0) to (15,0,0) of block (4,0,0), the rest in 2 other blocks"));
 }
 
 TEST_CASE("bounds: an earlier launch stays the one shown", "[checks][bounds]") {
@@ -119,12 +130,14 @@ TEST_CASE("bounds: an earlier launch stays the one shown", "[checks][bounds]") {
     CHECK(bench.only().place.block == machine::Dim3{7, 0, 0});
 }
 
-TEST_CASE("bounds: several arrays on one line are one finding that names them all", "[checks][bounds]") {
+TEST_CASE("bounds: several arrays on one line are one finding that names them all",
+          "[checks][bounds]") {
     BoundsBench bench;
     const auto load = bench.site(14), store = bench.site(14);
-    bench.bounds.on_access(bench.access(load, Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t lane) {
-        return bench.in->address + 4000 + 4 * lane;
-    }));
+    bench.bounds.on_access(
+        bench.access(load, Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t lane) {
+            return bench.in->address + 4000 + 4 * lane;
+        }));
     bench.store(store, 1000);
     CHECK(bench.only().message == "`in[1000]` is read, but `in` has 1000 elements (0 to 999)");
     CHECK(bench.only().count == 32);
@@ -164,8 +177,10 @@ TEST_CASE("bounds: a null pointer is named by its parameter", "[checks][bounds]"
     bench.pass_pointer(bench.in->address);
     bench.pass_pointer(0);
     bench.pass_int(3);
-    const auto event = bench.access(bench.site(9), Space::kNone, AccessKind::kStore, 4,
-                                    [](uint32_t lane) { return 4 * uint64_t(lane); });
+    const auto event =
+        bench.access(bench.site(9), Space::kNone, AccessKind::kStore, 4, [](uint32_t lane) {
+            return 4 * uint64_t(lane);
+        });
     bench.bounds.on_access(event);
     CHECK(bench.only().code == "invalid-address");
     CHECK(bench.only().message == "`out`, argument 2, is a null pointer, and is written");
@@ -180,8 +195,10 @@ TEST_CASE("bounds: host memory is recognised", "[checks][bounds]") {
     bench.pass_pointer(uint64_t(&host[0]));
     bench.pass_pointer(bench.out->address);
     bench.pass_int(3);
-    const auto event = bench.access(bench.site(9), Space::kNone, AccessKind::kLoad, 4,
-                                    [&](uint32_t lane) { return uint64_t(&host[lane]); });
+    const auto event =
+        bench.access(bench.site(9), Space::kNone, AccessKind::kLoad, 4, [&](uint32_t lane) {
+            return uint64_t(&host[lane]);
+        });
     bench.bounds.on_access(event);
     CHECK(bench.only().code == "invalid-address");
     CHECK(bench.only().message ==
@@ -190,19 +207,27 @@ TEST_CASE("bounds: host memory is recognised", "[checks][bounds]") {
 
 TEST_CASE("bounds: an address of nothing is invalid", "[checks][bounds]") {
     BoundsBench bench;
-    const auto event = bench.access(bench.site(9), Space::kNone, AccessKind::kLoad, 4,
-                                    [](uint32_t) { return 0xdead00000000ull; }, 1);
+    const auto event = bench.access(
+        bench.site(9),
+        Space::kNone,
+        AccessKind::kLoad,
+        4,
+        [](uint32_t) { return 0xdead00000000ull; },
+        1);
     bench.bounds.on_access(event);
     CHECK(bench.only().code == "invalid-address");
-    CHECK(bench.only().message == "4 bytes are read at 0xdead00000000, which is the address of nothing");
+    CHECK(bench.only().message ==
+          "4 bytes are read at 0xdead00000000, which is the address of nothing");
 }
 
 TEST_CASE("bounds: shared arrays have their own code and element", "[checks][bounds]") {
     BoundsBench bench;
     const auto& tile = bench.shared_array("tile", 1024);
     bench.shared_array("behind", 1024);
-    const auto event = bench.access(bench.site(9, "st.shared.f32"), Space::kShared, AccessKind::kStore, 4,
-                                    [&](uint32_t lane) { return tile.address + 4 * (lane + 240); });
+    const auto event = bench.access(
+        bench.site(9, "st.shared.f32"), Space::kShared, AccessKind::kStore, 4, [&](uint32_t lane) {
+            return tile.address + 4 * (lane + 240);
+        });
     bench.bounds.on_access(event);
     CHECK(bench.only().code == "out-of-bounds-shared");
     CHECK(bench.only().message == "`tile[256]` is written, but `tile` has 256 elements (0 to 255)");
@@ -214,8 +239,13 @@ TEST_CASE("bounds: writing constant memory", "[checks][bounds]") {
     BoundsBench bench;
     auto* table = bench.memory.allocate(MemoryKind::kConst, 64, 0, 0);
     table->name = "table";
-    auto event = bench.access(bench.site(9), Space::kGlobal, AccessKind::kStore, 4,
-                              [&](uint32_t) { return table->address; }, 1);
+    auto event = bench.access(
+        bench.site(9),
+        Space::kGlobal,
+        AccessKind::kStore,
+        4,
+        [&](uint32_t) { return table->address; },
+        1);
     event.bad_lanes = 1;
     bench.bounds.on_access(event);
     CHECK(bench.only().code == "invalid-address");
@@ -224,8 +254,8 @@ TEST_CASE("bounds: writing constant memory", "[checks][bounds]") {
 
 TEST_CASE("bounds: local memory", "[checks][bounds]") {
     BoundsBench bench;
-    auto event = bench.access(bench.site(9), Space::kLocal, AccessKind::kStore, 4,
-                              [](uint32_t) { return 64; }, 3);
+    auto event = bench.access(
+        bench.site(9), Space::kLocal, AccessKind::kStore, 4, [](uint32_t) { return 64; }, 3);
     event.bad_lanes = 3;
     bench.bounds.on_access(event);
     CHECK(bench.only().code == "out-of-bounds-local");
@@ -235,9 +265,10 @@ TEST_CASE("bounds: local memory", "[checks][bounds]") {
 TEST_CASE("bounds: lanes with different faults give a finding each", "[checks][bounds]") {
     BoundsBench bench;
     bench.memory.release(*bench.in, 5);
-    const auto event = bench.access(bench.site(9), Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t lane) {
-        return lane < 16 ? bench.in->address + 4 * lane : bench.out->address + 4000 + 4 * lane;
-    });
+    const auto event =
+        bench.access(bench.site(9), Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t lane) {
+            return lane < 16 ? bench.in->address + 4 * lane : bench.out->address + 4000 + 4 * lane;
+        });
     bench.bounds.on_access(event);
     REQUIRE(bench.report.findings().size() == 2);
     CHECK(bench.report.findings()[0].code == "use-after-free");

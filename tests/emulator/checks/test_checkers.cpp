@@ -22,14 +22,24 @@ std::set<std::string> names_of(const std::string& selection) {
 
 TEST_CASE("checkers: all of them by default", "[checks][checkers]") {
     const auto all = names_of("all");
-    for (const char* name : {"bounds", "alignment", "uninitialized", "race", "barriers", "stalls",
-                             "warp-mask", "faults", "lifetime", "api"}) {
+    for (const char* name : {"bounds",
+                             "alignment",
+                             "uninitialized",
+                             "race",
+                             "barriers",
+                             "stalls",
+                             "warp-mask",
+                             "faults",
+                             "lifetime",
+                             "api"}) {
         CHECK(all.count(name));
     }
     CHECK(names_of("") == all);
 }
 
-TEST_CASE("checkers: none", "[checks][checkers]") { CHECK(names_of("none").empty()); }
+TEST_CASE("checkers: none", "[checks][checkers]") {
+    CHECK(names_of("none").empty());
+}
 
 TEST_CASE("checkers: by name and by code", "[checks][checkers]") {
     CHECK(names_of("bounds, race") == std::set<std::string>{"bounds", "race"});
@@ -37,10 +47,13 @@ TEST_CASE("checkers: by name and by code", "[checks][checkers]") {
     CHECK(names_of("faults") == std::set<std::string>{"faults"});
 }
 
-TEST_CASE("checkers: a clean access costs nothing where only bad ones matter", "[checks][checkers]") {
+TEST_CASE("checkers: a clean access costs nothing where only bad ones matter",
+          "[checks][checkers]") {
     bench::Bench bench;
-    for (const auto& checker : checks::make_checkers("bounds,misaligned", bench.report, bench.memory)) {
-        CHECK((checker.interests & (machine::kGlobalAccess | machine::kSharedAccess | machine::kLocalAccess)) == 0);
+    for (const auto& checker :
+         checks::make_checkers("bounds,misaligned", bench.report, bench.memory)) {
+        CHECK((checker.interests &
+               (machine::kGlobalAccess | machine::kSharedAccess | machine::kLocalAccess)) == 0);
         CHECK((checker.interests & machine::kOnlyBadAccess) != 0);
     }
 }

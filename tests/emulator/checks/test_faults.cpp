@@ -12,9 +12,11 @@ TEST_CASE("assert: condition, place and threads", "[checks][faults]") {
     Bench bench;
     checks::Faults faults(bench.report);
     const auto site = bench.site(30, "call.uni");
-    faults.on_fault({FaultKind::kAssert, &bench.warp, site, 0xf0, "x > 0", "/src/kernel.cu", 31, "kernel"});
+    faults.on_fault(
+        {FaultKind::kAssert, &bench.warp, site, 0xf0, "x > 0", "/src/kernel.cu", 31, "kernel"});
     bench.enter_warp(1);
-    faults.on_fault({FaultKind::kAssert, &bench.warp, site, 0x1, "x > 0", "/src/kernel.cu", 31, "kernel"});
+    faults.on_fault(
+        {FaultKind::kAssert, &bench.warp, site, 0x1, "x > 0", "/src/kernel.cu", 31, "kernel"});
     const auto& finding = bench.only();
     CHECK(finding.code == "assert");
     CHECK(finding.message == "assertion `x > 0` failed");
@@ -24,8 +26,10 @@ TEST_CASE("assert: condition, place and threads", "[checks][faults]") {
 }
 
 TEST_CASE("faults: each kind has its code", "[checks][faults]") {
-    const auto [kind, code] = GENERATE(table<FaultKind, std::string>(
-        {{FaultKind::kTrap, "assert"}, {FaultKind::kStackOverflow, "stack-overflow"}, {FaultKind::kBadCall, "invalid-address"}}));
+    const auto [kind, code] =
+        GENERATE(table<FaultKind, std::string>({{FaultKind::kTrap, "assert"},
+                                                {FaultKind::kStackOverflow, "stack-overflow"},
+                                                {FaultKind::kBadCall, "invalid-address"}}));
     Bench bench;
     checks::Faults faults(bench.report);
     faults.on_fault({kind, &bench.warp, bench.site(30), 0x1, "", "", 0, ""});
@@ -33,16 +37,23 @@ TEST_CASE("faults: each kind has its code", "[checks][faults]") {
     CHECK(bench.only().place.line == 30);
 }
 
-TEST_CASE("faults: a full heap is the kernel's to handle, but a null pointer then says so", "[checks][faults]") {
+TEST_CASE("faults: a full heap is the kernel's to handle, but a null pointer then says so",
+          "[checks][faults]") {
     Bench bench;
     checks::Faults faults(bench.report);
     checks::Bounds bounds(bench.report, bench.memory);
-    const FaultEvent full{FaultKind::kHeapExhausted, &bench.warp, bench.site(30), 0x1, "", "", 0, ""};
+    const FaultEvent full{
+        FaultKind::kHeapExhausted, &bench.warp, bench.site(30), 0x1, "", "", 0, ""};
     faults.on_fault(full);
     bounds.on_fault(full);
     CHECK(bench.report.findings().empty());
-    bounds.on_access(bench.access(bench.site(31), ptx::Space::kNone, machine::AccessKind::kStore, 4,
-                                  [](uint32_t) { return 0; }, 1));
+    bounds.on_access(bench.access(
+        bench.site(31),
+        ptx::Space::kNone,
+        machine::AccessKind::kStore,
+        4,
+        [](uint32_t) { return 0; },
+        1));
     CHECK(bench.only().message == "4 bytes are written through a null pointer");
     CHECK(bench.only().notes.at(0).find("device heap is full") != std::string::npos);
 }

@@ -25,7 +25,8 @@ TEST_CASE("leak: one finding for each allocating line", "[checks][lifetime]") {
     CHECK(finding.notes.at(0) == "in 3 allocations");
 }
 
-TEST_CASE("leak: variables, registered and the library's own memory are no leak", "[checks][lifetime]") {
+TEST_CASE("leak: variables, registered and the library's own memory are no leak",
+          "[checks][lifetime]") {
     Bench bench;
     checks::Lifetime lifetime(bench.report, bench.memory);
     static char host[64];
@@ -39,8 +40,10 @@ TEST_CASE("leak: variables, registered and the library's own memory are no leak"
 }
 
 TEST_CASE("leak: the function to call fits the kind", "[checks][lifetime]") {
-    const auto [kind, text] = GENERATE(table<MemoryKind, std::string>(
-        {{MemoryKind::kPinned, "`cudaFreeHost`"}, {MemoryKind::kManaged, "`cudaFree`"}, {MemoryKind::kHeap, "`free`"}}));
+    const auto [kind, text] =
+        GENERATE(table<MemoryKind, std::string>({{MemoryKind::kPinned, "`cudaFreeHost`"},
+                                                 {MemoryKind::kManaged, "`cudaFree`"},
+                                                 {MemoryKind::kHeap, "`free`"}}));
     Bench bench;
     checks::Lifetime lifetime(bench.report, bench.memory);
     bench.memory.allocate(kind, 64, 0, 5);
@@ -92,7 +95,8 @@ TEST_CASE("api: frees and unsupported calls are somebody else's", "[checks][api]
     Bench bench;
     checks::Api api(bench.report);
     ApiEvent event{};
-    event.kind = GENERATE(ApiEvent::Kind::kDoubleFree, ApiEvent::Kind::kInvalidFree, ApiEvent::Kind::kUnsupported);
+    event.kind = GENERATE(
+        ApiEvent::Kind::kDoubleFree, ApiEvent::Kind::kInvalidFree, ApiEvent::Kind::kUnsupported);
     event.message = "x";
     api.on_api(event);
     CHECK(bench.report.findings().empty());

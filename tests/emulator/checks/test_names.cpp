@@ -22,7 +22,8 @@ struct Named : Bench {
 
 TEST_CASE("names: a pointer is called as the kernel's parameter is", "[checks][names]") {
     Named bench("// k(int wrong) is not it\n"
-                "__global__ void k(const float* __restrict__ in, /* the, result */ float *out, int n) {\n}\n");
+                "__global__ void k(const float* __restrict__ in, /* the, result */ float *out, int "
+                "n) {\n}\n");
     auto& in = bench.device_array(4000);
     auto& out = bench.device_array(400);
     bench.pass_pointer(in.address);
@@ -35,7 +36,8 @@ TEST_CASE("names: a pointer is called as the kernel's parameter is", "[checks][n
     CHECK(array.element(out.address - 4) == "`out[-1]`");
     CHECK(array.element(out.address - 1) == "`out[-1]`");
     CHECK(array.extent() == "`out` has 100 elements (0 to 99)");
-    CHECK(checks::name_global(&bench.launch, in, 4, false).description == "`in`, argument 1, 1000 floats");
+    CHECK(checks::name_global(&bench.launch, in, 4, false).description ==
+          "`in`, argument 1, 1000 floats");
 }
 
 TEST_CASE("names: element size follows the declared type", "[checks][names]") {
@@ -51,7 +53,9 @@ TEST_CASE("names: element size follows the declared type", "[checks][names]") {
     }));
     CAPTURE(type);
     Named bench("using real = double;\ntypedef short small;\n#define word unsigned int\n"
-                "__global__ void k(" + type + " * data)\n{\n}\n", 5);
+                "__global__ void k(" +
+                    type + " * data)\n{\n}\n",
+                5);
     auto& data = bench.device_array(240);
     bench.pass_pointer(data.address);
     const auto array = checks::name_global(&bench.launch, data, 4, true);
@@ -74,7 +78,9 @@ TEST_CASE("names: templates, attributes and macros do not hide the parameters", 
                 "__global__ void __launch_bounds__(BLOCK, 2)\n"
                 "k(vec<T, 3> origin, T const* __restrict__ values, T (*f)(T),\n"
                 "  unsigned long long total[], const __grid_constant__ Config config)\n"
-                "{\n}\n", 6, "space::k<float, 8>");
+                "{\n}\n",
+                6,
+                "space::k<float, 8>");
     auto& values = bench.device_array(64);
     auto& total = bench.device_array(64);
     const double origin[3] = {};
@@ -83,8 +89,10 @@ TEST_CASE("names: templates, attributes and macros do not hide the parameters", 
     bench.pass_pointer(0x5555);
     bench.pass_pointer(total.address);
     bench.pass(origin, 24, true);
-    CHECK(checks::name_global(&bench.launch, values, 4, false).element(values.address + 64) == "`values[16]`");
-    CHECK(checks::name_global(&bench.launch, total, 8, true).element(total.address + 64) == "`total[8]`");
+    CHECK(checks::name_global(&bench.launch, values, 4, false).element(values.address + 64) ==
+          "`values[16]`");
+    CHECK(checks::name_global(&bench.launch, total, 8, true).element(total.address + 64) ==
+          "`total[8]`");
 }
 
 TEST_CASE("names: the nearest declaration above the body is the one", "[checks][names]") {
@@ -100,7 +108,8 @@ TEST_CASE("names: the nearest declaration above the body is the one", "[checks][
 
 TEST_CASE("names: a launch of that kernel is not its declaration", "[checks][names]") {
     Named bench("__global__ void k(int* data, int n);\n"
-                "int main() { helper(a, b); k(x, y); }\n", 0);
+                "int main() { helper(a, b); k(x, y); }\n",
+                0);
     auto& data = bench.device_array(64);
     bench.pass_pointer(data.address);
     bench.pass_int(3);
@@ -152,16 +161,27 @@ TEST_CASE("names: of two parameters for one array, const goes with reading", "[c
     CHECK(checks::name_global(&bench.launch, data, 4, true).name == "to");
 }
 
+TEST_CASE("names: of two parameters into one array, its start goes first", "[checks][names]") {
+    Named bench("__global__ void k(float* tail, float* all) {\n}\n");
+    auto& data = bench.device_array(400);
+    bench.pass_pointer(data.address + 40);
+    bench.pass_pointer(data.address);
+    CHECK(checks::name_global(&bench.launch, data, 4, true).name == "all");
+}
+
 TEST_CASE("names: an array nobody passed is named by where it was allocated", "[checks][names]") {
     Bench bench;
     auto& data = bench.device_array(4000, 14);
     CHECK(checks::name_global(&bench.launch, data, 4, true).description ==
           "the array allocated at main.cu:14 (4000 bytes)");
-    CHECK(checks::name_global(nullptr, data, 4, true).subject == "the array allocated at main.cu:14");
+    CHECK(checks::name_global(nullptr, data, 4, true).subject ==
+          "the array allocated at main.cu:14");
 }
 
 TEST_CASE("names: module variables have their own name and type", "[checks][names]") {
-    Named bench("__constant__ float weights[32];\n__device__ int total = 3;\n__global__ void k() {\n}\n", 4);
+    Named bench(
+        "__constant__ float weights[32];\n__device__ int total = 3;\n__global__ void k() {\n}\n",
+        4);
     auto* weights = bench.memory.allocate(MemoryKind::kConst, 128, 0, 0);
     weights->name = "filter::weights";
     auto* total = bench.memory.allocate(MemoryKind::kModule, 4, 0, 0);
@@ -178,7 +198,8 @@ TEST_CASE("names: shared arrays, with two dimensions and constants", "[checks][n
                 "__global__ void k() {\n"
                 "    __shared__ double tile[kTile][kTile + PAD], other[8];\n"
                 "    extern __shared__ __align__(16) unsigned char raw[];\n"
-                "    __shared__ int sum;\n}\n", 4);
+                "    __shared__ int sum;\n}\n",
+                4);
     const auto& tile = bench.shared_array("k::tile", 32 * 33 * 8);
     const auto array = checks::name_shared(bench.launch, tile, 8);
     CHECK(array.description == "`tile`, shared, 1056 doubles");
@@ -216,8 +237,16 @@ TEST_CASE("source: comments, strings and raw strings hide nothing and nobody", "
 }
 
 TEST_CASE("source: malformed text is survived", "[checks][source]") {
-    const auto text = GENERATE(as<std::string>{}, "", "__global__ void k(", "__global__ void k(int a",
-                               "/* open", "\"open", "R\"(", "__global__ void k(<<<<)", "k(", "'");
+    const auto text = GENERATE(as<std::string>{},
+                               "",
+                               "__global__ void k(",
+                               "__global__ void k(int a",
+                               "/* open",
+                               "\"open",
+                               "R\"(",
+                               "__global__ void k(<<<<)",
+                               "k(",
+                               "'");
     CAPTURE(text);
     const SourceFile file(text);
     const auto found = checks::find_kernel(file.path(), "k", 3);

@@ -376,23 +376,29 @@ TEST_CASE("race-global: grid-wide sync as cooperative groups do it", "[checks][r
     CHECK(p.races().empty() == sync);
 }
 
-TEST_CASE("race-global: one block skips the grid-wide sync's second half", "[checks][race]") {
+TEST_CASE("race-global: a release alone acquires nothing", "[checks][race]") {
     Global p;
     const auto a = p.global(64), counter = p.global(1);
     p.launch(2, 32);
-    p.warp(0, 0).store(10, a.from(0));
-    p.warp(1, 0).store(10, a.from(32));
-    for (uint32_t b = 0; b < 2; ++b) {
-        p.barrier(b);
-        p.thread(b, 0).access(90, kReleaseAdd, counter[0]);
+    p.thread(0, 0).store(10, a[0]);
+    p.thread(0, 0).access(11, kReleaseReduction, counter[0]);
+    SECTION("a reduction does not read") {
+        p.thread(1, 0).access(11, kReleaseReduction, counter[0]);
+        p.thread(1, 0).load(12, a[0]);
+        CHECK(p.races() == Lines{"12 after 10"});
     }
-    // Block 0 was the first to add and did not wait, so it does not know of block 1.
-    p.warp(1, 0).sync();
-    p.warp(1, 0).load(11, a.from(0));
-    CHECK(p.races() == Lines{"11 after 10"});  // a release alone acquires nothing
-    p.thread(0, 0).access(91, kAcquireLoad, counter[0]);
-    p.thread(0, 0).load(12, a[32]);
-    CHECK(p.races().size() == 1);
+    SECTION("but passes on what it finds") {
+        p.thread(1, 0).access(13, kReduction, counter[0]);
+        p.thread(1, 1).access(14, kAcquireLoad, counter[0]);
+        p.thread(1, 1).load(12, a[0]);
+        CHECK(p.races().empty());
+    }
+    SECTION("a store replaces it") {
+        p.thread(1, 0).access(13, kRelaxedStore, counter[0]);
+        p.thread(1, 1).access(14, kAcquireLoad, counter[0]);
+        p.thread(1, 1).load(12, a[0]);
+        CHECK(p.races() == Lines{"12 after 10"});
+    }
 }
 
 TEST_CASE("race-global: a decoupled look-back scan", "[checks][race]") {

@@ -306,7 +306,8 @@ TEST_CASE("race-shared: neighbouring bytes are neighbours, not one word", "[chec
     CHECK(p.races().empty());
     SECTION("a word over them") {
         p.thread(0, 0).load(14, text[0], 4);
-        CHECK(p.races() == Lines{"14 after 11"});
+        // Of the bytes, one more is thread 1's.
+        CHECK(p.races() == (half ? Lines{"14 after 11"} : Lines{"14 after 11", "14 after 10"}));
     }
     SECTION("the wrong byte") {
         p.thread(0, 0).load(14, odd(0), width);
@@ -412,7 +413,7 @@ TEST_CASE("race-shared: a block does not inherit what an earlier one left", "[ch
         p.launch(1, 64);
         p.warp(0, 0).store(10, tile.from(0));
         p.warp(0, 0, 1).load(11, tile.from(0));
-        p.warp(0, 0, 2).atomic(12, tile.from(30));
+        p.warp(0, 0, 2).atomic(12, tile.from(0));
     }
     p.end_launch();
     CHECK(p.races().empty());

@@ -14,7 +14,8 @@ Finding sample(const std::string& file, uint32_t line, uint32_t other_line) {
     finding.message = "`tile[128]` is read while another thread may still be writing it";
     finding.kernel = "tree_reduction";
     finding.place = {file, line, machine::Dim3{0, 0, 0}, machine::Dim3{0, 0, 0}, "tree_reduction"};
-    finding.other = checks::Place{file, other_line, machine::Dim3{0, 0, 0}, machine::Dim3{128, 0, 0}, ""};
+    finding.other =
+        checks::Place{file, other_line, machine::Dim3{0, 0, 0}, machine::Dim3{128, 0, 0}, ""};
     finding.other_text = "thread (128,0,0) wrote it on line " + std::to_string(other_line) +
                          ", and no barrier lies between";
     finding.count_text = "more pairs of threads on the same two lines";
@@ -41,7 +42,8 @@ TEST_CASE("report: the same code on the same two lines is one finding", "[checks
     CHECK(report.findings()[0].count == 5);
 }
 
-TEST_CASE("report: another line, another second line or another code is another finding", "[checks][report]") {
+TEST_CASE("report: another line, another second line or another code is another finding",
+          "[checks][report]") {
     Report report;
     report.add(sample("a.cu", 19, 13));
     report.add(sample("a.cu", 20, 13));
@@ -76,7 +78,8 @@ TEST_CASE("report: bump counts only what was remembered", "[checks][report]") {
     CHECK(report.findings()[0].count == 11);
 }
 
-TEST_CASE("report: a second pair of instructions of the same lines bumps the same finding", "[checks][report]") {
+TEST_CASE("report: a second pair of instructions of the same lines bumps the same finding",
+          "[checks][report]") {
     Report report;
     report.add(sample("a.cu", 19, 13));
     report.remember("race-shared", 1, 2);
@@ -132,7 +135,8 @@ TEST_CASE("render: text has the shape of the design, with the line as typed", "[
           "   = help:  make explain-race-shared\n");
 }
 
-TEST_CASE("render: a path below the working directory is shown relative to it", "[checks][render]") {
+TEST_CASE("render: a path below the working directory is shown relative to it",
+          "[checks][render]") {
     const std::string here = std::filesystem::current_path().string();
     const std::string text = checks::render_text(sample(here + "/lessons/x.cu", 4, 2), false);
     CHECK(text.find(" --> lessons/x.cu:4\n") != std::string::npos);
@@ -171,14 +175,15 @@ TEST_CASE("render: colour only when asked", "[checks][render]") {
 TEST_CASE("render: json has the keys of the design", "[checks][render]") {
     Finding finding = sample("/src/tree_reduction.cu", 19, 13);
     finding.count = 128;
-    CHECK(checks::render_json(finding) ==
-          "{\"code\": \"race-shared\", \"severity\": \"error\", \"message\": \"`tile[128]` is read "
-          "while another thread may still be writing it\", \"kernel\": \"tree_reduction\", "
-          "\"file\": \"tree_reduction.cu\", \"line\": 19, \"block\": [0,0,0], \"thread\": [0,0,0], "
-          "\"other\": {\"line\": 13, \"block\": [0,0,0], \"thread\": [128,0,0]}, \"count\": 128, "
-          "\"address\": \"0x100200\", \"allocation\": \"`tile`, shared, 256 floats\", \"bytes\": 4, "
-          "\"path\": \"/src/tree_reduction.cu\", \"function\": \"tree_reduction\", \"other_text\": "
-          "\"thread (128,0,0) wrote it on line 13, and no barrier lies between\", \"notes\": []}");
+    CHECK(
+        checks::render_json(finding) ==
+        "{\"code\": \"race-shared\", \"severity\": \"error\", \"message\": \"`tile[128]` is read "
+        "while another thread may still be writing it\", \"kernel\": \"tree_reduction\", "
+        "\"file\": \"tree_reduction.cu\", \"line\": 19, \"block\": [0,0,0], \"thread\": [0,0,0], "
+        "\"other\": {\"line\": 13, \"block\": [0,0,0], \"thread\": [128,0,0]}, \"count\": 128, "
+        "\"address\": \"0x100200\", \"allocation\": \"`tile`, shared, 256 floats\", \"bytes\": 4, "
+        "\"path\": \"/src/tree_reduction.cu\", \"function\": \"tree_reduction\", \"other_text\": "
+        "\"thread (128,0,0) wrote it on line 13, and no barrier lies between\", \"notes\": []}");
 }
 
 TEST_CASE("render: json of a host finding has nulls for what does not exist", "[checks][render]") {
@@ -200,6 +205,6 @@ TEST_CASE("render: json escapes quotes, controls and broken UTF-8", "[checks][re
     Finding finding;
     finding.message = "a\"b\\c\nd\te\x01"
                       "f\xc3\xa9g\xffh\xe2\x82";
-    CHECK(checks::render_json(finding).find("a\\\"b\\\\c\\nd\\te\\u0001f\xc3\xa9g\\ufffdh\\ufffd\\ufffd") !=
-          std::string::npos);
+    CHECK(checks::render_json(finding).find(
+              "a\\\"b\\\\c\\nd\\te\\u0001f\xc3\xa9g\\ufffdh\\ufffd\\ufffd") != std::string::npos);
 }

@@ -41,9 +41,10 @@ TEST_CASE("deadlock: a barrier that half a block never reaches", "[checks][stall
 
 TEST_CASE("hang: the loop is to blame, not those who wait for it", "[checks][stalls]") {
     StallBench bench;
-    bench.waiters = {{&bench.block, 0, machine::kAllLanes, bench.site(12), WaitReason::kBarrier, 0, 0},
-                     {&bench.block, 1, 0x1, bench.site(20), WaitReason::kRunning, 0, 0},
-                     {&bench.block, 1, 0xfe, bench.site(25), WaitReason::kReconvergence, 0, 0}};
+    bench.waiters = {
+        {&bench.block, 0, machine::kAllLanes, bench.site(12), WaitReason::kBarrier, 0, 0},
+        {&bench.block, 1, 0x1, bench.site(20), WaitReason::kRunning, 0, 0},
+        {&bench.block, 1, 0xfe, bench.site(25), WaitReason::kReconvergence, 0, 0}};
     bench.stall(StallEvent::Kind::kBudget, 24);
     CHECK(bench.only().code == "hang");
     CHECK(bench.only().place.line == 20);
@@ -54,7 +55,8 @@ TEST_CASE("hang: the loop is to blame, not those who wait for it", "[checks][sta
           "line 25 and 24 threads have returned");
 }
 
-TEST_CASE("hang: blocks that wait on one line are one crowd, the first is shown", "[checks][stalls]") {
+TEST_CASE("hang: blocks that wait on one line are one crowd, the first is shown",
+          "[checks][stalls]") {
     StallBench bench;
     const auto site = bench.site(20);
     machine::BlockInfo first = bench.block, second = bench.block, third = bench.block;
@@ -66,8 +68,8 @@ TEST_CASE("hang: blocks that wait on one line are one crowd, the first is shown"
     }
     bench.stall(StallEvent::Kind::kBudget);
     CHECK(bench.only().place.block == machine::Dim3{0, 0, 0});
-    CHECK(bench.only().notes[1] ==
-          "192 threads are on line 20: (0,0,0) to (63,0,0) of block (0,0,0) and more in 2 other blocks");
+    CHECK(bench.only().notes[1] == "192 threads are on line 20: (0,0,0) to (63,0,0) of block "
+                                   "(0,0,0) and more in 2 other blocks");
 }
 
 TEST_CASE("deadlock: nobody left to name", "[checks][stalls]") {

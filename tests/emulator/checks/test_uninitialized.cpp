@@ -4,7 +4,6 @@
 #include <random>
 
 #include "bench.h"
-#include "checks/bits.h"
 #include "checks/uninitialized.h"
 
 using bench::Bench;
@@ -26,11 +25,19 @@ struct GlobalBench : Bench {
         checker.on_alloc(allocation);
         return allocation;
     }
-    void touch(machine::SiteId site, AccessKind kind, const machine::Allocation& at, int64_t first = 0,
-               uint32_t mask = machine::kAllLanes, uint32_t bytes = 4, int64_t stride = 0) {
-        checker.on_access(access(site, Space::kGlobal, kind, bytes, [&](uint32_t lane) {
-            return at.address + uint64_t(first + lane * (stride ? stride : int64_t(bytes)));
-        }, mask, 4));
+    void touch(machine::SiteId site, AccessKind kind, const machine::Allocation& at,
+               int64_t first = 0, uint32_t mask = machine::kAllLanes, uint32_t bytes = 4,
+               int64_t stride = 0) {
+        checker.on_access(access(
+            site,
+            Space::kGlobal,
+            kind,
+            bytes,
+            [&](uint32_t lane) {
+                return at.address + uint64_t(first + lane * (stride ? stride : int64_t(bytes)));
+            },
+            mask,
+            4));
     }
     void host_write(const machine::Allocation& at, uint64_t start, uint64_t bytes) {
         HostAccess event{};
@@ -51,6 +58,28 @@ struct GlobalBench : Bench {
         event.source_address = from.address + from_start;
         checker.on_host_access(event);
     }
+    void barrier() {
+        machine::BarrierEvent event{};
+        event.block = &block;
+        event.aligned = true;
+        checker.on_block_barrier(event);
+    }
+    void warp_sync() {
+        machine::WarpSyncEvent event{};
+        event.warp = &warp;
+        event.arrived = event.named = machine::kAllLanes;
+        checker.on_warp_sync(event);
+    }
+    // Findings wait for the end of the launch.
+    const checks::Finding& only() {
+        end();
+        return Bench::only();
+    }
+    size_t found() {
+        end();
+        return report.findings().size();
+    }
+    void end() { checker.on_launch_end(launch, {}); }
     checks::UninitializedGlobal checker;
     machine::SiteId load, store, atomic;
 };
@@ -61,10 +90,35 @@ struct SharedBench : Bench {
         load = site(10, "ld.shared.f32");
         store = site(11, "st.shared.f32");
     }
-    void touch(machine::SiteId site, AccessKind kind, int64_t first = 0, uint32_t mask = machine::kAllLanes) {
-        checker.on_access(access(site, Space::kShared, kind, 4, [&](uint32_t lane) {
-            return tile->address + uint64_t(first) + 4 * lane;
-        }, mask));
+    void touch(machine::SiteId site, AccessKind kind, int64_t first = 0,
+               uint32_t mask = machine::kAllLanes) {
+        checker.on_access(access(
+            site,
+            Space::kShared,
+            kind,
+            4,
+            [&](uint32_t lane) { return tile->address + uint64_t(first) + 4 * lane; },
+            mask));
+    }
+    void barrier(uint32_t expected = 0) {
+        machine::BarrierEvent event{};
+        event.block = &block;
+        event.expected = expected;
+        checker.on_block_barrier(event);
+    }
+    void warp_sync() {
+        machine::WarpSyncEvent event{};
+        event.warp = &warp;
+        event.arrived = event.named = machine::kAllLanes;
+        checker.on_warp_sync(event);
+    }
+    const checks::Finding& only() {
+        checker.on_launch_end(launch, {});
+        return Bench::only();
+    }
+    size_t found() {
+        checker.on_launch_end(launch, {});
+        return report.findings().size();
     }
     checks::UninitializedShared checker;
     machine::SharedVariable* tile;
@@ -73,7 +127,8 @@ struct SharedBench : Bench {
 
 }  // namespace
 
-TEST_CASE("uninitialized-global: reading fresh memory is reported once", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: reading fresh memory is reported once",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(4096);
     bench.touch(bench.load, AccessKind::kLoad, data);
@@ -81,23 +136,32 @@ TEST_CASE("uninitialized-global: reading fresh memory is reported once", "[check
     CHECK(bench.only().code == "uninitialized-global");
     CHECK(bench.only().count == 32);
     CHECK(bench.only().message.find("element 0 of") == 0);
-    CHECK(bench.only().message.find("is read, but nothing has ever written it") != std::string::npos);
+    CHECK(bench.only().message.find("is read, but nothing has ever written it") !=
+          std::string::npos);
 }
 
 TEST_CASE("uninitialized-global: what was written can be read", "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(4096);
-    SECTION("by a store of the whole warp") { bench.touch(bench.store, AccessKind::kStore, data); }
-    SECTION("by scattered stores") {
-        for (int lane = 31; lane >= 0; --lane) bench.touch(bench.store, AccessKind::kStore, data, 0, 1u << lane);
+    SECTION("by a store of the whole warp") {
+        bench.touch(bench.store, AccessKind::kStore, data);
     }
-    SECTION("by memset") { bench.host_write(data, 0, 4096); }
-    SECTION("by a copy of just these bytes") { bench.host_write(data, 0, 128); }
+    SECTION("by scattered stores") {
+        for (int lane = 31; lane >= 0; --lane)
+            bench.touch(bench.store, AccessKind::kStore, data, 0, 1u << lane);
+    }
+    SECTION("by memset") {
+        bench.host_write(data, 0, 4096);
+    }
+    SECTION("by a copy of just these bytes") {
+        bench.host_write(data, 0, 128);
+    }
     bench.touch(bench.load, AccessKind::kLoad, data);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-global: the element behind the written ones is not written", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: the element behind the written ones is not written",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(4096);
     bench.host_write(data, 0, 400);  // 100 of the elements
@@ -107,42 +171,50 @@ TEST_CASE("uninitialized-global: the element behind the written ones is not writ
     CHECK(bench.only().place.thread == machine::Dim3{30, 0, 0});
 }
 
-TEST_CASE("uninitialized-global: a partial warp is looked at lane by lane", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: a partial warp is looked at lane by lane",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(4096);
     bench.touch(bench.store, AccessKind::kStore, data, 0, 0x0000ffff);
     bench.touch(bench.load, AccessKind::kLoad, data, 0, 0x0000ffff);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
     bench.touch(bench.load, AccessKind::kLoad, data, 0, 0x0003ffff);
     CHECK(bench.only().count == 2);
 }
 
-TEST_CASE("uninitialized-global: an atomic on memory that nobody cleared", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: an atomic on memory that nobody cleared",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& bins = bench.array(256);
     bench.touch(bench.atomic, AccessKind::kAtomic, bins, 0, machine::kAllLanes, 4, -0 + 4);
-    CHECK(bench.only().message.find("is updated, but nothing has ever written it") != std::string::npos);
+    CHECK(bench.only().message.find("is updated, but nothing has ever written it") !=
+          std::string::npos);
     bench.touch(bench.load, AccessKind::kLoad, bins);  // the atomic wrote it
-    CHECK(bench.report.findings().size() == 1);
+    CHECK(bench.found() == 1);
 }
 
-TEST_CASE("uninitialized-global: an exchange does not use the old value", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: an exchange does not use the old value",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(256);
     bench.touch(bench.site(13, "atom.global.exch.b32"), AccessKind::kAtomic, data);
     bench.touch(bench.load, AccessKind::kLoad, data);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-global: lanes that read the same byte all count", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: lanes that read the same byte all count",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(256);
-    bench.checker.on_access(bench.access(bench.load, Space::kGlobal, AccessKind::kLoad, 4,
-                                         [&](uint32_t) { return data.address + 8; }));
+    bench.checker.on_access(
+        bench.access(bench.load, Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t) {
+            return data.address + 8;
+        }));
     CHECK(bench.only().count == 32);
 }
 
-TEST_CASE("uninitialized-global: padding and unused vector lanes stay silent", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: padding and unused vector lanes stay silent",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(4096);
     // Each thread writes 12 of 16 bytes, and then the struct is copied as one float4.
@@ -150,12 +222,13 @@ TEST_CASE("uninitialized-global: padding and unused vector lanes stay silent", "
         bench.touch(bench.store, AccessKind::kStore, data, member, machine::kAllLanes, 4, 16);
     }
     bench.touch(bench.load, AccessKind::kLoad, data, 0, machine::kAllLanes, 16);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
     bench.touch(bench.load, AccessKind::kLoad, data, 512, machine::kAllLanes, 16);
     CHECK(bench.only().count == 32);
 }
 
-TEST_CASE("uninitialized-global: a copy between arrays carries what was written", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: a copy between arrays carries what was written",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& from = bench.array(1024);
     const auto& to = bench.array(1024);
@@ -163,10 +236,11 @@ TEST_CASE("uninitialized-global: a copy between arrays carries what was written"
     bench.host_write(to, 0, 1024);
     bench.copy(to, 0, from, 0, 1024);
     bench.touch(bench.load, AccessKind::kLoad, to, 384);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-global: a copy of unwritten memory leaves unwritten memory", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: a copy of unwritten memory leaves unwritten memory",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& from = bench.array(1024);
     const auto& to = bench.array(1024);
@@ -174,7 +248,7 @@ TEST_CASE("uninitialized-global: a copy of unwritten memory leaves unwritten mem
     bench.host_write(to, 0, GENERATE(512, 1024));  // in part, or all of it
     bench.copy(to, 0, from, 512, 256);
     bench.touch(bench.load, AccessKind::kLoad, to, 256);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
     bench.touch(bench.load, AccessKind::kLoad, to, 0);
     CHECK(bench.only().count == 32);
 }
@@ -188,28 +262,32 @@ TEST_CASE("uninitialized-global: copying to the host is no use yet", "[checks][u
     event.address = data.address;
     event.bytes = 1024;
     bench.checker.on_host_access(event);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-global: what the host can write, and variables, begin written", "[checks][uninitialized]") {
-    const auto kind = GENERATE(MemoryKind::kManaged, MemoryKind::kPinned, MemoryKind::kModule, MemoryKind::kConst);
+TEST_CASE("uninitialized-global: what the host can write, and variables, begin written",
+          "[checks][uninitialized]") {
+    const auto kind = GENERATE(
+        MemoryKind::kManaged, MemoryKind::kPinned, MemoryKind::kModule, MemoryKind::kConst);
     GlobalBench bench;
     const auto& data = bench.array(1024, kind);
     bench.touch(bench.load, AccessKind::kLoad, data);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
     const auto& to = bench.array(1024);
     bench.copy(to, 0, data, 0, 1024);
     bench.touch(bench.load, AccessKind::kLoad, to);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-global: memory from malloc in a kernel does not", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: memory from malloc in a kernel does not",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     bench.touch(bench.load, AccessKind::kLoad, bench.array(1024, MemoryKind::kHeap));
-    CHECK(bench.report.findings().size() == 1);
+    CHECK(bench.found() == 1);
 }
 
-TEST_CASE("uninitialized-global: good lanes beside bad ones are still looked at", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-global: good lanes beside bad ones are still looked at",
+          "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(64);  // 16 elements, 32 lanes
     bench.touch(bench.load, AccessKind::kLoad, data);
@@ -226,21 +304,26 @@ TEST_CASE("uninitialized-shared: a read before the write", "[checks][uninitializ
     SharedBench bench;
     bench.touch(bench.load, AccessKind::kLoad);
     CHECK(bench.only().code == "uninitialized-shared");
-    CHECK(bench.only().message == "`tile[0]` is read, but no thread of its block has ever written it");
+    CHECK(bench.only().message ==
+          "`tile[0]` is read, but no thread of its block has ever written it");
 }
 
-TEST_CASE("uninitialized-shared: a read after the write, by another warp", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-shared: a read after the write, by another warp",
+          "[checks][uninitialized]") {
     SharedBench bench;
     bench.touch(bench.store, AccessKind::kStore);
     bench.enter_warp(1);
     bench.touch(bench.load, AccessKind::kLoad);
-    CHECK(bench.report.findings().empty());
+    CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-shared: each block begins anew, also when blocks alternate", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-shared: each block begins anew, also when blocks alternate",
+          "[checks][uninitialized]") {
     SharedBench bench;
     bench.touch(bench.store, AccessKind::kStore);
-    SECTION("one after the other") { bench.checker.on_block_end(bench.block); }
+    SECTION("one after the other") {
+        bench.checker.on_block_end(bench.block);
+    }
     SECTION("both alive") {}
     bench.enter_block(1);
     bench.touch(bench.load, AccessKind::kLoad);
@@ -248,54 +331,99 @@ TEST_CASE("uninitialized-shared: each block begins anew, also when blocks altern
     CHECK(bench.only().place.block == machine::Dim3{1, 0, 0});
 }
 
-TEST_CASE("uninitialized-shared: two variables do not cover for each other", "[checks][uninitialized]") {
+TEST_CASE("uninitialized-shared: two variables do not cover for each other",
+          "[checks][uninitialized]") {
     SharedBench bench;
     const auto other = bench.shared_array("other", 1024);
     bench.touch(bench.store, AccessKind::kStore);
-    bench.checker.on_access(bench.access(bench.load, Space::kShared, AccessKind::kLoad, 4,
-                                         [&](uint32_t lane) { return other.address + 4 * lane; }));
-    CHECK(bench.report.findings().size() == 1);
+    bench.checker.on_access(
+        bench.access(bench.load, Space::kShared, AccessKind::kLoad, 4, [&](uint32_t lane) {
+            return other.address + 4 * lane;
+        }));
+    CHECK(bench.found() == 1);
 }
 
-TEST_CASE("bits: agree with one flag per byte", "[checks][bits]") {
-    std::mt19937 random(7);
-    const uint64_t size = 700;
-    checks::Bits bits(size), other(size);
-    std::vector<bool> flags(size), other_flags(size);
-    for (int round = 0; round < 20000; ++round) {
-        const uint64_t start = random() % size;
-        const uint64_t count = 1 + random() % std::min<uint64_t>(size - start, 1 + random() % 600);
-        switch (random() % 6) {
-        case 0: bits.set(start, count); std::fill_n(flags.begin() + start, count, true); break;
-        case 1: bits.reset(start, count); std::fill_n(flags.begin() + start, count, false); break;
-        case 2: {
-            const uint32_t few = uint32_t(std::min<uint64_t>(count, 16));
-            bits.set_small(start, few);
-            std::fill_n(flags.begin() + start, few, true);
-            break;
-        }
-        case 3: {
-            const uint64_t from = random() % (size - count + 1);
-            bits.copy(start, other, from, count);
-            std::copy_n(other_flags.begin() + from, count, flags.begin() + start);
-            break;
-        }
-        case 4: {
-            const uint64_t from = random() % (size - count + 1);
-            bits.copy(start, bits, from, count);
-            std::vector<bool> moved(flags.begin() + from, flags.begin() + from + count);
-            std::copy(moved.begin(), moved.end(), flags.begin() + start);
-            break;
-        }
-        default: other.set(start, count); std::fill_n(other_flags.begin() + start, count, true);
-            if (random() % 3 == 0) other.clear(), std::fill(other_flags.begin(), other_flags.end(), false);
-        }
-        const uint64_t at = random() % size;
-        const uint64_t length = 1 + random() % std::min<uint64_t>(size - at, 520);
-        const auto first = flags.begin() + at, last = first + length;
-        CHECK(bits.all(at, length) == (std::find(first, last, false) == last));
-        CHECK(bits.any(at, length) == (std::find(first, last, true) != last));
-        if (length <= 16) CHECK(bits.all_small(at, uint32_t(length)) == bits.all(at, length));
+TEST_CASE("uninitialized-shared: a missing barrier is a race, not this",
+          "[checks][uninitialized]") {
+    SharedBench bench;
+    bench.touch(bench.load, AccessKind::kLoad, 512);  // warp 0 reads what warp 4 writes
+    SECTION("the writer comes without a barrier") {
+        bench.enter_warp(4);
+        bench.touch(bench.store, AccessKind::kStore, 512);
+        CHECK(bench.found() == 0);
+    }
+    SECTION("the writer comes after a barrier") {
+        bench.barrier();
+        CHECK(bench.report.findings().size() == 1);  // as soon as that is clear
+        bench.enter_warp(4);
+        bench.touch(bench.store, AccessKind::kStore, 512);
+        CHECK(bench.only().count == 32);
+    }
+    SECTION("the writer is another block") {
+        bench.enter_block(1);
+        bench.touch(bench.store, AccessKind::kStore, 512);
+        bench.enter_block(0);
+        bench.checker.on_block_end(bench.block);
+        CHECK(bench.only().count == 32);
+    }
+    SECTION("half of it is written") {
+        bench.enter_warp(4);
+        bench.touch(bench.store, AccessKind::kStore, 512, 0x0000ffff);
+        CHECK(bench.only().count == 16);
+    }
+    SECTION("every thread writes what it read") {
+        bench.touch(bench.store, AccessKind::kStore, 512);
+        CHECK(bench.only().count == 32);
+    }
+    SECTION("another lane of the warp writes it") {
+        bench.checker.on_access(
+            bench.access(bench.store, Space::kShared, AccessKind::kStore, 4, [&](uint32_t lane) {
+                return bench.tile->address + 512 + 4 * (31 - lane);
+            }));
+        CHECK(bench.found() == 0);
+    }
+    SECTION("another lane of the warp writes it after __syncwarp") {
+        bench.warp_sync();
+        bench.checker.on_access(
+            bench.access(bench.store, Space::kShared, AccessKind::kStore, 4, [&](uint32_t lane) {
+                return bench.tile->address + 512 + 4 * (31 - lane);
+            }));
+        CHECK(bench.only().count == 32);
+    }
+}
+
+TEST_CASE("uninitialized-global: an unordered write by another block is a race, not this",
+          "[checks][uninitialized]") {
+    GlobalBench bench;
+    const auto& data = bench.array(1024);
+    bench.touch(bench.load, AccessKind::kLoad, data);
+    SECTION("another block, also after a barrier of the first") {
+        bench.barrier();
+        bench.enter_block(3);
+        bench.touch(bench.store, AccessKind::kStore, data);
+        CHECK(bench.found() == 0);
+    }
+    SECTION("the same block after a barrier") {
+        bench.barrier();
+        bench.enter_warp(2);
+        bench.touch(bench.store, AccessKind::kStore, data);
+        CHECK(bench.found() == 1);
+    }
+    SECTION("the same block without a barrier") {
+        bench.enter_warp(2);
+        bench.touch(bench.store, AccessKind::kStore, data);
+        CHECK(bench.found() == 0);
+    }
+    SECTION("the next launch") {
+        bench.end();
+        bench.enter_block(3, 2);
+        bench.touch(bench.store, AccessKind::kStore, data);
+        CHECK(bench.found() == 1);
+    }
+    SECTION("an atomic of another block") {
+        bench.enter_block(3);
+        bench.touch(bench.atomic, AccessKind::kAtomic, data);
+        CHECK(bench.found() == 1);
     }
 }
 
@@ -310,14 +438,20 @@ TEST_CASE("uninitialized: cost of an access", "[.][benchmark]") {
         constexpr int kRounds = 2000000;
         const auto begin = std::chrono::steady_clock::now();
         for (int i = 0; i < kRounds; ++i) bench.checker.on_access(event);
-        const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+        const std::chrono::duration<double, std::nano> spent =
+            std::chrono::steady_clock::now() - begin;
         WARN(name << ": " << spent.count() / kRounds << " ns");
     };
     const auto contiguous = [&](uint32_t lane) { return data.address + 64 + 4 * lane; };
     const auto random_lane = [&](uint32_t lane) { return scattered[lane]; };
-    time("load, contiguous", bench.access(bench.load, Space::kGlobal, AccessKind::kLoad, 4, contiguous));
-    time("store, contiguous", bench.access(bench.store, Space::kGlobal, AccessKind::kStore, 4, contiguous));
-    time("load, scattered", bench.access(bench.load, Space::kGlobal, AccessKind::kLoad, 4, random_lane));
-    time("store, scattered", bench.access(bench.store, Space::kGlobal, AccessKind::kStore, 4, random_lane));
-    time("atomic, scattered", bench.access(bench.atomic, Space::kGlobal, AccessKind::kAtomic, 4, random_lane));
+    time("load, contiguous",
+         bench.access(bench.load, Space::kGlobal, AccessKind::kLoad, 4, contiguous));
+    time("store, contiguous",
+         bench.access(bench.store, Space::kGlobal, AccessKind::kStore, 4, contiguous));
+    time("load, scattered",
+         bench.access(bench.load, Space::kGlobal, AccessKind::kLoad, 4, random_lane));
+    time("store, scattered",
+         bench.access(bench.store, Space::kGlobal, AccessKind::kStore, 4, random_lane));
+    time("atomic, scattered",
+         bench.access(bench.atomic, Space::kGlobal, AccessKind::kAtomic, 4, random_lane));
 }

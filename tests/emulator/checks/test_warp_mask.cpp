@@ -10,7 +10,8 @@ namespace {
 
 struct MaskBench : Bench {
     MaskBench() : Bench(64), checker(report) {}
-    machine::WarpSyncEvent event(WarpSyncKind kind, const char* opcode, uint32_t named, uint32_t arrived) {
+    machine::WarpSyncEvent event(WarpSyncKind kind, const char* opcode, uint32_t named,
+                                 uint32_t arrived) {
         machine::WarpSyncEvent result{};
         result.warp = &warp;
         result.site = site(18, opcode);
@@ -29,7 +30,8 @@ constexpr const char* kDown = "shfl.sync.down.b32";
 TEST_CASE("warp-mask: all named lanes come", "[checks][warp_mask]") {
     MaskBench bench;
     bench.checker.on_warp_sync(bench.event(WarpSyncKind::kShuffle, kDown, 0xffffffff, 0xffffffff));
-    bench.checker.on_warp_sync(bench.event(WarpSyncKind::kVote, "vote.sync.ballot.b32", 0xff, 0xff));
+    bench.checker.on_warp_sync(
+        bench.event(WarpSyncKind::kVote, "vote.sync.ballot.b32", 0xff, 0xff));
     CHECK(bench.report.findings().empty());
 }
 
@@ -52,7 +54,8 @@ TEST_CASE("warp-mask: a named lane that has returned is a warning", "[checks][wa
     event.missing_exited = 0xffffff00;
     bench.checker.on_warp_sync(event);
     CHECK(bench.only().severity == checks::Severity::kWarning);
-    CHECK(bench.only().message == "the mask 0xffffffff of the vote names lanes 8 to 31, which have already returned");
+    CHECK(bench.only().message ==
+          "the mask 0xffffffff of the vote names lanes 8 to 31, which have already returned");
 }
 
 TEST_CASE("warp-mask: taking part without being named", "[checks][warp_mask]") {
@@ -61,7 +64,8 @@ TEST_CASE("warp-mask: taking part without being named", "[checks][warp_mask]") {
     event.strangers = 0x2;
     bench.checker.on_warp_sync(event);
     CHECK(bench.only().severity == checks::Severity::kError);
-    CHECK(bench.only().message == "lane 1 takes part in `__syncwarp` without being named in the mask 0x1");
+    CHECK(bench.only().message ==
+          "lane 1 takes part in `__syncwarp` without being named in the mask 0x1");
     CHECK(bench.only().place.thread == machine::Dim3{1, 0, 0});
 }
 
@@ -78,12 +82,16 @@ TEST_CASE("warp-mask: the unused half of a tree over 16 lanes is silent", "[chec
 
 TEST_CASE("warp-mask: a value that is used comes from nowhere", "[checks][warp_mask]") {
     MaskBench bench;
-    const auto [opcode, lanes] = GENERATE(table<const char*, uint32_t>(
-        {{kDown, 0x1}, {"shfl.sync.up.b32", 0x80}, {"shfl.sync.idx.b32", 0x10}, {"shfl.sync.bfly.b32", 0x10}}));
+    const auto [opcode, lanes] =
+        GENERATE(table<const char*, uint32_t>({{kDown, 0x1},
+                                               {"shfl.sync.up.b32", 0x80},
+                                               {"shfl.sync.idx.b32", 0x10},
+                                               {"shfl.sync.bfly.b32", 0x10}}));
     CAPTURE(opcode);
     auto event = bench.event(WarpSyncKind::kShuffle, opcode, 0xff, 0xff);
     event.undefined_sources = lanes;
     bench.checker.on_warp_sync(event);
     CHECK(bench.only().severity == checks::Severity::kError);
-    CHECK(bench.only().message.find("from a lane that does not take part in the shuffle") != std::string::npos);
+    CHECK(bench.only().message.find("from a lane that does not take part in the shuffle") !=
+          std::string::npos);
 }

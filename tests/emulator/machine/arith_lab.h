@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs one arithmetic PTX instruction on lane values, under every kind of mask, with every table that
-// this processor can run. Mnemonics are read here by the same .def tables that the reader uses.
+// Runs one arithmetic PTX instruction on lane values, under every kind of mask, with every table
+// that this processor can run. Mnemonics are read here by the same .def tables that the reader
+// uses.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +23,13 @@ using ptx::Type;
 
 inline const std::map<std::string, Type>& type_names() {
     static const std::map<std::string, Type> names = {
-        {"pred", Type::kPred}, {"b8", Type::kB8},       {"b16", Type::kB16},   {"b32", Type::kB32},
-        {"b64", Type::kB64},   {"b128", Type::kB128},   {"u8", Type::kU8},     {"u16", Type::kU16},
-        {"u32", Type::kU32},   {"u64", Type::kU64},     {"s8", Type::kS8},     {"s16", Type::kS16},
-        {"s32", Type::kS32},   {"s64", Type::kS64},     {"f16", Type::kF16},   {"f16x2", Type::kF16x2},
-        {"bf16", Type::kBf16}, {"bf16x2", Type::kBf16x2}, {"tf32", Type::kTf32}, {"f32", Type::kF32},
-        {"f64", Type::kF64},
+        {"pred", Type::kPred},   {"b8", Type::kB8},     {"b16", Type::kB16},
+        {"b32", Type::kB32},     {"b64", Type::kB64},   {"b128", Type::kB128},
+        {"u8", Type::kU8},       {"u16", Type::kU16},   {"u32", Type::kU32},
+        {"u64", Type::kU64},     {"s8", Type::kS8},     {"s16", Type::kS16},
+        {"s32", Type::kS32},     {"s64", Type::kS64},   {"f16", Type::kF16},
+        {"f16x2", Type::kF16x2}, {"bf16", Type::kBf16}, {"bf16x2", Type::kBf16x2},
+        {"tf32", Type::kTf32},   {"f32", Type::kF32},   {"f64", Type::kF64},
     };
     return names;
 }
@@ -71,7 +73,7 @@ struct Setup {
     bool pair = false;                           // p|q
     Type dst_register = Type::kNone;             // cvt: a register wider than the type
     Type src_register = Type::kNone;
-    std::optional<uint64_t> table{};             // lop3's last operand
+    std::optional<uint64_t> table{};  // lop3's last operand
     uint32_t carry = 0;
 };
 struct Outcome {
@@ -205,7 +207,8 @@ inline Outcome run(const Setup& setup) {
         REQUIRE(selected->handler != nullptr);
         REQUIRE(selected->sources == setup.sources.size());
         const Outcome full = run_once(*selected, setup, kAllLanes, false);
-        for (const uint32_t mask : {0x00000001u, 0x80000000u, 0x00018001u, 0x0f0f3355u, 0xfffffffeu}) {
+        for (const uint32_t mask :
+             {0x00000001u, 0x80000000u, 0x00018001u, 0x0f0f3355u, 0xfffffffeu}) {
             INFO("mask " << std::hex << mask);
             const Outcome part = run_once(*selected, setup, mask, false);
             Rows pattern;
@@ -256,10 +259,18 @@ inline uint64_t convert(const std::string& mnemonic, uint64_t source, Type dst =
     setup.src_register = src;
     return run(setup).dst[7];
 }
-inline uint64_t bits(float x) { return machine::bits_as<uint32_t>(x); }
-inline uint64_t bits(double x) { return machine::bits_as<uint64_t>(x); }
-inline float as_float(uint64_t x) { return machine::bits_as<float>(uint32_t(x)); }
-inline double as_double(uint64_t x) { return machine::bits_as<double>(x); }
+inline uint64_t bits(float x) {
+    return machine::bits_as<uint32_t>(x);
+}
+inline uint64_t bits(double x) {
+    return machine::bits_as<uint64_t>(x);
+}
+inline float as_float(uint64_t x) {
+    return machine::bits_as<float>(uint32_t(x));
+}
+inline double as_double(uint64_t x) {
+    return machine::bits_as<double>(x);
+}
 
 // Whether any table has a handler for the form.
 inline bool known(const Setup& setup) {

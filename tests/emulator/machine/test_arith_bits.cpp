@@ -95,8 +95,7 @@ TEST_CASE("bfe and bfi: places and lengths past the width, as PTX's loop defines
             const unsigned msb = bits - 1, pos = place & 0xff, len = length & 0xff;
             const auto bit = [](uint64_t x, unsigned i) { return x >> i & 1; };
             for (const bool is_signed : {false, true}) {
-                const uint64_t sign =
-                    is_signed && len ? bit(a, std::min(pos + len - 1, msb)) : 0;
+                const uint64_t sign = is_signed && len ? bit(a, std::min(pos + len - 1, msb)) : 0;
                 uint64_t want = 0;
                 for (unsigned i = 0; i <= msb; ++i)
                     want |= (i < len && pos + i <= msb ? bit(a, pos + i) : sign) << i;
@@ -201,6 +200,32 @@ TEST_CASE("prmt: picks, signs and all modes", "[machine][arith]") {
         {"prmt.b32.rc16", {a, b, 0}, 0x81808180},
         {"prmt.b32.rc16", {a, b, 1}, 0x83828382},
     });
+}
+
+TEST_CASE("prmt: one selector for all lanes and one for each", "[machine][arith]") {
+    std::mt19937 random(8);
+    for (int round = 0; round < 60; ++round) {
+        Setup setup{.mnemonic = "prmt.b32", .sources = {{}, {}, {}}};
+        for (unsigned i = 0; i < kWarpSize; ++i) {
+            setup.sources[0].push_back(uint32_t(random()));
+            setup.sources[1].push_back(uint32_t(random()));
+        }
+        const bool same = round % 2;
+        for (unsigned i = 0; i < (same ? 1 : kWarpSize); ++i)
+            setup.sources[2].push_back(random() & (round % 4 < 2 ? 0x7777 : 0xffffffff));
+        const Outcome outcome = run(setup);
+        for (unsigned i = 0; i < kWarpSize; ++i) {
+            const uint64_t bytes = setup.sources[1][i] << 32 | setup.sources[0][i];
+            const uint64_t selector = setup.sources[2][same ? 0 : i];
+            uint64_t want = 0;
+            for (unsigned k = 0; k < 4; ++k) {
+                const uint64_t pick = selector >> (4 * k) & 15;
+                const uint64_t byte = bytes >> (8 * (pick & 7)) & 0xff;
+                want |= (pick & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << (8 * k);
+            }
+            if (outcome.dst[i] != want) FAIL(std::hex << selector);
+        }
+    }
 }
 
 TEST_CASE("mov, selp and slct: every width", "[machine][arith]") {

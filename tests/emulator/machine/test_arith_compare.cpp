@@ -12,15 +12,24 @@ struct Operator {
     bool less, equal, greater, unordered;
 };
 // What a comparison answers for a < b, a = b, a > b and "one is NaN".
-const Operator kOrdered[] = {{"eq", false, true, false, false}, {"ne", true, false, true, false},
-                             {"lt", true, false, false, false}, {"le", true, true, false, false},
-                             {"gt", false, false, true, false}, {"ge", false, true, true, false}};
-const Operator kFloatOnly[] = {{"equ", false, true, false, true}, {"neu", true, false, true, true},
-                               {"ltu", true, false, false, true}, {"leu", true, true, false, true},
-                               {"gtu", false, false, true, true}, {"geu", false, true, true, true},
-                               {"num", true, true, true, false},  {"nan", false, false, false, true}};
-const Operator kUnsignedOnly[] = {{"lo", true, false, false, false}, {"ls", true, true, false, false},
-                                  {"hi", false, false, true, false}, {"hs", false, true, true, false}};
+const Operator kOrdered[] = {{"eq", false, true, false, false},
+                             {"ne", true, false, true, false},
+                             {"lt", true, false, false, false},
+                             {"le", true, true, false, false},
+                             {"gt", false, false, true, false},
+                             {"ge", false, true, true, false}};
+const Operator kFloatOnly[] = {{"equ", false, true, false, true},
+                               {"neu", true, false, true, true},
+                               {"ltu", true, false, false, true},
+                               {"leu", true, true, false, true},
+                               {"gtu", false, false, true, true},
+                               {"geu", false, true, true, true},
+                               {"num", true, true, true, false},
+                               {"nan", false, false, false, true}};
+const Operator kUnsignedOnly[] = {{"lo", true, false, false, false},
+                                  {"ls", true, true, false, false},
+                                  {"hi", false, false, true, false},
+                                  {"hs", false, true, true, false}};
 
 void compare(const char* op, const std::string& type, uint64_t a, uint64_t b, bool want) {
     check({{std::string("setp.") + op + "." + type, {a, b}, want}});
@@ -159,6 +168,7 @@ TEST_CASE("set: ones or 1.0 in the destination's type", "[machine][arith]") {
         {"set.le.u16.f16", {0x3c00, 0x4000}, 0xffff},
         {"set.gt.f16x2.f16x2", {0x40003c00, 0x3c004000}, 0x3c000000},
         {"set.lt.bf16x2.bf16x2", {0x3f803f80, 0x40000000}, 0x3f800000},
+        {"set.ne.u32.f16x2", {0x40003c00, 0x3c003c00}, 0xffff0000},
         {"set.lt.and.u32.s32", {1, 2, 0}, 0},
         {"set.lt.and.u32.s32", {1, 2, 1}, 0xffffffff},
         {"set.lt.xor.f32.s32", {1, 2, 1}, 0},

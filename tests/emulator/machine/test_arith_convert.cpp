@@ -22,10 +22,14 @@ TEST_CASE("cvt: integers of every pair of types and registers", "[machine][arith
         bool is_signed;
         Type type;
     };
-    const Int ints[] = {{"u8", 8, false, Type::kU8},    {"s8", 8, true, Type::kS8},
-                        {"u16", 16, false, Type::kU16}, {"s16", 16, true, Type::kS16},
-                        {"u32", 32, false, Type::kU32}, {"s32", 32, true, Type::kS32},
-                        {"u64", 64, false, Type::kU64}, {"s64", 64, true, Type::kS64}};
+    const Int ints[] = {{"u8", 8, false, Type::kU8},
+                        {"s8", 8, true, Type::kS8},
+                        {"u16", 16, false, Type::kU16},
+                        {"s16", 16, true, Type::kS16},
+                        {"u32", 32, false, Type::kU32},
+                        {"s32", 32, true, Type::kS32},
+                        {"u64", 64, false, Type::kU64},
+                        {"s64", 64, true, Type::kS64}};
     const Type registers[] = {Type::kB16, Type::kB32, Type::kB64};
     const auto extend = [](uint64_t x, unsigned bits, bool is_signed) {
         const unsigned rest = 64 - bits;
@@ -40,8 +44,8 @@ TEST_CASE("cvt: integers of every pair of types and registers", "[machine][arith
                                    to_width = 8 * ptx::byte_size(destination);
                     if (from_width < from.bits || to_width < to.bits) continue;
                     for (const bool sat : {false, true}) {
-                        const std::string mnemonic = std::string("cvt.") + (sat ? "sat." : "") + to.name +
-                                                     "." + from.name;
+                        const std::string mnemonic =
+                            std::string("cvt.") + (sat ? "sat." : "") + to.name + "." + from.name;
                         Setup setup{.mnemonic = mnemonic, .sources = {{}}};
                         setup.src_register = source;
                         setup.dst_register = destination;
@@ -53,7 +57,8 @@ TEST_CASE("cvt: integers of every pair of types and registers", "[machine][arith
                         const Outcome outcome = run(setup);
                         for (unsigned i = 0; i < kWarpSize; ++i) {
                             __extension__ typedef __int128 Wide;
-                            const uint64_t x = extend(setup.sources[0][i], from.bits, from.is_signed);
+                            const uint64_t x =
+                                extend(setup.sources[0][i], from.bits, from.is_signed);
                             Wide value = from.is_signed ? Wide(int64_t(x)) : Wide(x);
                             if (sat) {
                                 const Wide high = (Wide(1) << (to.bits - to.is_signed)) - 1;
@@ -101,6 +106,23 @@ TEST_CASE("cvt: integers to floats in each rounding mode", "[machine][arith]") {
     converts("cvt.rn.sat.f32.s32", 7, bits(1.0f));
 }
 
+TEST_CASE("cvt: 64-bit integers to f64 round once", "[machine][arith]") {
+    std::mt19937_64 random(33);
+    for (int round = 0; round < 20; ++round) {
+        std::vector<uint64_t> x;
+        for (unsigned i = 0; i < kWarpSize; ++i) x.push_back(random() >> (random() % 64));
+        for (unsigned i = 0; i < 8; ++i) x[i] |= uint64_t(0x400) << (i % 2);  // ties and near them
+        const Outcome s = run({.mnemonic = "cvt.rn.f64.s64", .sources = {x}});
+        const Outcome u = run({.mnemonic = "cvt.rn.f64.u64", .sources = {x}});
+        for (unsigned i = 0; i < kWarpSize; ++i) {
+            CHECK(s.dst[i] == bits(double(int64_t(x[i]))));
+            CHECK(u.dst[i] == bits(double(x[i])));
+        }
+    }
+    converts("cvt.rn.f64.s64", 0, 0);
+    converts("cvt.rn.f64.u64", 0, 0);
+}
+
 TEST_CASE("cvt: floats to integers round, saturate, and give NaN its value", "[machine][arith]") {
     const float nan = NAN, inf = INFINITY;
     for (const float x : {2.5f, -2.5f, 3.5f, 0.3f, -0.3f, 2.7f, -2.7f}) {
@@ -111,8 +133,10 @@ TEST_CASE("cvt: floats to integers round, saturate, and give NaN its value", "[m
         converts("cvt.rpi.s32.f32", bits(x), as_int(std::ceil(x)));
         converts("cvt.rmi.s64.f64", bits(double(x)), uint64_t(int64_t(std::floor(x))));
         converts("cvt.rpi.s16.f32", bits(x), uint16_t(int16_t(std::ceil(x))));
-        converts("cvt.rni.s64.f16", machine::float_to_half(x), uint64_t(int64_t(std::nearbyint(
-                                        machine::half_to_float(machine::float_to_half(x))))));
+        converts(
+            "cvt.rni.s64.f16",
+            machine::float_to_half(x),
+            uint64_t(int64_t(std::nearbyint(machine::half_to_float(machine::float_to_half(x))))));
     }
     converts("cvt.rzi.s32.f32", bits(3e9f), 0x7fffffff);
     converts("cvt.rzi.s32.f32", bits(-3e9f), 0x80000000);
@@ -154,7 +178,8 @@ TEST_CASE("cvt: floats to integers round, saturate, and give NaN its value", "[m
     converts("cvt.rni.ftz.s32.f32", bits(1.5f), 2);
 }
 
-TEST_CASE("cvt: floats to integers agree with exact arithmetic on random numbers", "[machine][arith]") {
+TEST_CASE("cvt: floats to integers agree with exact arithmetic on random numbers",
+          "[machine][arith]") {
     std::mt19937_64 random(32);
     struct {
         const char* name;
@@ -166,11 +191,13 @@ TEST_CASE("cvt: floats to integers agree with exact arithmetic on random numbers
     for (const auto& mode : modes)
         for (const char* to : {"s32", "u32", "s64", "u64"})
             for (const bool wide : {false, true}) {
-                Setup setup{.mnemonic = std::string("cvt.") + mode.name + "." + to + (wide ? ".f64" : ".f32"),
+                Setup setup{.mnemonic = std::string("cvt.") + mode.name + "." + to +
+                                        (wide ? ".f64" : ".f32"),
                             .sources = {{}}};
                 // Sizes around 1 and around the limits.
                 for (unsigned i = 0; i < kWarpSize; ++i) {
-                    const double x = std::ldexp(double(int64_t(random())), -63 + int(random() % 68));
+                    const double x =
+                        std::ldexp(double(int64_t(random())), -63 + int(random() % 68));
                     setup.sources[0].push_back(wide ? bits(x) : bits(float(x)));
                 }
                 const Outcome outcome = run(setup);
@@ -189,12 +216,14 @@ TEST_CASE("cvt: floats to integers agree with exact arithmetic on random numbers
             }
 }
 
-TEST_CASE("cvt: integral rounding of floats keeps the format and the zero's sign", "[machine][arith]") {
+TEST_CASE("cvt: integral rounding of floats keeps the format and the zero's sign",
+          "[machine][arith]") {
     for (const char* type : {"f32", "f64", "f16"}) {
         const std::string t = type;
         const auto of = [&](double x) {
-            return t == "f32" ? bits(float(x)) : t == "f64" ? bits(x)
-                                                            : uint64_t(machine::float_to_half(float(x)));
+            return t == "f32"   ? bits(float(x))
+                   : t == "f64" ? bits(x)
+                                : uint64_t(machine::float_to_half(float(x)));
         };
         for (const double x : {2.5, -2.5, 3.5, 0.25, -0.25, 1000.0, -0.0}) {
             converts("cvt.rni." + t + "." + t, of(x), of(std::nearbyint(x)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// f32 and f64 arithmetic: rounding modes, NaN, signed zeros, subnormals, saturation, approximations.
+// f32 and f64 arithmetic: rounding modes, NaN, signed zeros, subnormals, saturation,
+// approximations.
 #include <cmath>
 #include <random>
 
@@ -16,8 +17,18 @@ constexpr uint64_t kMax = 0x7f7fffff;
 
 // Floats of every size and sign, few of them special.
 uint32_t any_float(std::mt19937& random) {
-    const uint32_t special[] = {0,           0x80000000, 1,          0x807fffff, 0x00800000, 0x3f800000,
-                                0xbf800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffa00001};
+    const uint32_t special[] = {0,
+                                0x80000000,
+                                1,
+                                0x807fffff,
+                                0x00800000,
+                                0x3f800000,
+                                0xbf800000,
+                                0x7f7fffff,
+                                0x7f800000,
+                                0xff800000,
+                                0x7fc00000,
+                                0xffa00001};
     return random() % 4 == 0 ? special[random() % 12] : uint32_t(random());
 }
 // Magnitudes between 2^-20 and 2^20, so that products and sums are exact in double.
@@ -57,7 +68,8 @@ TEST_CASE("float arithmetic: canonical NaN, infinities and zeros", "[machine][ar
     });
 }
 
-TEST_CASE("float arithmetic: a product and a sum are two roundings, fma is one", "[machine][arith]") {
+TEST_CASE("float arithmetic: a product and a sum are two roundings, fma is one",
+          "[machine][arith]") {
     const uint64_t a = bits(1.0f + 0x1p-23f), b = bits(1.0f - 0x1p-23f);
     check({
         {"mul.f32", {a, b}, bits(1.0f)},
@@ -137,7 +149,8 @@ TEST_CASE("rounding: random f32 sums, products and fmas in all modes match exact
                 // 24-bit numbers no further apart than 2^40 may need 64 bits: skip those sums.
                 const bool fits = std::fabs(std::log2(std::fabs(x / y))) < 28;
                 if (fits && x + y != 0 && sum.dst[i] != rounded(x + y)) FAIL("add" << suffix);
-                if (fits && x - y != 0 && difference.dst[i] != rounded(x - y)) FAIL("sub" << suffix);
+                if (fits && x - y != 0 && difference.dst[i] != rounded(x - y))
+                    FAIL("sub" << suffix);
                 if (product.dst[i] != rounded(x * y)) FAIL("mul" << suffix);
                 if (x * y + z != 0 && fused.dst[i] != rounded(x * y + z)) FAIL("fma" << suffix);
             }
@@ -319,20 +332,21 @@ TEST_CASE("rcp and rsqrt.approx.ftz.f64: only the upper words count", "[machine]
 
 TEST_CASE("approximations: errors stay within PTX's bounds", "[machine][arith]") {
     std::mt19937 random(12);
-    const auto sweep = [&](const char* mnemonic, double low, double high, auto&& reference,
-                           auto&& bound) {
-        std::uniform_real_distribution<float> uniform{float(low), float(high)};
-        for (int round = 0; round < 12; ++round) {
-            std::vector<uint64_t> x;
-            for (unsigned i = 0; i < kWarpSize; ++i) x.push_back(bits(uniform(random)));
-            const Outcome outcome = run({.mnemonic = mnemonic, .sources = {x}});
-            for (unsigned i = 0; i < kWarpSize; ++i) {
-                const double a = as_float(x[i]), got = as_float(outcome.dst[i]), want = reference(a);
-                if (!(std::fabs(got - want) <= bound(a, want)))
-                    FAIL(mnemonic << " of " << a << ": got " << got << ", want " << want);
+    const auto sweep =
+        [&](const char* mnemonic, double low, double high, auto&& reference, auto&& bound) {
+            std::uniform_real_distribution<float> uniform{float(low), float(high)};
+            for (int round = 0; round < 12; ++round) {
+                std::vector<uint64_t> x;
+                for (unsigned i = 0; i < kWarpSize; ++i) x.push_back(bits(uniform(random)));
+                const Outcome outcome = run({.mnemonic = mnemonic, .sources = {x}});
+                for (unsigned i = 0; i < kWarpSize; ++i) {
+                    const double a = as_float(x[i]), got = as_float(outcome.dst[i]),
+                                 want = reference(a);
+                    if (!(std::fabs(got - want) <= bound(a, want)))
+                        FAIL(mnemonic << " of " << a << ": got " << got << ", want " << want);
+                }
             }
-        }
-    };
+        };
     // Two ulp of the result; one is 2^-23 of its power of two.
     const auto ulps = [](double n) {
         return [n](double, double want) { return n * std::ldexp(1.0, std::ilogb(want) - 23); };
@@ -342,26 +356,60 @@ TEST_CASE("approximations: errors stay within PTX's bounds", "[machine][arith]")
         return [error](double, double want) { return error * std::fabs(want); };
     };
     const double pi = std::acos(-1.0);
-    sweep("ex2.approx.f32", -125, 127, [](double x) { return std::exp2(x); }, ulps(2));
-    sweep("lg2.approx.f32", 0.5, 2, [](double x) { return std::log2(x); }, absolute(std::exp2(-22)));
-    sweep("lg2.approx.f32", 2, 1e30, [](double x) { return std::log2(x); }, relative(std::exp2(-22)));
-    sweep("sin.approx.f32", -2 * pi, 2 * pi, [](double x) { return std::sin(x); },
-          absolute(std::exp2(-20.5)));
-    sweep("cos.approx.f32", -2 * pi, 2 * pi, [](double x) { return std::cos(x); },
-          absolute(std::exp2(-20.5)));
-    sweep("sin.approx.f32", -100 * pi, 100 * pi, [](double x) { return std::sin(x); },
-          absolute(std::exp2(-14.7)));
-    sweep("cos.approx.f32", -100 * pi, 100 * pi, [](double x) { return std::cos(x); },
-          absolute(std::exp2(-14.7)));
-    sweep("tanh.approx.f32", -5, 5, [](double x) { return std::tanh(x); }, relative(std::exp2(-11)));
-    sweep("tanh.approx.f32", -0.01, 0.01, [](double x) { return std::tanh(x); },
-          relative(std::exp2(-11)));
-    sweep("rcp.approx.f32", 0.001, 1000, [](double x) { return 1 / x; }, ulps(1));
-    sweep("rsqrt.approx.f32", 0.001, 1000, [](double x) { return 1 / std::sqrt(x); },
-          relative(std::exp2(-22.9)));
-    sweep("sqrt.approx.f32", 0.001, 1000, [](double x) { return std::sqrt(x); },
-          relative(std::exp2(-23)));
-    sweep("sin.approx.f32", -1e30, 1e30, [](double) { return 0.0; }, absolute(1));
+    sweep(
+        "ex2.approx.f32", -125, 127, [](double x) { return std::exp2(x); }, ulps(2));
+    sweep(
+        "lg2.approx.f32", 0.5, 2, [](double x) { return std::log2(x); }, absolute(std::exp2(-22)));
+    sweep(
+        "lg2.approx.f32", 2, 1e30, [](double x) { return std::log2(x); }, relative(std::exp2(-22)));
+    sweep(
+        "sin.approx.f32",
+        -2 * pi,
+        2 * pi,
+        [](double x) { return std::sin(x); },
+        absolute(std::exp2(-20.5)));
+    sweep(
+        "cos.approx.f32",
+        -2 * pi,
+        2 * pi,
+        [](double x) { return std::cos(x); },
+        absolute(std::exp2(-20.5)));
+    sweep(
+        "sin.approx.f32",
+        -100 * pi,
+        100 * pi,
+        [](double x) { return std::sin(x); },
+        absolute(std::exp2(-14.7)));
+    sweep(
+        "cos.approx.f32",
+        -100 * pi,
+        100 * pi,
+        [](double x) { return std::cos(x); },
+        absolute(std::exp2(-14.7)));
+    sweep(
+        "tanh.approx.f32", -5, 5, [](double x) { return std::tanh(x); }, relative(std::exp2(-11)));
+    sweep(
+        "tanh.approx.f32",
+        -0.01,
+        0.01,
+        [](double x) { return std::tanh(x); },
+        relative(std::exp2(-11)));
+    sweep(
+        "rcp.approx.f32", 0.001, 1000, [](double x) { return 1 / x; }, ulps(1));
+    sweep(
+        "rsqrt.approx.f32",
+        0.001,
+        1000,
+        [](double x) { return 1 / std::sqrt(x); },
+        relative(std::exp2(-22.9)));
+    sweep(
+        "sqrt.approx.f32",
+        0.001,
+        1000,
+        [](double x) { return std::sqrt(x); },
+        relative(std::exp2(-23)));
+    sweep(
+        "sin.approx.f32", -1e30, 1e30, [](double) { return 0.0; }, absolute(1));
 }
 
 TEST_CASE("float arithmetic: random operands of all sizes match this processor's scalar arithmetic",

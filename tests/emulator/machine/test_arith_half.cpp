@@ -17,8 +17,8 @@ struct Kind {
         return half ? machine::half_to_float(uint32_t(x)) : machine::bf16_to_float(uint32_t(x));
     }
     uint64_t rounded(machine::ExactNumber x) const {
-        return machine::to_float_bits(x, half ? machine::kHalfFormat : machine::kBf16Format,
-                                      machine::Rounding::kNearestEven);
+        return machine::to_float_bits(
+            x, half ? machine::kHalfFormat : machine::kBf16Format, machine::Rounding::kNearestEven);
     }
     uint64_t rounded(double x) const {
         return rounded(machine::exact_from_float(bits(x), machine::kDoubleFormat));
@@ -27,8 +27,21 @@ struct Kind {
 const Kind kKinds[] = {{"f16", true}, {"bf16", false}};
 
 uint64_t any16(std::mt19937& random) {
-    const uint64_t special[] = {0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0x7bff, 0x7c00, 0xfc00,
-                                0x7e00, 0x3f80, 0x7f80, 0x7f7f, 0xff81};
+    const uint64_t special[] = {0,
+                                0x8000,
+                                1,
+                                0x8001,
+                                0x3ff,
+                                0x400,
+                                0x3c00,
+                                0x7bff,
+                                0x7c00,
+                                0xfc00,
+                                0x7e00,
+                                0x3f80,
+                                0x7f80,
+                                0x7f7f,
+                                0xff81};
     return random() % 4 ? random() & 0xffff : special[random() % 15];
 }
 
@@ -47,9 +60,9 @@ std::optional<machine::ExactNumber> exact_fma(double a, double b, double c) {
     if (x.magnitude == 0 || y.magnitude == 0) return {};
     if (x.exponent < y.exponent) std::swap(x, y);
     const int shift = x.exponent - y.exponent;
-    if (shift > 62 || std::bit_width(x.magnitude) + shift > 62) {
+    if (shift > 62 || int(std::bit_width(x.magnitude)) + shift > 62) {
         // Too far apart: y only matters as "a little more" or "a little less" than x.
-        if (std::bit_width(y.magnitude) + 30 > shift) return {};
+        if (int(std::bit_width(y.magnitude)) + 30 > shift) return {};
         if (std::bit_width(x.magnitude) > 24) return {};
         x.magnitude <<= 30, x.exponent -= 30;
         x.magnitude = x.negative == y.negative ? x.magnitude + 1 : x.magnitude - 1;
@@ -92,7 +105,8 @@ TEST_CASE("half arithmetic: random fmas are rounded once", "[machine][arith]") {
             std::vector<uint64_t> a, b, c;
             for (unsigned i = 0; i < kWarpSize; ++i) {
                 a.push_back(any16(random)), b.push_back(any16(random));
-                // Every other one: far smaller or larger than the product, or near minus the product.
+                // Every other one: far smaller or larger than the product, or near minus the
+                // product.
                 const double product = kind.value(a[i]) * kind.value(b[i]);
                 const int scale = int(random() % 60) - 30;
                 c.push_back(i % 2 ? any16(random) : kind.rounded(-std::ldexp(product, scale)));
@@ -103,19 +117,22 @@ TEST_CASE("half arithmetic: random fmas are rounded once", "[machine][arith]") {
                 const auto want = exact_fma(kind.value(a[i]), kind.value(b[i]), kind.value(c[i]));
                 if (want && outcome.dst[i] != kind.rounded(*want))
                     FAIL(kind.name << std::hex << " fma of " << a[i] << " " << b[i] << " " << c[i]
-                                   << ": got " << outcome.dst[i] << ", want " << kind.rounded(*want));
+                                   << ": got " << outcome.dst[i] << ", want "
+                                   << kind.rounded(*want));
             }
         }
 }
 
 TEST_CASE("half arithmetic: a tie that a tiny addend breaks", "[machine][arith]") {
-    // 1.0078125 * 1.00390625 style products that end exactly in the middle, plus or minus very little.
+    // 1.0078125 * 1.00390625 style products that end exactly in the middle, plus or minus very
+    // little.
     const uint64_t one = 0x3f80, next = 0x3f81;
     const uint64_t tie_a = 0x3f81, tie_b = 0x3f40;  // 1.0078125 * 0.75 = 0.755859375: a tie in bf16
-    const double product = machine::bf16_to_float(uint32_t(tie_a)) * machine::bf16_to_float(uint32_t(tie_b));
+    const double product =
+        machine::bf16_to_float(uint32_t(tie_a)) * machine::bf16_to_float(uint32_t(tie_b));
     CHECK(product == 0.755859375);
-    const uint64_t low = 0x3f41, high = 0x3f42;  // 0.75390625 and 0.7578125
-    const uint64_t tiny = 0x0d80, minus_tiny = 0x8d80;  // about 2^-100
+    const uint64_t low = 0x3f41, high = 0x3f42;             // 0.75390625 and 0.7578125
+    const uint64_t tiny = 0x0d80, minus_tiny = 0x8d80;      // about 2^-100
     CHECK(eval("fma.rn.bf16", {tie_a, tie_b, 0}) == high);  // to even
     CHECK(eval("fma.rn.bf16", {tie_a, tie_b, tiny}) == high);
     CHECK(eval("fma.rn.bf16", {tie_a, tie_b, minus_tiny}) == low);
@@ -172,8 +189,16 @@ TEST_CASE("half min and max: NaN, zeros, xorsign", "[machine][arith]") {
 TEST_CASE("packed halves: both elements are computed on their own", "[machine][arith]") {
     const auto pack = [](uint64_t low, uint64_t high) { return low | high << 16; };
     std::mt19937 random(23);
-    for (const char* name : {"add", "sub", "mul", "min", "max", "fma.rn", "add.sat", "fma.rn.relu",
-                             "max.NaN", "min.xorsign.abs"})
+    for (const char* name : {"add",
+                             "sub",
+                             "mul",
+                             "min",
+                             "max",
+                             "fma.rn",
+                             "add.sat",
+                             "fma.rn.relu",
+                             "max.NaN",
+                             "min.xorsign.abs"})
         for (const char* type : {"f16", "bf16"}) {
             const std::string single = std::string(name) + "." + type;
             const unsigned sources = std::string(name).substr(0, 3) == "fma" ? 3 : 2;
@@ -208,7 +233,8 @@ TEST_CASE("half approximations: ex2 and tanh within PTX's bounds", "[machine][ar
         const double ex2 = machine::half_to_float(uint32_t(eval("ex2.approx.f16", {h})));
         CHECK(std::fabs(ex2 - std::exp2(x)) <= std::exp2(x) * std::exp2(-9.9) + std::exp2(-24));
         const double tanh = machine::half_to_float(uint32_t(eval("tanh.approx.f16", {h})));
-        CHECK(std::fabs(tanh - std::tanh(x)) <= std::exp2(-10.987) * std::fabs(std::tanh(x)) + std::exp2(-24));
+        CHECK(std::fabs(tanh - std::tanh(x)) <=
+              std::exp2(-10.987) * std::fabs(std::tanh(x)) + std::exp2(-24));
     }
     check({
         {"ex2.approx.ftz.bf16", {0x0001}, 0x3f80},

@@ -23,15 +23,19 @@ struct IntType {
     }
     uint64_t cut(Signed128 x) const { return uint64_t(Unsigned128(x)) & mask(); }
 };
-const IntType kTypes[] = {{"u16", 16, false}, {"s16", 16, true}, {"u32", 32, false},
-                          {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
+const IntType kTypes[] = {{"u16", 16, false},
+                          {"s16", 16, true},
+                          {"u32", 32, false},
+                          {"s32", 32, true},
+                          {"u64", 64, false},
+                          {"s64", 64, true}};
 
 // Numbers near the ends, small ones and random ones.
 std::vector<uint64_t> samples(const IntType& type, unsigned seed) {
     std::mt19937_64 random(seed);
     const uint64_t top = uint64_t(1) << (type.bits - 1);
-    const uint64_t special[] = {0,       1,   2,          3,           7, type.mask(), type.mask() - 1,
-                                top - 1, top, top + 1, top / 2, 0xff};
+    const uint64_t special[] = {
+        0, 1, 2, 3, 7, type.mask(), type.mask() - 1, top - 1, top, top + 1, top / 2, 0xff};
     std::vector<uint64_t> list;
     for (unsigned i = 0; i < kWarpSize; ++i) {
         const uint64_t x = i % 2 ? random() : special[random() % 12];
@@ -41,10 +45,12 @@ std::vector<uint64_t> samples(const IntType& type, unsigned seed) {
 }
 
 // Compares 32 lanes of several seeds with `formula` on exact values.
-template <class F> void compare(const std::string& op, const IntType& type, unsigned sources, F&& formula) {
+template <class F>
+void compare(const std::string& op, const IntType& type, unsigned sources, F&& formula) {
     for (unsigned seed = 1; seed <= 8; ++seed) {
         Setup setup{.mnemonic = op + "." + type.name, .sources = {}};
-        for (unsigned k = 0; k < sources; ++k) setup.sources.push_back(samples(type, seed * 10 + k));
+        for (unsigned k = 0; k < sources; ++k)
+            setup.sources.push_back(samples(type, seed * 10 + k));
         const Outcome outcome = run(setup);
         for (unsigned i = 0; i < kWarpSize; ++i) {
             std::vector<Signed128> x;
@@ -52,9 +58,9 @@ template <class F> void compare(const std::string& op, const IntType& type, unsi
             x.resize(3);
             const uint64_t want = type.cut(formula(x[0], x[1], x[2]));
             if (outcome.dst[i] != want)
-                FAIL(setup.mnemonic << std::hex << " of " << uint64_t(x[0]) << ", " << uint64_t(x[1])
-                                    << ", " << uint64_t(x[2]) << ": got " << outcome.dst[i] << ", want "
-                                    << want);
+                FAIL(setup.mnemonic << std::hex << " of " << uint64_t(x[0]) << ", "
+                                    << uint64_t(x[1]) << ", " << uint64_t(x[2]) << ": got "
+                                    << outcome.dst[i] << ", want " << want);
         }
     }
 }
@@ -67,7 +73,9 @@ TEST_CASE("integer arithmetic: every type agrees with exact arithmetic cut to th
         compare("add", type, 2, [](S a, S b, S) { return a + b; });
         compare("sub", type, 2, [](S a, S b, S) { return a - b; });
         compare("mul.lo", type, 2, [](S a, S b, S) { return S(Unsigned128(a) * Unsigned128(b)); });
-        compare("mad.lo", type, 3, [](S a, S b, S c) { return S(Unsigned128(a) * Unsigned128(b)) + c; });
+        compare("mad.lo", type, 3, [](S a, S b, S c) {
+            return S(Unsigned128(a) * Unsigned128(b) + Unsigned128(c));
+        });
         compare("min", type, 2, [](S a, S b, S) { return a < b ? a : b; });
         compare("max", type, 2, [](S a, S b, S) { return a > b ? a : b; });
         compare("sad", type, 3, [](S a, S b, S c) { return c + (a < b ? b - a : a - b); });
@@ -94,7 +102,8 @@ TEST_CASE("division: truncates towards zero, and by zero sets all bits", "[machi
     }
 }
 
-TEST_CASE("division: 32-bit quotients next to a multiple of the divisor are exact", "[machine][arith]") {
+TEST_CASE("division: 32-bit quotients next to a multiple of the divisor are exact",
+          "[machine][arith]") {
     std::mt19937 random(5);
     for (int round = 0; round < 400; ++round) {
         std::vector<uint64_t> a, b;
@@ -115,6 +124,25 @@ TEST_CASE("division: 32-bit quotients next to a multiple of the divisor are exac
                 if (outcome.dst[i] != a[i] / b[i]) FAIL(a[i] << " / " << b[i]);
         }
     }
+}
+
+TEST_CASE("division: 64-bit operands that fit 32 bits, that do not, and mixtures",
+          "[machine][arith]") {
+    std::mt19937_64 random(6);
+    for (const char* type : {"u64", "s64"})
+        for (const unsigned wide_lane : {0u, 31u, 99u}) {  // 99: none
+            std::vector<uint64_t> a, b;
+            for (unsigned i = 0; i < kWarpSize; ++i) {
+                a.push_back(random() >> (i == wide_lane ? 1 : 32 + i % 20));
+                b.push_back(i == 5 ? 0 : (random() >> (33 + i % 31)) + 1);
+            }
+            const Outcome q = run({.mnemonic = std::string("div.") + type, .sources = {a, b}});
+            const Outcome r = run({.mnemonic = std::string("rem.") + type, .sources = {a, b}});
+            for (unsigned i = 0; i < kWarpSize; ++i) {
+                CHECK(q.dst[i] == (b[i] ? a[i] / b[i] : ~uint64_t(0)));
+                CHECK(r.dst[i] == (b[i] ? a[i] % b[i] : ~uint64_t(0)));
+            }
+        }
 }
 
 TEST_CASE("division: the most negative number by -1 wraps", "[machine][arith]") {
@@ -206,6 +234,30 @@ TEST_CASE("dp4a and dp2a: signedness of each side and choice of half", "[machine
     });
 }
 
+TEST_CASE("video: elements of 8 and 16 bits, saturated or summed up", "[machine][arith]") {
+    check({
+        {"vabsdiff4.u32.u32.u32", {0x01ff0380, 0x02000405, 99}, 0x01ff017b},
+        {"vabsdiff4.u32.u32.u32.add", {0x01ff0380, 0x02000405, 99}, 99 + 1 + 255 + 1 + 123},
+        {"vabsdiff4.u32.s32.s32", {0x000000ff, 0x00000001, 0}, 2},
+        {"vabsdiff2.u32.u32.u32.add", {0x00050001, 0x00020003, 10}, 15},
+        {"vadd4.u32.u32.u32", {0xff01ff01, 0x01010202, 0}, 0x00020103},
+        {"vadd4.u32.u32.u32.sat", {0xff01ff01, 0x01010202, 0}, 0xff02ff03},
+        {"vadd2.s32.s32.s32.sat", {0x7fff8000, 0x0001ffff, 0}, 0x7fff8000},
+        {"vadd2.s32.s32.s32.add", {0xffff0001, 0xffff0001, 100}, 100},
+        {"vsub2.u32.u32.u32.sat", {0x00010005, 0x00020003, 0}, 0x00000002},
+        {"vsub4.s32.u32.u32", {0x00000001, 0x00000002, 0}, 0x000000ff},
+        {"vavrg4.u32.u32.u32", {0x01020304, 0x02020304, 0}, 0x02020304},
+        {"vavrg2.s32.s32.s32", {0xfffdffff, 0xfffefffe, 0}, 0xfffdfffe},
+        {"vmin4.s32.s32.s32", {0xff010203, 0x00000000, 0}, 0xff000000},
+        {"vmax4.u32.u32.u32", {0xff010203, 0x00020001, 0}, 0xff020203},
+        {"vmax2.s32.s32.s32", {0xffff0005, 0x00000004, 0}, 0x00000005},
+        {"vset4.u32.u32.eq", {0x01020304, 0x01000300, 0}, 0x01000100},
+        {"vset4.u32.u32.ne.add", {0x01020304, 0x01000300, 7}, 9},
+        {"vset2.s32.s32.lt", {0xffff0001, 0x00000001, 0}, 0x00010000},
+        {"vset2.u32.u32.ge", {0xffff0001, 0x00000001, 0}, 0x00010001},
+    });
+}
+
 TEST_CASE("carry: add.cc and addc make a sum of any length", "[machine][arith]") {
     const auto step = [](const char* mnemonic, uint64_t a, uint64_t b, uint32_t carry) {
         Setup setup{.mnemonic = mnemonic, .sources = {{a}, {b}}};
@@ -259,13 +311,14 @@ TEST_CASE("carry: mad.cc and madc multiply 64-bit numbers by 32-bit parts", "[ma
     for (int round = 0; round < 20; ++round) {
         const uint64_t a = random(), b = random();
         const uint64_t a0 = uint32_t(a), a1 = a >> 32, b0 = uint32_t(b), b1 = b >> 32;
-        const auto step = [&](const char* mnemonic, uint64_t x, uint64_t y, uint64_t z, uint32_t& carry) {
-            Setup setup{.mnemonic = mnemonic, .sources = {{x}, {y}, {z}}};
-            setup.carry = carry;
-            const Outcome outcome = run(setup);
-            carry = outcome.carry;
-            return outcome.dst[0];
-        };
+        const auto step =
+            [&](const char* mnemonic, uint64_t x, uint64_t y, uint64_t z, uint32_t& carry) {
+                Setup setup{.mnemonic = mnemonic, .sources = {{x}, {y}, {z}}};
+                setup.carry = carry;
+                const Outcome outcome = run(setup);
+                carry = outcome.carry;
+                return outcome.dst[0];
+            };
         uint32_t carry = 0;
         uint64_t r0 = a0 * b0 & 0xffffffff;
         uint64_t r1 = (a0 * b0) >> 32, r2 = 0, r3 = 0;
@@ -282,5 +335,6 @@ TEST_CASE("carry: mad.cc and madc multiply 64-bit numbers by 32-bit parts", "[ma
         CHECK((r0 | r1 << 32) == uint64_t(want));
         CHECK((r2 | r3 << 32) == uint64_t(want >> 64));
     }
-    check({{"mad.hi.cc.s32", {0xffffffff, 2, 0}, 0xffffffff}, {"madc.hi.s64", {~uint64_t(0), 2, 0}, ~uint64_t(0)}});
+    check({{"mad.hi.cc.s32", {0xffffffff, 2, 0}, 0xffffffff},
+           {"madc.hi.s64", {~uint64_t(0), 2, 0}, ~uint64_t(0)}});
 }

@@ -9,8 +9,12 @@
 using namespace machine;
 
 namespace {
-float float_of(uint32_t bits) { return bits_as<float>(bits); }
-uint32_t bits_of(float x) { return bits_as<uint32_t>(x); }
+float float_of(uint32_t bits) {
+    return bits_as<float>(bits);
+}
+uint32_t bits_of(float x) {
+    return bits_as<uint32_t>(x);
+}
 
 // A half's value by the definition of the format.
 double half_value(uint16_t h) {
@@ -92,8 +96,10 @@ TEST_CASE("rounding: overflow gives infinity or the largest number as the mode s
         Rounding rounding;
         uint16_t positive, negative;
     } const cases[] = {
-        {Rounding::kNearestEven, 0x7c00, 0xfc00}, {Rounding::kZero, 0x7bff, 0xfbff},
-        {Rounding::kDown, 0x7bff, 0xfc00},        {Rounding::kUp, 0x7c00, 0xfbff},
+        {Rounding::kNearestEven, 0x7c00, 0xfc00},
+        {Rounding::kZero, 0x7bff, 0xfbff},
+        {Rounding::kDown, 0x7bff, 0xfc00},
+        {Rounding::kUp, 0x7c00, 0xfbff},
         {Rounding::kNearestAway, 0x7c00, 0xfc00},
     };
     for (const auto& c : cases) {
@@ -114,8 +120,8 @@ TEST_CASE("rounding: a double goes to half with one rounding only", "[numeric]")
 
 TEST_CASE("tf32: ties go away from zero and low bits are cleared", "[numeric]") {
     const auto convert = [](uint32_t bits) {
-        return uint32_t(to_float_bits(exact_from_float(bits, kFloatFormat), kTf32Format,
-                                      Rounding::kNearestAway));
+        return uint32_t(to_float_bits(
+            exact_from_float(bits, kFloatFormat), kTf32Format, Rounding::kNearestAway));
     };
     CHECK(convert(0x3f800fff) == 0x3f800000);
     CHECK(convert(0x3f801000) == 0x3f802000);
@@ -133,11 +139,13 @@ TEST_CASE("exact numbers: every format's encoding is read and written unchanged"
         const uint64_t bits = random();
         const double d = bits_as<double>(bits);
         if (!std::isnan(d) &&
-            to_float_bits(exact_from_float(bits, kDoubleFormat), kDoubleFormat, Rounding::kZero) != bits)
+            to_float_bits(exact_from_float(bits, kDoubleFormat), kDoubleFormat, Rounding::kZero) !=
+                bits)
             FAIL(std::hex << bits);
         const uint32_t word = uint32_t(bits);
         if (!std::isnan(float_of(word)) &&
-            to_float_bits(exact_from_float(word, kFloatFormat), kFloatFormat, Rounding::kUp) != word)
+            to_float_bits(exact_from_float(word, kFloatFormat), kFloatFormat, Rounding::kUp) !=
+                word)
             FAIL(std::hex << word);
     }
 }
@@ -155,8 +163,11 @@ TEST_CASE("exact numbers: integers keep all 64 bits", "[numeric]") {
 
 TEST_CASE("to integer: clamps at both ends of every width", "[numeric]") {
     const auto convert = [](double x, unsigned bits, bool is_signed) {
-        return to_integer_bits(exact_from_float(bits_as<uint64_t>(x), kDoubleFormat), bits, is_signed,
-                               Rounding::kZero, 77);
+        return to_integer_bits(exact_from_float(bits_as<uint64_t>(x), kDoubleFormat),
+                               bits,
+                               is_signed,
+                               Rounding::kZero,
+                               77);
     };
     for (unsigned bits = 8; bits <= 64; bits *= 2) {
         CAPTURE(bits);

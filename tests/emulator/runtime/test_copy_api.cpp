@@ -91,7 +91,7 @@ TEST_CASE("cudaMemcpy: an unknown direction has an error of its own; zero bytes 
           "[copy]") {
     lab::Device device;
     int host = 0;
-    CHECK(cudaMemcpy(&host, &host, 4, cudaMemcpyKind(9)) == cudaErrorInvalidMemcpyDirection);
+    CHECK(cudaMemcpy(&host, &host, 4, cudaMemcpyKind(7)) == cudaErrorInvalidMemcpyDirection);
     CHECK(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice) == cudaSuccess);
     CHECK(cudaMemset(nullptr, 0, 0) == cudaSuccess);
 }

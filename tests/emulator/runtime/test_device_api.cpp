@@ -51,7 +51,7 @@ TEST_CASE("device properties: agree with the machine's limits and with the attri
     CHECK(attribute(cudaDevAttrCooperativeLaunch) == 1);
     CHECK(attribute(cudaDevAttrClockRate) > 0);
     int value = 0;
-    CHECK(cudaDeviceGetAttribute(&value, cudaDeviceAttr(9999), 0) == cudaErrorInvalidValue);
+    CHECK(cudaDeviceGetAttribute(&value, cudaDeviceAttr(255), 0) == cudaErrorInvalidValue);
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 7) == cudaErrorInvalidDevice);
     CHECK(cudaGetDeviceProperties(&p, -1) == cudaErrorInvalidDevice);
 }

@@ -77,6 +77,25 @@ TEST_CASE("symbols: a managed variable is filled in before the host first looks"
     CHECK(back == 6);
 }
 
+TEST_CASE("symbols: the host keeps its managed variable when another device loads the module",
+          "[symbol]") {
+    lab::Device device;
+    lab::Program program(kVariables);
+    const void* counters = program.variable("counters", 16);
+    int* hits = nullptr;
+    __cudaRegisterManagedVar(
+        program.handle, reinterpret_cast<void**>(&hits), nullptr, "hits", 0, 4, 0, 0);
+    REQUIRE(__cudaInitModule(program.handle) != 0);
+    int* const before = hits;
+    *hits = 8;
+    REQUIRE(cudaSetDevice(1) == cudaSuccess);
+    void* address = nullptr;
+    REQUIRE(cudaGetSymbolAddress(&address, counters) == cudaSuccess);
+    CHECK(hits == before);
+    CHECK(*hits == 8);
+    cudaSetDevice(0);
+}
+
 TEST_CASE("symbols: cudaDeviceReset brings back the initial values", "[symbol]") {
     lab::Device device;
     lab::Program program(kVariables);

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+# A thin menu: everything is done by common/workbook (Python) and CMake. `make help` lists it.
+ifeq ($(filter 4.% 5.% 6.%,$(MAKE_VERSION)),)
+$(error the workbook needs GNU make 4 or newer, and this is $(MAKE_VERSION): install a newer make (on macOS: brew install make, then gmake))
+endif
+
+# emulator (the default), gpu (this machine's card), or both.
+DEVICE ?= emulator
+export DEVICE TASK RUNG FORCE YES WORKBOOK_NVCC WORKBOOK_PYTHON
+
+WORKBOOK := sh common/workbook/run
+NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
+
+.DEFAULT_GOAL := next
+.PHONY: next setup prepare progress test skeletons doctor format clean bench-emulator help FORCE-IT $(NUMBERS)
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+.NOTPARALLEL:
+
+next:
+	@$(WORKBOOK) next
+
+$(NUMBERS):
+	@$(WORKBOOK) grade $@
+
+hint-%: FORCE-IT
+	@$(WORKBOOK) hint $*
+
+solution-%: FORCE-IT
+	@$(WORKBOOK) solution $*
+
+reset-%: FORCE-IT
+	@$(WORKBOOK) reset $*
+
+explain-%: FORCE-IT
+	@$(WORKBOOK) explain $*
+
+setup prepare progress skeletons doctor format clean bench-emulator:
+	@$(WORKBOOK) $@
+
+# TESTS=name runs only the tests whose names match.
+test:
+	@$(WORKBOOK) test $(if $(TESTS),'$(TESTS)')
+
+help:
+	@echo "make                 set up what is missing, grade the first unsolved lesson, say what is next"
+	@echo "make 02              grade lesson 02; the exit status is the verdict"
+	@echo "make progress        what you have reached"
+	@echo "make hint-02         the next hint (TASK=k, RUNG=k choose one)"
+	@echo "make explain-CODE    what a finding means, for instance make explain-race-shared"
+	@echo "make solution-02     the solution, after passing (FORCE=1: before)"
+	@echo "make reset-02        put the file back as it was (a copy of yours is kept)"
+	@echo "make doctor          what was found on this machine"
+	@echo "make test            the workbook's own tests (TESTS=name: only those)"
+	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
+	@echo "make bench-emulator  how fast the emulated device is"
+	@echo "make format          format the sources (for authors)"
+	@echo "make clean           remove what was built; your work stays"
+	@echo "DEVICE=emulator|gpu|both chooses where a lesson runs (default: emulator)"

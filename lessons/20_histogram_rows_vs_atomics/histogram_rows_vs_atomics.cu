@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
+#include "histogram_rows_vs_atomics.h"
+
+static constexpr int kThreads = 256;
+
+// Blocks of kThreads threads for n threads.
+static int blocks_for(int n) {
+    return (n + kThreads - 1) / kThreads;
+}
+
+__host__ __device__ int bin_index([[maybe_unused]] float x, [[maybe_unused]] Axis axis,
+                                  [[maybe_unused]] Overflow overflow) {
+    // TODO 1 (about 8 lines): deal with NaN and with what is below low or not below high, by the
+    // rule. Then multiply first and divide last: (x - low) * bins / (high - low), cut to an int,
+    // and never more than the last bin. Only convert what is sure to fit.
+    return kNoBin;
+    // END 1
+}
+
+// Launched with exactly kRows threads, whatever n is. No row has two owners: no atomics.
+__global__ void fill_rows_kernel(const float* x, int n, Axis axis, Overflow overflow,
+                                 unsigned* rows) {
+    // TODO 2 (about 6 lines): let this thread look at every kRows-th element, beginning with the
+    // one that has its own number, and count it in its own row. bin_index may say kNoBin.
+    // END 2
+}
+
+void fill_rows(const float* d_x, int n, Axis axis, Overflow overflow, unsigned* d_rows) {
+    fill_rows_kernel<<<kRows / kThreads, kThreads>>>(d_x, n, axis, overflow, d_rows);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// At least one thread for each bin.
+__global__ void add_rows_kernel(const unsigned* rows, int row_count, int bins, unsigned* counts) {
+    // TODO 3 (about 5 lines): let this thread sum one column of the rows, so that neighbouring
+    // threads load neighbouring counters, and add the sum to counts.
+    // END 3
+}
+
+void add_rows(const unsigned* d_rows, int rows, int bins, unsigned* d_counts) {
+    add_rows_kernel<<<blocks_for(bins), kThreads>>>(d_rows, rows, bins, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void histogram_rows(const float* d_x, int n, Axis axis, Overflow overflow, unsigned* d_rows,
+                    [[maybe_unused]] unsigned* d_counts) {
+    // TODO 4 (3 lines): set all rows to zero, fill them, and add them to d_counts.
+    fill_rows(d_x, n, axis, overflow, d_rows);
+    // END 4
+}
+
+// One thread for each element.
+__global__ void fill_atomics_kernel(const float* x, int n, Axis axis, Overflow overflow,
+                                    unsigned* counts) {
+    // TODO 5 (about 4 lines): find the bin of this thread's element. Any other thread may be adding
+    // to the same bin right now.
+    // END 5
+}
+
+void histogram_atomics(const float* d_x, int n, Axis axis, Overflow overflow, unsigned* d_counts) {
+    if (n == 0) return;
+    fill_atomics_kernel<<<blocks_for(n), kThreads>>>(d_x, n, axis, overflow, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}

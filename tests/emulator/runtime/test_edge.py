@@ -1,0 +1,533 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of the emulator as a library and a program: what it exports, how it starts and ends, what
+it says about programs that it cannot run, and which host lines it blames.
+
+    test_edge.py --library DIR --build DIR [--nvcc NVCC] [PATTERN]
+
+DIR of --library holds `emulate` and the emulated libcudart; PATTERN is part of a test's name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+SHARED = ["-std=c++17", "-cudart", "shared"]
+PTX = [*SHARED, "-arch=compute_75", "-lineinfo", "-Xcompiler", "-g"]
+RUN_SECONDS = 120
+
+# Name of the built program: source and flags.
+BUILDS: dict[str, tuple[str, list[str]]] = {
+    "plain": ("plain.cu", [*PTX, "--no-compress"]),
+    "plain_static": ("plain.cu", ["-std=c++17", "-cudart", "static", "-arch=compute_75"]),
+    "plain_sass": ("plain.cu", [*SHARED, "-gencode", "arch=compute_75,code=sm_75"]),
+    "plain_now": ("plain.cu", [*PTX, "-Xlinker", "-z,now"]),
+    "unknown_opcode": ("unknown_opcode.cu", PTX),
+    "endings": ("endings.cu", PTX),
+    "host_lines": ("host_lines.cu", PTX),
+    "host_lines_o2": ("host_lines.cu", [*PTX, "-O2"]),
+    "host_lines_bare": ("host_lines.cu", [*SHARED, "-arch=compute_75"]),
+    "graphs": ("graphs.cu", PTX),
+}
+
+options = argparse.Namespace()
+
+
+class Outcome:
+    """What a run of a program left behind."""
+
+    def __init__(self, status: int, out: str, err: str, findings: list[dict]) -> None:
+        self.status, self.out, self.err, self.findings = status, out, err, findings
+
+    def codes(self) -> list[str]:
+        """The findings' codes, in order."""
+        return [finding["code"] for finding in self.findings]
+
+
+def emulate(
+    *arguments: str | Path, program: str | Path = "", environment: dict[str, str] | None = None
+) -> Outcome:
+    """Runs `emulate` with options, a program and its arguments; findings come from its report."""
+    report = options.build / f"report_{os.getpid()}.jsonl"
+    report.unlink(missing_ok=True)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("EMULATOR_", "LD_"))}
+    clean["EMULATOR_REPORT"] = str(report)
+    clean.update(environment or {})
+    words = [str(argument) for argument in arguments]
+    program = [str(options.build / program)] if program else []
+    done = subprocess.run(
+        [str(options.library / "emulate"), *program, *words],
+        env=clean,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=RUN_SECONDS,
+        check=False,
+        cwd=options.build,
+    )
+    findings = []
+    if report.exists():
+        findings = [json.loads(line) for line in report.read_text().splitlines()]
+    return Outcome(done.returncode, done.stdout, done.stderr, findings)
+
+
+def blamed(source: str) -> dict[str, list[int]]:
+    """Lines of a program by what stands behind BLAME on them."""
+    lines: dict[str, list[int]] = {}
+    for number, text in enumerate((PROGRAMS / source).read_text().splitlines(), start=1):
+        if match := re.search(r"// BLAME (\S+)", text):
+            lines.setdefault(match.group(1), []).append(number)
+    return lines
+
+
+def damaged(name: str, change) -> Path:
+    """A copy of the program `plain` whose bytes `change` has edited."""
+    data = bytearray((options.build / "plain").read_bytes())
+    change(data)
+    path = options.build / f"plain_{name}"
+    path.write_bytes(data)
+    path.chmod(0o755)
+    return path
+
+
+def fat_binary(data: bytearray) -> int:
+    """Where the fat binary with the kernel starts: the last header in the file."""
+    return data.rindex(bytes.fromhex("50ed55ba01001000"))
+
+
+class Library(unittest.TestCase):
+    """The file libcudart.so.N itself."""
+
+    def names(self, library: Path) -> set[str]:
+        done = subprocess.run(
+            ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True
+        )
+        return {line.split()[-1] for line in done.stdout.splitlines()}
+
+    def ours(self) -> Path:
+        return next(options.library.glob("libcudart.so.*"))
+
+    def theirs(self) -> Path:
+        root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent
+        found = sorted(root.glob(f"**/{self.ours().name}"))
+        if not found:
+            self.skipTest(f"no {self.ours().name} under {root}")
+        return found[0]
+
+    def test_exports_the_names_and_versions_of_the_real_one(self) -> None:
+        ours, theirs = self.names(self.ours()), self.names(self.theirs())
+        self.assertEqual(theirs - ours, set())
+        extra = {name.split("@")[0] for name in ours - theirs}
+        want = {"emulatorCountersGet", "emulatorCountersReset", "emulatorFindingsCount"}
+        self.assertEqual(extra, want)
+
+    def test_soname(self) -> None:
+        done = subprocess.run(
+            ["readelf", "-d", str(self.ours())], capture_output=True, text=True, check=True
+        )
+        self.assertIn(f"soname: [{self.ours().name}]", done.stdout)
+
+    def test_program_that_binds_all_names_at_start(self) -> None:
+        run = emulate(program="plain_now")
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertIn("result 5", run.out)
+
+
+class Refusals(unittest.TestCase):
+    """Programs that `emulate` does not even start."""
+
+    def check(self, status: int, message: str, *arguments: str | Path) -> None:
+        run = emulate(*arguments)
+        self.assertEqual(run.status, status, run.err)
+        self.assertIn(message, run.err)
+        self.assertEqual(len(run.err.splitlines()), 1, "one message, on one line")
+
+    def test_missing(self) -> None:
+        self.check(127, "no such program", "no_such_program")
+        self.check(127, "No such file", "./no_such_program")
+
+    def test_in_this_directory_but_not_in_path(self) -> None:
+        self.check(127, "write ./plain", "plain")
+
+    def test_directory(self) -> None:
+        self.check(126, "is a directory", ".")
+
+    def test_not_executable(self) -> None:
+        path = options.build / "not_executable"
+        path.write_text("x")
+        path.chmod(0o644)
+        self.check(126, "chmod +x", path)
+
+    def test_not_a_program(self) -> None:
+        path = options.build / "script"
+        path.write_text("#!/bin/sh\ntrue\n")
+        path.chmod(0o755)
+        self.check(126, "not an ELF file", path)
+
+    def test_empty_file(self) -> None:
+        path = options.build / "empty_file"
+        path.write_bytes(b"")
+        path.chmod(0o755)
+        self.check(126, "not an ELF file", path)
+
+    def test_truncated_program(self) -> None:
+        path = options.build / "truncated_program"
+        path.write_bytes((options.build / "plain").read_bytes()[:100])
+        path.chmod(0o755)
+        run = emulate(path)
+        self.assertEqual(run.status, 126, run.err)
+
+    def test_other_machine(self) -> None:
+        path = damaged("arm", lambda data: struct.pack_into("<H", data, 18, 183))
+        self.check(126, "not built for x86-64", path)
+
+    def test_no_device_code(self) -> None:
+        self.check(126, "not a CUDA program", "true")
+
+    def test_static_runtime(self) -> None:
+        self.check(126, "nvcc -cudart shared", options.build / "plain_static")
+
+    def test_other_major_version(self) -> None:
+        ours = next(options.library.glob("libcudart.so.*")).name.encode()
+        other = ours[:-2] + b"11"
+
+        def change(data: bytearray) -> None:
+            data[:] = data.replace(ours, other)
+
+        self.check(126, f"needs {other.decode()}", damaged("other_version", change))
+
+    def test_wrong_options(self) -> None:
+        self.check(2, "no program given")
+        self.check(2, "unknown option --frob", "--frob", "x")
+        self.check(2, "--budget=many: a whole number", "--budget=many", "x")
+        self.check(2, "--devices=0: a whole number", "--devices=0", "x")
+        self.check(2, "--error-exitcode=256", "--error-exitcode=256", "x")
+        self.check(2, "needs a value", "--report")
+
+    def test_help(self) -> None:
+        run = emulate("--help")
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertIn("--error-exitcode", run.out)
+
+
+class Settings(unittest.TestCase):
+    """Environment variables of the library."""
+
+    def check(self, message: str, **environment: str) -> None:
+        run = emulate(program="plain", environment=environment)
+        self.assertEqual((run.status, run.out), (2, ""), run.err)
+        self.assertIn(message, run.err)
+
+    def test_malformed(self) -> None:
+        self.check("EMULATOR_BUDGET=1x", EMULATOR_BUDGET="1x")
+        self.check("EMULATOR_BUDGET=", EMULATOR_BUDGET="-5")
+        self.check("EMULATOR_DEVICES=17", EMULATOR_DEVICES="17")
+        self.check("EMULATOR_ERROR_EXITCODE=no", EMULATOR_ERROR_EXITCODE="no")
+        self.check("`bonds`", EMULATOR_CHECKS="bonds,race")
+
+    def test_unwritable_report(self) -> None:
+        self.check("/no/such/directory/r cannot be written", EMULATOR_REPORT="/no/such/directory/r")
+
+    def test_unknown_name_is_said(self) -> None:
+        run = emulate(program="plain", environment={"EMULATOR_CHECK": "none"})
+        self.assertIn("EMULATOR_CHECK is set", run.err)
+        self.assertEqual(run.status, 0)
+
+    def test_full_disk(self) -> None:
+        run = emulate("exit", program="endings", environment={"EMULATOR_REPORT": "/dev/full"})
+        self.assertIn("cannot be written: No space left", run.err)
+        self.assertEqual(run.status, 5)
+
+    def test_exponent_in_budget(self) -> None:
+        run = emulate("--budget=2e9", "./plain")
+        self.assertEqual((run.status, run.err), (0, ""))
+
+    def test_error_exit_code(self) -> None:
+        for ending in ("", "exit", "system", "read"):
+            run = emulate("--error-exitcode=42", "./endings", ending)
+            self.assertEqual(run.status, 42, ending)
+        run = emulate("--error-exitcode=42", "./plain")
+        self.assertEqual(run.status, 0)
+
+    def test_checks_none_finds_nothing(self) -> None:
+        run = emulate("--checks=none", "./endings")
+        self.assertEqual((run.status, run.err, run.findings), (0, "", []))
+
+    def test_counters_file(self) -> None:
+        path = options.build / "counters.json"
+        run = emulate(f"--counters={path}", "./plain")
+        self.assertEqual(run.status, 0, run.err)
+        totals = json.loads(path.read_text())["totals"]
+        self.assertEqual((totals["launches"], totals["threads"]), (1, 32))
+        self.assertEqual((totals["global_store_requests"], totals["global_store_bytes"]), (1, 128))
+        self.assertEqual((totals["device_allocations"], totals["device_frees"]), (1, 1))
+
+
+class Placement(unittest.TestCase):
+    """Where the emulator and the program lie."""
+
+    def test_rpath_to_the_real_library(self) -> None:
+        name = next(options.library.glob("libcudart.so.*")).name
+        fake = options.build / "other_library"
+        fake.mkdir(exist_ok=True)
+        # A library that cannot run anything: whoever loads it fails.
+        source = fake / "fake.c"
+        source.write_text("int nothing;\n")
+        subprocess.run(
+            ["cc", "-shared", f"-Wl,-soname,{name}", str(source), "-o", str(fake / name)],
+            check=True,
+        )
+        program = options.build / "plain_rpath"
+        flags = ["-Xlinker", f"--disable-new-dtags,-rpath={fake}"]
+        self.assertEqual(compile_program("plain.cu", program, [*PTX, *flags]), "")
+        run = emulate(program)
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertIn("result 5", run.out)
+
+    def test_paths_with_blanks(self) -> None:
+        place = options.build / "a path with blanks"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        for path in [options.library / "emulate", *options.library.glob("libcudart.so.*")]:
+            shutil.copy(path, place)
+        shutil.copy(options.build / "endings", place / "my program")
+        report = place / "my report"
+        done = subprocess.run(
+            [str(place / "emulate"), f"--report={report}", str(place / "my program"), "exit"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(json.loads(report.read_text())["code"], "out-of-bounds-global")
+
+    def test_without_emulate(self) -> None:
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(options.library)}
+        done = subprocess.run(
+            [str(options.build / "plain")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("result 5", done.stdout)
+
+
+class DamagedDeviceCode(unittest.TestCase):
+    """Device code that cannot be run: one message, an error code of CUDA, and no success."""
+
+    def check(self, program: Path | str, error: str, message: str) -> None:
+        run = emulate(options.build / program)
+        self.assertIn(f"launch {error}", run.out)
+        self.assertRegex(run.err, message)
+        self.assertEqual(run.status, 3, run.err)
+
+    def test_machine_code_only(self) -> None:
+        self.check("plain_sass", "cudaErrorNoKernelImageForDevice", "no PTX.*compute_75")
+
+    def test_unknown_opcodes(self) -> None:
+        run = emulate(program="unknown_opcode")
+        self.assertEqual(run.status, 3, run.err)
+        self.assertIn("good 1", run.out)
+        self.assertIn("odd cudaErrorNotSupported", run.out)
+        for word in ("`odd`", "frobnicate.s32", "wgmma.fence"):
+            self.assertIn(word, run.err)
+
+    def test_wrong_magic(self) -> None:
+        path = damaged("magic", lambda d: struct.pack_into("<I", d, fat_binary(d), 0x12345678))
+        self.check(path, "cudaErrorNoKernelImageForDevice", "not a fat binary")
+
+    def test_body_longer_than_the_file(self) -> None:
+        path = damaged("body", lambda d: struct.pack_into("<Q", d, fat_binary(d) + 8, 1 << 40))
+        self.check(path, "cudaErrorNoKernelImageForDevice", "damaged")
+
+    def test_truncated_entry(self) -> None:
+        path = damaged("entry", lambda d: struct.pack_into("<Q", d, fat_binary(d) + 24, 1 << 40))
+        self.check(path, "cudaErrorNoKernelImageForDevice", "truncated")
+
+    def test_no_entries(self) -> None:
+        path = damaged("no_entry", lambda d: struct.pack_into("<Q", d, fat_binary(d) + 8, 0))
+        self.check(path, "cudaErrorNoKernelImageForDevice", "PTX")
+
+    def test_ptx_cut_off(self) -> None:
+        def change(data: bytearray) -> None:
+            start = data.index(b".entry", fat_binary(data)) + 60
+            end = data.index(b"ret;", start) + 4
+            data[start:end] = bytes(end - start)
+
+        self.check(damaged("cut", change), "cudaErrorInvalidPtx", "PTX line [0-9]+")
+
+    def test_newer_ptx_that_is_understood(self) -> None:
+        def change(data: bytearray) -> None:
+            at = data.index(b".version 9.")
+            data[at : at + 12] = b".version 9.9"
+
+        run = emulate(damaged("newer", change))
+        self.assertEqual(run.status, 0, run.err)
+        self.assertIn("result 5", run.out)
+
+
+class Endings(unittest.TestCase):
+    """Findings come out once, however the program ends."""
+
+    def run_ending(self, ending: str, status: int, codes: list[str]) -> Outcome:
+        run = emulate(ending, program="endings")
+        self.assertEqual(run.status, status, run.err)
+        self.assertEqual(run.codes(), codes)
+        lines = blamed("endings.cu")
+        self.assertEqual(run.findings[0]["line"], lines["out-of-bounds-global"][0])
+        self.assertEqual(run.findings[0]["count"], 28)
+        return run
+
+    def check_text(self, run: Outcome, findings: int, summary: str) -> None:
+        heads = re.findall(r"^(?:error|warning)\[", run.err, re.MULTILINE)
+        self.assertEqual(len(heads), findings, run.err)
+        self.assertEqual(run.err.count("emulator: "), 1, run.err)
+        self.assertIn("emulator: " + summary, run.err)
+
+    def test_normal(self) -> None:
+        for ending, status in (("", 0), ("exit", 5), ("system", 0), ("fork", 0)):
+            with self.subTest(ending):
+                run = self.run_ending(ending, status, ["out-of-bounds-global"])
+                self.check_text(run, 1, "1 error in 1 launch\n")
+                self.assertIn("freed late", run.out)
+
+    def test_early(self) -> None:
+        for ending, status in (("quick_exit", 7), ("abort", -6), ("throw", -6), ("null", -11)):
+            with self.subTest(ending):
+                run = self.run_ending(ending, status, ["out-of-bounds-global"])
+                self.check_text(run, 1, "1 error in 1 launch (the program did not end normally)\n")
+
+    def test_exit_without_destructors_leaves_a_report(self) -> None:
+        self.run_ending("_exit", 6, ["out-of-bounds-global"])
+
+    def test_host_dereference(self) -> None:
+        lines = blamed("endings.cu")
+        says = {
+            "read": "host code reads `0x[0-9a-f]+`, byte 12 of device memory of 400 bytes",
+            "write": "host code writes to `0x[0-9a-f]+`, byte 396 of device memory of 400 bytes",
+            "memcpy": "host code reads",
+            "call": "host code calls a function at",
+            "freed": "host code writes to .* of freed device memory",
+        }
+        for ending, message in says.items():
+            with self.subTest(ending):
+                run = self.run_ending(ending, 139, ["out-of-bounds-global", "host-dereference"])
+                self.check_text(run, 2, "2 errors in 1 launch")
+                self.assertEqual(run.findings[1]["line"], lines[ending][0])
+                self.assertEqual(run.findings[1]["function"], "main")
+                self.assertRegex(run.findings[1]["message"], message)
+
+    def test_handlers_of_the_program_still_run(self) -> None:
+        both = ["out-of-bounds-global", "host-dereference"]
+        endings = {"handler_raises": -11, "handler_leaves": 33, "handler_puts_back": 139}
+        for ending, status in endings.items():
+            with self.subTest(ending):
+                run = self.run_ending(ending, status, both)
+                self.assertEqual(run.out.count("my handler"), 1)
+        run = self.run_ending("handler_jumps", 0, both)
+        self.assertIn("alive\nend of main", run.out)
+        self.check_text(run, 2, "2 errors in 1 launch\n")
+        self.assertEqual(run.findings[1]["line"], blamed("endings.cu")["handler"][0])
+
+    def test_faults_that_are_not_ours_are_left_alone(self) -> None:
+        run = self.run_ending("handler_null", 0, ["out-of-bounds-global"])
+        self.assertIn("my handler\nalive", run.out)
+
+    def test_nothing_to_say(self) -> None:
+        run = emulate(program="plain")
+        self.assertEqual((run.status, run.err, run.findings), (0, "", []))
+
+
+class HostLines(unittest.TestCase):
+    """API calls and launches are blamed on the user's line."""
+
+    def places(self, program: str) -> dict[str, list[int]]:
+        run = emulate(program=program)
+        found: dict[str, list[int]] = {}
+        for finding in run.findings:
+            self.assertEqual(finding["file"], "host_lines.cu", finding)
+            found.setdefault(finding["code"], []).append(finding["line"])
+        return {code: sorted(lines) for code, lines in found.items()}
+
+    def test_unoptimised(self) -> None:
+        self.assertEqual(self.places("host_lines"), blamed("host_lines.cu"))
+
+    def test_optimised(self) -> None:
+        self.assertEqual(self.places("host_lines_o2"), blamed("host_lines.cu"))
+
+    def test_without_debug_information(self) -> None:
+        run = emulate(program="host_lines_bare")
+        self.assertTrue(run.findings)
+        functions = {finding["function"] for finding in run.findings}
+        self.assertEqual({finding["file"] for finding in run.findings}, {"host_lines_bare"})
+        self.assertLessEqual({"main", "launches", "last", "Buffer"}, functions)
+
+
+class Groups(unittest.TestCase):
+    """API groups that are tested by a program which checks itself."""
+
+    def test_graphs_pools_and_occupancy(self) -> None:
+        run = emulate(program="graphs")
+        self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
+
+
+def compile_program(source: str, program: Path, flags: list[str]) -> str:
+    """Builds a program unless it is up to date; nvcc's complaint, or nothing."""
+    path = PROGRAMS / source
+    stamp = program.with_name(program.name + ".flags")
+    command = [options.nvcc, *flags, str(path), "-o", str(program)]
+    wanted = "\n".join(command)
+    if program.exists() and stamp.exists() and stamp.read_text() == wanted:
+        if program.stat().st_mtime > path.stat().st_mtime:
+            return ""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        stamp.write_text(wanted)
+        return ""
+    return f"{program.name}: {done.stderr.strip()}"
+
+
+def main() -> int:
+    """Builds the programs and runs the tests; 0 when all passed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--library", type=Path, required=True, help="directory of the emulator")
+    parser.add_argument("--build", type=Path, required=True, help="directory for the programs")
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("pattern", nargs="?", help="part of a test's name")
+    parser.parse_args(namespace=options)
+    options.library = options.library.resolve()
+    options.build = options.build.resolve()
+    options.build.mkdir(parents=True, exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = [
+            pool.submit(compile_program, source, options.build / name, flags)
+            for name, (source, flags) in BUILDS.items()
+        ]
+        complaints = [job.result() for job in jobs if job.result()]
+    if complaints:
+        print("\n".join(complaints), file=sys.stderr)
+        return 1
+    loader = unittest.defaultTestLoader
+    if options.pattern:
+        loader.testNamePatterns = [f"*{options.pattern}*"]
+    suite = loader.loadTestsFromModule(sys.modules[__name__])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(suite)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

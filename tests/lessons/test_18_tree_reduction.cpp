@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Lesson 18: every n is summed completely, in log n steps, without races and without atomics.
+//
+// Tolerance: none where the inputs are whole numbers of 1 to 8, since all partial sums then stay
+// below 2^24 and are exact in float, in any order. One level of the halving tree is one correctly
+// rounded addition for each element. Sums of fractions: n additions in any order are off by at most
+// n * 2^-24 * sum |x| (the first-order bound; ours is far below it). Outputs start as NaN.
+#include "lesson_test.h"
+#include "tree_reduction.h"
+
+#include <numeric>
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+
+int half_of(int n) {
+    return n - n / 2;
+}
+int blocks_of(int n) {
+    return n / kThreads + (n % kThreads != 0);
+}
+
+// Levels of a halving tree over n elements: log2(n) rounded up.
+int levels(int n) {
+    int count = 0;
+    while ((1ll << count) < n) ++count;
+    return count;
+}
+
+// n random whole numbers of 1 to 8: a lost one always shows.
+std::vector<float> whole_numbers(int n, uint64_t seed) {
+    const auto random = wb::random_ints(n, seed, 1, 8);
+    return {random.begin(), random.end()};
+}
+
+double exact_sum(const std::vector<float>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+void check_level(int n, int blocks, int threads) {
+    CAPTURE(n, blocks, threads);
+    // Behind the n elements lie as many again, which belong to nobody here.
+    const auto before = wb::random_floats(2 * size_t(n), 100 + n);
+    wb::GuardedBuffer<float> d_data(before, wb::guard(kGuard));
+    halve_on_grid(d_data.get(), n, blocks, threads);
+    CUDA_CHECK(cudaGetLastError());
+    auto want = before;
+    for (int i = 0; i < n - half_of(n); ++i) want[i] += before[half_of(n) + i];
+    CHECK_ARRAYS(d_data.download(), want);
+    CHECK(d_data.intact());
+}
+
+float halving_sum(const std::vector<float>& values) {
+    wb::GuardedBuffer<float> d_data(values, wb::guard(kGuard)), d_sum(1, wb::guard(kGuard));
+    sum_by_halving(d_data.get(), int(values.size()), d_sum.get());
+    CUDA_CHECK(cudaGetLastError());
+    const float sum = d_sum.download()[0];
+    CHECK(d_data.intact());
+    CHECK(d_sum.intact());
+    return sum;
+}
+
+void check_block_sums(const std::vector<float>& in) {
+    const int n = int(in.size());
+    CAPTURE(n);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(blocks_of(n), wb::guard(kGuard));
+    block_sums(d_in.get(), d_out.get(), n);
+    CUDA_CHECK(cudaGetLastError());
+    std::vector<float> want(blocks_of(n), 0.0f);
+    for (int i = 0; i < n; ++i) want[i / kThreads] += in[i];
+    CHECK_ARRAYS(d_out.download(), want);
+    CHECK_ARRAYS(d_in.download(), in);
+    CHECK(d_out.intact());
+}
+
+// The buffers of one call of tree_sum, each exactly as large as promised.
+struct TreeSum {
+    explicit TreeSum(const std::vector<float>& in)
+        : d_in(in, wb::guard(kGuard)), d_scratch(2 * blocks_of(int(in.size())), wb::guard(kGuard)),
+          d_sum(1, wb::guard(kGuard)) {}
+    float run() {
+        tree_sum(d_in.get(), int(d_in.size()), d_scratch.get(), d_sum.get());
+        CUDA_CHECK(cudaGetLastError());
+        return d_sum.download()[0];
+    }
+    wb::GuardedBuffer<float> d_in, d_scratch, d_sum;
+};
+
+float tree_sum_of(const std::vector<float>& in) {
+    TreeSum sum(in);
+    const float result = sum.run();
+    CHECK_ARRAYS(sum.d_in.download(), in);
+    CHECK(sum.d_scratch.intact());
+    CHECK(sum.d_sum.intact());
+    return result;
+}
+
+constexpr int kOnes[] = {1, 2, 3, 7, 1000, 1000000, (1 << 20) - 1, (1 << 20) + 1};
+
+// What the property tests look at: not a power of two, and three passes of block sums.
+constexpr int kCount = 100003;
+
+}  // namespace
+
+TEST_CASE("task 1: adds the upper half to the lower half", "[task1]") {
+    for (const int n : {2, 8, 64, 512, 4096}) check_level(n, (n + 511) / 512, 256);
+}
+
+TEST_CASE("task 1: leaves the middle element of an odd number alone", "[task1]") {
+    for (const int n : {1, 3, 7, 33, 255, 257, 513, 1001}) check_level(n, 5, 128);
+}
+
+TEST_CASE("task 1: threads without an addition do nothing", "[task1]") {
+    for (const int n : {1, 2, 6, 100, 1000}) {
+        check_level(n, 8, 256);
+        check_level(n, 1, 1024);
+    }
+}
+
+TEST_CASE("task 2: sums eight numbers in three steps", "[task2]") {
+    CHECK(halving_sum({3, 1, 7, 0, 4, 1, 6, 3}) == 25.0f);
+}
+
+TEST_CASE("task 2: sums any number of ones", "[task2]") {
+    const int n = GENERATE(from_range(std::begin(kOnes), std::end(kOnes)));
+    CAPTURE(n);
+    CHECK(halving_sum(std::vector<float>(n, 1.0f)) == float(n));
+}
+
+TEST_CASE("task 2: sums whole numbers exactly", "[task2]") {
+    const int n = GENERATE(0, 1, 2, 5, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 9973, 100003);
+    CAPTURE(n);
+    const auto values = whole_numbers(n, 200 + n);
+    CHECK(halving_sum(values) == float(exact_sum(values)));
+}
+
+TEST_CASE("task 2: launches nothing for an empty array", "[task2]") {
+    wb::DeviceBuffer<float> d_data(0), d_sum(1);
+    const auto counted = wb::count([&] { sum_by_halving(d_data.get(), 0, d_sum.get()); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    CHECK(d_sum.download()[0] == 0.0f);
+    if (counted) CHECK(counted->launches == 0);
+}
+
+TEST_CASE("task 3: sums the elements of each block when all blocks are full", "[task3]") {
+    for (const int blocks : {1, 2, 3, 17, 391})
+        check_block_sums(whole_numbers(blocks * kThreads, blocks));
+}
+
+TEST_CASE("task 3: sums the elements of each block when the last one is not full", "[task3]") {
+    for (const int n : {1, 2, 31, 33, 127, 129, 255, 257, 300, 511, 1000, 9973})
+        check_block_sums(whole_numbers(n, 300 + n));
+}
+
+TEST_CASE("task 3: nothing to do for an empty array", "[task3]") {
+    check_block_sums({});
+}
+
+TEST_CASE("task 4: sums what fits in one block", "[task4]") {
+    CHECK(tree_sum_of({3, 1, 7, 0, 4, 1, 6, 3}) == 25.0f);
+    const int n = GENERATE(0, 1, 2, 31, 32, 33, 255, 256);
+    CAPTURE(n);
+    const auto values = whole_numbers(n, 400 + n);
+    CHECK(tree_sum_of(values) == float(exact_sum(values)));
+}
+
+TEST_CASE("task 4: sums the sums of the blocks", "[task4]") {
+    const int n = GENERATE(257, 511, 512, 513, 1000, 9973, 65535, 65536);
+    CAPTURE(n);
+    const auto values = whole_numbers(n, 500 + n);
+    CHECK(tree_sum_of(values) == float(exact_sum(values)));
+}
+
+TEST_CASE("task 4: takes as many passes as it needs", "[task4]") {
+    const int n = GENERATE(65537, 100003, 300000);
+    CAPTURE(n);
+    const auto values = whole_numbers(n, 600 + n);
+    CHECK(tree_sum_of(values) == float(exact_sum(values)));
+}
+
+TEST_CASE("task 4: sums any number of ones", "[task4]") {
+    const int n = GENERATE(from_range(std::begin(kOnes), std::end(kOnes)));
+    CAPTURE(n);
+    CHECK(tree_sum_of(std::vector<float>(n, 1.0f)) == float(n));
+}
+
+TEST_CASE("task 4: sums fractions as well as float allows, and gives the same when asked again",
+          "[task4]") {
+    const auto values = wb::random_floats(50021, 7);
+    double magnitude = 0;
+    for (const float value : values) magnitude += std::fabs(value);
+    TreeSum sum(values);
+    const float first = sum.run();
+    const double bound = values.size() * 0x1p-24 * magnitude;
+    CHECK(std::fabs(first - exact_sum(values)) <= bound);
+    CHECK(sum.run() == first);
+}
+
+TEST_CASE("efficient: halving takes log n launches and n - 1 additions", "[efficient]") {
+    wb::DeviceBuffer<float> d_data(whole_numbers(kCount, 8)), d_sum(1);
+    const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches <= uint64_t(levels(kCount)));
+    CHECK(counted->global_store_bytes > 0);
+    CHECK(counted->global_store_bytes <= sizeof(float) * kCount);
+    CHECK(counted->global_load_bytes <= 2 * sizeof(float) * kCount);
+    CHECK(counted->global_atomics == 0);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient]") {
+    wb::DeviceBuffer<float> d_data(whole_numbers(kCount, 9)), d_sum(1);
+    const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
+    NEED_COUNTERS(counted);
+    REQUIRE(counted->blocks > 0);
+    const uint64_t block = counted->threads / counted->blocks;
+    CHECK(counted->threads < kCount + block * levels(kCount));
+    CHECK(counted->warp_instructions <= uint64_t(2) * kCount);  // serial code needs 6 or more each
+}
+
+TEST_CASE("efficient: the tree loads each number once and needs no atomics", "[efficient]") {
+    TreeSum sum(whole_numbers(kCount, 10));
+    const auto counted =
+        wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
+    NEED_COUNTERS(counted);
+    const uint64_t sums = blocks_of(kCount) + blocks_of(blocks_of(kCount)) + 1;
+    CHECK(counted->global_load_bytes >= sizeof(float) * kCount);
+    CHECK(counted->global_load_bytes <= sizeof(float) * (kCount + sums));
+    CHECK(counted->global_load_sectors <= (kCount + sums) / 8 + 8);
+    CHECK(counted->global_store_bytes <= sizeof(float) * sums);
+    CHECK(counted->global_atomics + counted->shared_atomics == 0);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: the threads at work sit side by side", "[efficient]") {
+    TreeSum sum(whole_numbers(kCount, 11));
+    const auto counted =
+        wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
+    NEED_COUNTERS(counted);
+    REQUIRE(counted->blocks > 0);
+    CHECK(counted->global_store_bytes > 0);
+    // Side by side, one warp only has idle lanes among working ones: in the levels of 16, 8, 4, 2
+    // and 1 additions, and one or two for each warp elsewhere. Scattered, nearly all warps have.
+    CHECK(counted->divergent_branches <= 16 * counted->blocks);
+    CHECK(counted->shared_load_conflicts + counted->shared_store_conflicts == 0);
+    CHECK(counted->warp_instructions <= uint64_t(8) * kCount);
+}
+
+TEST_CASE("efficient: one barrier for each level", "[efficient]") {
+    TreeSum sum(whole_numbers(kCount, 12));
+    const auto counted =
+        wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
+    NEED_COUNTERS(counted);
+    REQUIRE(counted->blocks > 0);
+    const uint64_t block = counted->threads / counted->blocks;
+    CHECK(counted->global_store_bytes > 0);
+    CHECK(counted->block_barriers <= (1 + levels(int(block))) * counted->blocks);
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+// Lesson 20: every value is counted once, in its own bin, and what lies outside by the rule.
+//
+// Tolerance: none, counts are whole numbers. A bin is defined by its real edges; the reference
+// works in double. Three float operations move x by less than 4 * 2^-24 * bins bin widths, 3e-4 for
+// 1200 bins, so random values keep 1e-3 bin widths away from inner edges: any way to compute the
+// bin that deserves the name agrees there. The edges themselves are tested where they are exact
+// floats.
+#include "histogram_rows_vs_atomics.h"
+#include "lesson_test.h"
+
+#include <limits>
+#include <numeric>
+
+namespace {
+
+using Counts = std::vector<unsigned>;
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr Overflow kRules[] = {Overflow::kDrop, Overflow::kClamp};
+constexpr int kBins[] = {1, 10, 64, 120, 1000, 1200};
+
+Axis masses_axis(int bins) {
+    return {bins, 0.0f, 120.0f};
+}
+
+double in_bins(float x, Axis axis) {
+    return (double(x) - axis.low) * axis.bins / (double(axis.high) - axis.low);
+}
+
+int bin_of(float x, Axis axis, Overflow overflow) {
+    if (std::isnan(x)) return kNoBin;
+    if (x < axis.low) return overflow == Overflow::kClamp ? 0 : kNoBin;
+    if (x >= axis.high) return overflow == Overflow::kClamp ? axis.bins - 1 : kNoBin;
+    return int(in_bins(x, axis));
+}
+
+// Moves what lies too close to an inner edge into its bin.
+void clear_of_edges(std::vector<float>& values, Axis axis) {
+    for (float& x : values) {
+        if (!(x >= axis.low && x < axis.high)) continue;
+        const double place = in_bins(x, axis), edge = std::nearbyint(place);
+        if (std::fabs(place - edge) < 1e-3)
+            x += (edge < axis.bins ? 0.25f : -0.25f) * (axis.high - axis.low) / axis.bins;
+    }
+}
+
+// n numbers like the masses of muon pairs in GeV: a third are the marker -1 for no pair, the rest a
+// falling background and the resonances at 0.782, 1.019, 3.097, 9.46 and 91.19. Then special
+// values.
+std::vector<float> masses(int n, uint64_t seed, Axis axis) {
+    std::vector<float> values(n);
+    for (int i = 0; i < n; ++i) {
+        const float kind = wb::uniform_float(seed, 3 * i), u = wb::uniform_float(seed, 3 * i + 1);
+        const float v = wb::uniform_float(seed, 3 * i + 2);
+        const float background = -25.0f * std::log(1.0f - u);
+        const float bell = std::sqrt(-2.0f * std::log(1.0f - u)) * std::cos(6.2831853f * v);
+        const int peak = std::min(4, int((kind - 0.7f) / 0.06f));
+        const float at[] = {0.782f, 1.019f, 3.097f, 9.46f, 91.19f};
+        const float width[] = {0.02f, 0.02f, 0.05f, 0.1f, 2.5f};
+        values[i] = kind < 0.33f ? -1.0f : kind < 0.7f ? background : at[peak] + width[peak] * bell;
+    }
+    clear_of_edges(values, axis);
+    const float tiny = axis.low == 0 ? 1e-40f : 1.03f;  // next to 0, which must be no inner edge
+    const float special[] = {axis.low,
+                             axis.high,
+                             std::nextafter(axis.high, axis.low),
+                             -0.05f,
+                             kNan,
+                             kInfinity,
+                             -kInfinity,
+                             tiny,
+                             -tiny,
+                             1e30f,
+                             -1e30f,
+                             -0.0f};
+    for (size_t i = 0; i < std::size(special) && 7 * i < values.size(); ++i)
+        values[7 * i] = special[i];
+    return values;
+}
+
+Counts histogram(const std::vector<float>& values, Axis axis, Overflow overflow) {
+    Counts counts(axis.bins, 0u);
+    for (const float x : values) {
+        const int bin = bin_of(x, axis, overflow);
+        if (bin != kNoBin) ++counts[bin];
+    }
+    return counts;
+}
+
+Counts random_counts(size_t n, uint64_t seed) {
+    const auto random = wb::random_ints(n, seed, 0, 1000);
+    return {random.begin(), random.end()};
+}
+
+Counts plus(Counts a, const Counts& b) {
+    for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+}
+
+uint64_t total(const Counts& counts) {
+    return std::accumulate(counts.begin(), counts.end(), uint64_t(0));
+}
+
+void check_same(const Counts& got, const Counts& want) {
+    CHECK_ARRAYS(
+        got, want, [](size_t) { return 0.0; }, "bin");
+}
+
+void check_fill_rows(int n, Axis axis, Overflow overflow) {
+    CAPTURE(n, axis.bins, int(overflow));
+    const auto x = masses(n, 100 + n, axis);
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<unsigned> d_rows(Counts(size_t(kRows) * axis.bins, 0u), wb::guard(kGuard));
+    fill_rows(d_x.get(), n, axis, overflow, d_rows.get());
+    CUDA_CHECK(cudaGetLastError());
+    const Counts rows = d_rows.download();
+    Counts sums(axis.bins, 0u);
+    for (size_t i = 0; i < rows.size(); ++i) sums[i % axis.bins] += rows[i];
+    check_same(sums, histogram(x, axis, overflow));
+    CHECK(d_rows.intact());
+}
+
+void check_add_rows(int rows, int bins) {
+    CAPTURE(rows, bins);
+    const Counts before = random_counts(bins, 1), in = random_counts(size_t(rows) * bins, 2 + bins);
+    wb::GuardedBuffer<unsigned> d_rows(in, wb::guard(kGuard)), d_counts(before, wb::guard(kGuard));
+    add_rows(d_rows.get(), rows, bins, d_counts.get());
+    CUDA_CHECK(cudaGetLastError());
+    Counts want = before;
+    for (size_t i = 0; i < in.size(); ++i) want[i % bins] += in[i];
+    check_same(d_counts.download(), want);
+    CHECK_ARRAYS(d_rows.download(), in);
+    CHECK(d_counts.intact());
+}
+
+// One histogram function, with the rows that it may need, each buffer exactly as large as promised.
+struct Method {
+    bool by_rows;
+    void run(wb::GuardedBuffer<float>& d_x, Axis axis, Overflow overflow,
+             wb::GuardedBuffer<unsigned>& d_counts) {
+        const int n = int(d_x.size());
+        if (by_rows) {
+            wb::GuardedBuffer<unsigned> d_rows(size_t(kRows) * axis.bins, wb::guard(kGuard));
+            histogram_rows(d_x.get(), n, axis, overflow, d_rows.get(), d_counts.get());
+            CUDA_CHECK(cudaGetLastError());
+            CHECK(d_rows.intact());
+        } else {
+            histogram_atomics(d_x.get(), n, axis, overflow, d_counts.get());
+            CUDA_CHECK(cudaGetLastError());
+        }
+        CHECK(d_counts.intact());
+    }
+};
+
+void check_histogram(Method method, const std::vector<float>& x, Axis axis, Overflow overflow) {
+    CAPTURE(x.size(), axis.bins, int(overflow));
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<unsigned> d_counts(Counts(axis.bins, 0u), wb::guard(kGuard));
+    method.run(d_x, axis, overflow, d_counts);
+    check_same(d_counts.download(), histogram(x, axis, overflow));
+}
+
+void check_sizes(Method method) {
+    for (const int n : {0, 1, 31, 33, 255, 257, 1000, 1023, 1025, 9973})
+        check_histogram(
+            method, masses(n, 200 + n, masses_axis(120)), masses_axis(120), kRules[n % 2]);
+}
+
+void check_axes(Method method) {
+    for (const Overflow rule : kRules) {
+        for (const int bins : kBins)
+            check_histogram(method, masses(5003, bins, masses_axis(bins)), masses_axis(bins), rule);
+        const Axis symmetric{64, -4.0f, 4.0f};
+        check_histogram(method, masses(5003, 3, symmetric), symmetric, rule);
+    }
+}
+
+// Adds twice to counts that are not zero, then once more after a reset.
+void check_adds(Method method) {
+    const Axis axis = masses_axis(120);
+    const auto x = masses(3001, 300, axis);
+    const Counts before = random_counts(axis.bins, 4);
+    const Counts once = histogram(x, axis, Overflow::kDrop);
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<unsigned> d_counts(before, wb::guard(kGuard));
+    method.run(d_x, axis, Overflow::kDrop, d_counts);
+    check_same(d_counts.download(), plus(before, once));
+    method.run(d_x, axis, Overflow::kDrop, d_counts);
+    check_same(d_counts.download(), plus(plus(before, once), once));
+    CUDA_CHECK(cudaMemset(d_counts.get(), 0, axis.bins * sizeof(unsigned)));
+    method.run(d_x, axis, Overflow::kDrop, d_counts);
+    check_same(d_counts.download(), once);
+}
+
+constexpr Method kByRows{true}, kByAtomics{false};
+
+// What the property tests look at.
+constexpr int kCount = 50000;
+
+}  // namespace
+
+TEST_CASE("task 1: finds the bin of a mass", "[task1]") {
+    CHECK(bin_index(91.19f, masses_axis(120), Overflow::kDrop) == 91);
+    CHECK(bin_index(91.19f, masses_axis(1200), Overflow::kDrop) == 911);
+    for (const Overflow rule : kRules) {
+        for (const Axis axis : {masses_axis(1),
+                                masses_axis(64),
+                                masses_axis(1200),
+                                Axis{1000, -4.0f, 4.0f},
+                                Axis{7, 250.0f, 251.0f}}) {
+            auto x = wb::random_floats(2000, axis.bins, axis.low, axis.high);
+            clear_of_edges(x, axis);
+            std::vector<int> got, want;
+            for (const float value : x) {
+                got.push_back(bin_index(value, axis, rule));
+                want.push_back(bin_of(value, axis, rule));
+            }
+            CAPTURE(axis.bins, axis.low, axis.high, int(rule));
+            CHECK_ARRAYS(got, want);
+        }
+    }
+}
+
+TEST_CASE("task 1: drops what lies outside", "[task1]") {
+    const Axis axis = masses_axis(GENERATE(1, 120, 1200));
+    const float x =
+        GENERATE(-1.0f, -0.05f, -1e-40f, -1e30f, -kInfinity, 120.0f, 120.5f, 1e30f, kInfinity);
+    CAPTURE(x, axis.bins);
+    CHECK(bin_index(x, axis, Overflow::kDrop) == kNoBin);
+    CHECK(bin_index(axis.low, axis, Overflow::kDrop) == 0);
+}
+
+TEST_CASE("task 1: clamps what lies outside", "[task1]") {
+    const Axis axis = masses_axis(GENERATE(1, 120, 1200));
+    const float below = GENERATE(-1.0f, -0.05f, -1e-40f, -1e30f, -kInfinity);
+    const float above = GENERATE(120.0f, 120.5f, 1e30f, kInfinity);
+    CAPTURE(below, above, axis.bins);
+    CHECK(bin_index(below, axis, Overflow::kClamp) == 0);
+    CHECK(bin_index(above, axis, Overflow::kClamp) == axis.bins - 1);
+}
+
+TEST_CASE("task 1: a NaN has no bin", "[task1]") {
+    const Axis axis = GENERATE(Axis{120, 0.0f, 120.0f}, Axis{1, -4.0f, 4.0f});
+    for (const Overflow rule : kRules) {
+        CHECK(bin_index(kNan, axis, rule) == kNoBin);
+        CHECK(bin_index(-kNan, axis, rule) == kNoBin);
+        CHECK(bin_index(axis.low, axis, rule) == 0);
+    }
+}
+
+TEST_CASE("task 1: the last float below the end is in the last bin", "[task1]") {
+    for (const Overflow rule : kRules) {
+        std::vector<int> got, want;
+        for (const auto& [low, high] : {std::pair{0.0f, 120.0f}, {-4.0f, 4.0f}, {0.0f, 1.0f}}) {
+            for (int bins = 1; bins <= 4096; ++bins) {
+                got.push_back(bin_index(std::nextafter(high, low), {bins, low, high}, rule));
+                want.push_back(bins - 1);
+            }
+        }
+        CHECK_ARRAYS(got, want);
+    }
+}
+
+TEST_CASE("task 1: a value on an edge belongs to the bin above", "[task1]") {
+    for (const auto& [low, high] : {std::pair{0.0f, 120.0f}, {-4.0f, 4.0f}}) {
+        std::vector<int> got, want;
+        for (int bins = 1; bins <= 256; ++bins) {
+            for (int k = 0; k < bins; ++k) {
+                const float edge = low + float((double(high) - low) * k / bins);
+                if (in_bins(edge, {bins, low, high}) != k) continue;  // this edge is no float
+                got.push_back(bin_index(edge, {bins, low, high}, Overflow::kDrop));
+                want.push_back(k);
+            }
+        }
+        CHECK_ARRAYS(got, want);
+    }
+}
+
+TEST_CASE("task 2: counts each element in one of the rows", "[task2]") {
+    for (const int n : {0, 1, 33, 1000, 1023, 1024, 1025, 2048, 9973})
+        check_fill_rows(n, masses_axis(120), kRules[n % 2]);
+    for (const int bins : kBins) check_fill_rows(3001, masses_axis(bins), Overflow::kDrop);
+}
+
+TEST_CASE("task 2: counts nothing when everything is dropped", "[task2]") {
+    check_fill_rows(5000, {120, 200.0f, 220.0f}, Overflow::kClamp);
+    check_fill_rows(5000, {120, 2e30f, 4e30f}, Overflow::kDrop);
+}
+
+TEST_CASE("task 3: adds the rows, column by column", "[task3]") {
+    for (const int bins : {1, 31, 32, 33, 120, 255, 256, 257, 1200})
+        for (const int rows : {1, 2, 33, 100}) check_add_rows(rows, bins);
+    check_add_rows(kRows, 120);
+}
+
+TEST_CASE("task 4: counts arrays of any length by rows", "[task4]") {
+    check_sizes(kByRows);
+}
+
+TEST_CASE("task 4: counts with any number of bins by rows", "[task4]") {
+    check_axes(kByRows);
+}
+
+TEST_CASE("task 4: adds to what is there, by rows", "[task4]") {
+    check_adds(kByRows);
+}
+
+TEST_CASE("task 5: counts arrays of any length with atomics", "[task5]") {
+    check_sizes(kByAtomics);
+}
+
+TEST_CASE("task 5: counts with any number of bins with atomics", "[task5]") {
+    check_axes(kByAtomics);
+}
+
+TEST_CASE("task 5: adds to what is there, with atomics", "[task5]") {
+    check_adds(kByAtomics);
+}
+
+TEST_CASE("task 5: counts a hundred thousand equal values", "[task5]") {
+    const Axis axis = masses_axis(GENERATE(1, 120));
+    const std::vector<float> x(100000, 91.25f);
+    check_histogram(kByAtomics, x, axis, Overflow::kDrop);
+    CHECK(total(histogram(x, axis, Overflow::kDrop)) == x.size());
+}
+
+TEST_CASE("efficient: rows need no atomics and no memory of their own", "[efficient]") {
+    const Axis axis = masses_axis(120);
+    const auto x = masses(kCount, 5, axis);
+    const uint64_t counted_values = total(histogram(x, axis, Overflow::kDrop));
+    const uint64_t cells = uint64_t(kRows) * axis.bins;
+    wb::DeviceBuffer<float> d_x(x);
+    wb::DeviceBuffer<unsigned> d_rows(cells), d_counts(Counts(axis.bins, 0u));
+    const auto counted = wb::count([&] {
+        histogram_rows(d_x.get(), kCount, axis, Overflow::kDrop, d_rows.get(), d_counts.get());
+    });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_atomics + counted->shared_atomics == 0);
+    CHECK(counted->device_allocations == 0);
+    CHECK(counted->device_to_host_bytes == 0);
+    CHECK(counted->global_load_bytes >= 4 * (kCount + cells));
+    CHECK(counted->global_load_bytes <= 4 * (kCount + counted_values + cells + axis.bins));
+}
+
+TEST_CASE("efficient: neighbouring threads load neighbouring elements into the rows",
+          "[efficient]") {
+    // Nothing is in range, so that the elements are all that is loaded.
+    const Axis far_away{120, 1000.0f, 1120.0f};
+    wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 6));
+    wb::DeviceBuffer<unsigned> d_rows(Counts(size_t(kRows) * far_away.bins, 0u));
+    const auto counted =
+        wb::count([&] { fill_rows(d_x.get(), kCount, far_away, Overflow::kDrop, d_rows.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_bytes == 4 * kCount);
+    CHECK(counted->global_load_sectors <= kCount / 8 + 1);
+    CHECK(counted->threads == kRows);
+}
+
+TEST_CASE("efficient: neighbouring threads add neighbouring columns", "[efficient]") {
+    const int rows = 200, bins = 1200;
+    const uint64_t cells = uint64_t(rows) * bins;
+    wb::DeviceBuffer<unsigned> d_rows(random_counts(cells, 7)), d_counts(Counts(bins, 0u));
+    const auto counted = wb::count([&] { add_rows(d_rows.get(), rows, bins, d_counts.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_bytes >= 4 * cells);
+    CHECK(counted->global_load_bytes <= 4 * (cells + bins));
+    CHECK(counted->global_load_sectors <= (cells + bins) / 8);
+    CHECK(counted->global_store_bytes <= 4 * bins);
+    CHECK(counted->global_atomics == 0);
+    CHECK(counted->warp_instructions <= cells);  // serial code needs 4 or more for each
+}
+
+TEST_CASE("efficient: one atomic for each counted element and no plain store", "[efficient]") {
+    const Axis axis = masses_axis(1200);
+    const auto x = masses(kCount, 8, axis);
+    wb::DeviceBuffer<float> d_x(x);
+    wb::DeviceBuffer<unsigned> d_counts(Counts(axis.bins, 0u));
+    const auto counted = wb::count(
+        [&] { histogram_atomics(d_x.get(), kCount, axis, Overflow::kDrop, d_counts.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_load_bytes == 4 * kCount);
+    CHECK(counted->global_load_sectors <= kCount / 8 + 1);
+    CHECK(counted->global_store_bytes == 0);
+    CHECK(counted->global_atomics > 0);
+    CHECK(counted->global_atomics <= total(histogram(x, axis, Overflow::kDrop)));
+    CHECK(counted->warp_instructions <= uint64_t(3) * kCount);  // serial code needs 15 or more each
+    CHECK(counted->device_to_host_bytes == 0);
+}

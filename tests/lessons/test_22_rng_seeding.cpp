@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+// Lesson 22: the right words, and streams that have nothing to do with each other.
+//
+// Tolerance: words and fractions are compared exactly. Statistics are bounded at 5 sigma, with the
+// formula of sigma beside each; the seeds are fixed, so a run never depends on luck. The value of
+// pi is not looked at: streams that are all alike give it too. What is looked at is how estimates
+// scatter.
+#include <array>
+#include <set>
+#include <unordered_set>
+
+#include "lesson_test.h"
+#include "rng_seeding.h"
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+constexpr uint64_t kSeed = 0x0123456789ABCDEFull;
+
+// Philox4x32-10 once more, on arrays.
+std::array<uint32_t, 4> reference_block(std::array<uint32_t, 4> c, uint32_t k0, uint32_t k1) {
+    for (int round = 0; round < 10; ++round) {
+        const uint64_t even = uint64_t(c[0]) * 3528531795u, odd = uint64_t(c[2]) * 3449720151u;
+        c = {uint32_t(odd >> 32) ^ c[1] ^ (k0 + round * 2654435769u),
+             uint32_t(odd),
+             uint32_t(even >> 32) ^ c[3] ^ (k1 + round * 3144134277u),
+             uint32_t(even)};
+    }
+    return c;
+}
+
+uint32_t reference_word(uint64_t seed, uint64_t stream, uint64_t position) {
+    const uint64_t index = position / 4;
+    return reference_block(
+        {uint32_t(index), uint32_t(index >> 32), uint32_t(stream), uint32_t(stream >> 32)},
+        uint32_t(seed),
+        uint32_t(seed >> 32))[position % 4];
+}
+
+float reference_draw(uint64_t seed, uint64_t stream, uint64_t position) {
+    return float(reference_word(seed, stream, position) >> 8) / 16777216.0f;
+}
+
+bool same(uint4 got, std::array<uint32_t, 4> want) {
+    UNSCOPED_INFO(std::hex << "got  " << got.x << " " << got.y << " " << got.z << " " << got.w);
+    UNSCOPED_INFO(std::hex << "want " << want[0] << " " << want[1] << " " << want[2] << " "
+                           << want[3]);
+    return std::array<uint32_t, 4>{got.x, got.y, got.z, got.w} == want;
+}
+
+// Draws of several streams, one row each.
+using Rows = std::vector<std::vector<float>>;
+
+// Points as they lie on the device, as floats: x, y of point 0 of all streams, then point 1 ...
+using Points = std::vector<float>;
+
+Points flat(const std::vector<float2>& points) {
+    Points out;
+    for (const float2 point : points) out.insert(out.end(), {point.x, point.y});
+    return out;
+}
+
+Rows rows_of(const Points& points, int streams) {
+    Rows rows(streams);
+    for (size_t i = 0; i < points.size(); ++i) rows[i / 2 % streams].push_back(points[i]);
+    return rows;
+}
+
+Points joined(Points first, const Points& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+// The student's task 4 in one object: a number of streams and where each of them is.
+struct PhiloxPoints {
+    PhiloxPoints(uint64_t seed, uint64_t first, int streams, int threads, uint64_t start = 0)
+        : seed(seed), first(first), streams(streams), threads(threads),
+          d_positions(std::vector<uint64_t>(streams, start), wb::guard(kGuard)) {}
+    Points next(int points) {
+        wb::GuardedBuffer<float2> d_points(size_t(streams) * points, wb::guard(kGuard));
+        draw_points(seed, first, d_positions.get(), d_points.get(), streams, points, threads);
+        CUDA_CHECK(cudaGetLastError());
+        const Points out = flat(d_points.download());
+        CHECK(d_points.intact());
+        CHECK(d_positions.intact());
+        return out;
+    }
+    // Every position must have moved from `start` by `draws`.
+    void check_moved(uint64_t start, uint64_t draws) const {
+        std::vector<uint64_t> moved = d_positions.download();
+        for (uint64_t& position : moved) position -= start;
+        CHECK_ARRAYS(
+            moved,
+            std::vector<uint64_t>(streams, draws),
+            [](size_t) { return 0.0; },
+            "draws counted in stream");
+    }
+    uint64_t seed, first;
+    int streams, threads;
+    wb::GuardedBuffer<uint64_t> d_positions;
+};
+
+// Task 5 likewise.
+struct CurandPoints {
+    CurandPoints(uint64_t seed, uint64_t first, int streams, int threads)
+        : streams(streams), threads(threads), d_states(streams * kCurandStateBytes) {
+        curand_start(seed, first, states(), streams, threads);
+        CUDA_CHECK(cudaGetLastError());
+    }
+    Points next(int points) {
+        wb::GuardedBuffer<float2> d_points(size_t(streams) * points, wb::guard(kGuard));
+        curand_points(states(), d_points.get(), streams, points, threads);
+        CUDA_CHECK(cudaGetLastError());
+        const Points out = flat(d_points.download());
+        CHECK(d_points.intact());
+        return out;
+    }
+    curandStatePhilox4_32_10* states() {
+        return reinterpret_cast<curandStatePhilox4_32_10*>(d_states.get());
+    }
+    int streams, threads;
+    wb::DeviceBuffer<unsigned char> d_states;
+};
+
+// --- The battery ------------------------------------------------------------------------------
+
+// Checks that low <= value <= high; a NaN does not.
+void check_within(const std::string& what, double value, double low, double high) {
+    INFO(what << ": " << value << ", allowed " << low << " to " << high);
+    CHECK((value >= low && value <= high));
+}
+
+void check_range(const Rows& rows) {
+    size_t outside = 0, count = 0;
+    for (const auto& row : rows) {
+        count += row.size();
+        for (const float draw : row) outside += !(draw >= 0 && draw <= 1);
+    }
+    INFO(outside << " of " << count << " draws never written, or outside [0, 1]");
+    REQUIRE(outside == 0);
+}
+
+// Whether all draws together are uniform: mean, variance, and chi2 of 100 bins.
+void check_uniform(const Rows& rows) {
+    std::vector<double> bins(100);
+    double count = 0, sum = 0, squares = 0;
+    for (const auto& row : rows) {
+        for (const float draw : row) {
+            ++count;
+            sum += draw;
+            squares += (draw - 0.5) * (draw - 0.5);
+            ++bins[std::min(99, int(draw * 100))];
+        }
+    }
+    const double mean_sigma = std::sqrt(1 / (12 * count));
+    check_within("mean of all draws", sum / count, 0.5 - 5 * mean_sigma, 0.5 + 5 * mean_sigma);
+    const double variance = 1 / 12.0, sigma = std::sqrt(1 / (180 * count));
+    check_within(
+        "variance of all draws", squares / count, variance - 5 * sigma, variance + 5 * sigma);
+    double chi2 = 0;  // 99 degrees of freedom: mean 99, sigma sqrt(2 * 99)
+    for (const double bin : bins) chi2 += (bin - count / 100) * (bin - count / 100) / (count / 100);
+    const double chi2_sigma = std::sqrt(2 * 99.0);
+    check_within("chi2 of 100 bins", chi2, 99 - 5 * chi2_sigma, 99 + 5 * chi2_sigma);
+}
+
+// Whether draw k of a stream says anything about draw k of the next stream.
+void check_neighbours(const Rows& rows) {
+    const size_t length = rows[0].size(), pairs = rows.size() - 1;
+    size_t fewest = pairs;
+    for (size_t k = 0; k < length; ++k) {
+        std::set<float> differences;  // modulo 1
+        for (size_t s = 1; s < rows.size(); ++s) {
+            const float difference = rows[s][k] - rows[s - 1][k];
+            differences.insert(difference < 0 ? difference + 1 : difference);
+        }
+        fewest = std::min(fewest, differences.size());
+    }
+    check_within("distinct differences between neighbouring streams, at one draw",
+                 double(fewest),
+                 0.9 * double(pairs),
+                 double(pairs));
+    double all = 0, worst = 0;  // 12 times a product of deviations has mean 0 and sigma 1
+    for (size_t s = 1; s < rows.size(); ++s) {
+        double sum = 0;
+        for (size_t k = 0; k < length; ++k) sum += 12 * (rows[s][k] - 0.5) * (rows[s - 1][k] - 0.5);
+        worst = std::max(worst, std::fabs(sum / double(length)));
+        all += sum;
+    }
+    const double count = double(pairs * length), bound = 5 / std::sqrt(count);
+    check_within("correlation of the worst pair of neighbouring streams",
+                 worst,
+                 0,
+                 5 / std::sqrt(double(length)));
+    check_within("correlation of neighbouring streams", all / count, -bound, bound);
+}
+
+// Whether two successive draws of a stream are alike, or go together.
+void check_successive(const Rows& rows) {
+    double equal = 0, sum = 0, count = 0;
+    for (const auto& row : rows) {
+        for (size_t k = 0; k + 1 < row.size(); ++k, ++count) {
+            equal += row[k] == row[k + 1];  // 24 bits: by chance once in 16 million
+            sum += 12 * (row[k] - 0.5) * (row[k + 1] - 0.5);
+        }
+    }
+    check_within("draws that equal the draw before them", equal, 0, 1);
+    const double bound = 5 / std::sqrt(count);
+    check_within("correlation of successive draws", sum / count, -bound, bound);
+}
+
+// Counts runs of three draws (72 bits: a chance of 1e-12 in all) that have come before, anywhere.
+size_t repeats(const std::vector<Rows>& seeds) {
+    std::unordered_set<uint64_t> seen;
+    size_t again = 0;
+    for (const Rows& rows : seeds) {
+        for (const auto& row : rows) {
+            for (size_t k = 0; k + 2 < row.size(); ++k) {
+                uint64_t hash = 0;
+                for (size_t j = k; j < k + 3; ++j)
+                    hash = wb::splitmix64(hash ^ uint64_t(row[j] * 16777216.0f));
+                again += !seen.insert(hash).second;
+            }
+        }
+    }
+    return again;
+}
+
+// All of the above. `seeds` holds the streams of each of several seeds.
+void check_independent(const std::vector<Rows>& seeds) {
+    for (const Rows& rows : seeds) check_range(rows);
+    check_within("runs of three draws that occur again, in a stream or seed elsewhere",
+                 double(repeats(seeds)),
+                 0,
+                 0);
+    for (const Rows& rows : seeds) {
+        check_neighbours(rows);
+        check_successive(rows);
+        check_uniform(rows);
+    }
+}
+
+// chi2 / 64 of the hits in the quarter circle, over 64 seeds with 4096 streams of one point each:
+// about 1 when streams are independent; sigma is sqrt(2 / 64) = 0.18. Streams that repeat each
+// other scatter more, streams that are spread by a rule scatter less.
+template <class Source>
+void check_scatter() {
+    const int batches = 64, streams = 4096;
+    const double p = std::atan(1.0);
+    double chi2 = 0;
+    for (int batch = 0; batch < batches; ++batch) {
+        const Points points = Source(kSeed + batch, 0, streams, 256).next(1);
+        double hits = 0;
+        for (size_t i = 0; i < points.size(); i += 2)
+            hits += points[i] * points[i] + points[i + 1] * points[i + 1] < 1;
+        chi2 += (hits - streams * p) * (hits - streams * p) / (streams * p * (1 - p));
+    }
+    check_within("chi2 / 64 of 64 batches", chi2 / batches, 0.55, 1.6);
+}
+
+template <class Source>
+void check_shapes() {
+    const int streams = 1000, points = 3;
+    const Points want = Source(kSeed, 0, streams, 256).next(points);
+    const Rows rows = rows_of(want, streams);
+    check_range(rows);
+    for (const int threads : {32, 250, 1000, 1024})
+        CHECK_ARRAYS(Source(kSeed, 0, streams, threads).next(points), want);
+    const Points tail = Source(kSeed, 300, streams - 300, 256).next(points);
+    const bool same_streams = rows_of(tail, streams - 300) == Rows(rows.begin() + 300, rows.end());
+    INFO("streams 300 to 999, once from a launch that begins with stream 0, once on their own");
+    CHECK(same_streams);
+}
+
+template <class Source>
+void check_continues() {
+    const int streams = 300;
+    const Points whole = Source(kSeed, 0, streams, 256).next(10);
+    check_range(rows_of(whole, streams));
+    Source source(kSeed, 0, streams, 256);
+    Points parts = source.next(1);
+    for (const int points : {3, 0, 2, 4}) parts = joined(parts, source.next(points));
+    INFO("five launches, of 1, 3, 0, 2 and 4 points, against one launch of 10");
+    CHECK_ARRAYS(parts, whole);
+}
+
+}  // namespace
+
+TEST_CASE("task 1: philox gives the published answers", "[task1]") {
+    CHECK(same(philox({0, 0, 0, 0}, {0, 0}), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+    CHECK(same(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+               {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+    CHECK(same(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+               {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST_CASE("task 1: philox is right for any counter and key", "[task1]") {
+    for (uint64_t i = 0; i < 1000; ++i) {
+        uint32_t r[6];
+        for (int j = 0; j < 6; ++j) r[j] = uint32_t(wb::splitmix64(6 * i + j));
+        CAPTURE(i);
+        REQUIRE(same(philox({r[0], r[1], r[2], r[3]}, {r[4], r[5]}),
+                     reference_block({r[0], r[1], r[2], r[3]}, r[4], r[5])));
+    }
+}
+
+TEST_CASE("task 2: finds the word at a position", "[task2]") {
+    CHECK(random_word(0, 0, 0) == 0x6627e8d5);
+    CHECK(random_word(0, 0, 1) == 0xe169c58d);
+    CHECK(random_word(0, 0, 3) == 0x9b00dbd8);
+    for (uint64_t position = 0; position < 40; ++position) {
+        CAPTURE(position);
+        REQUIRE(random_word(kSeed, 7, position) == reference_word(kSeed, 7, position));
+    }
+}
+
+TEST_CASE("task 2: uses all 64 bits of seed, stream and position", "[task2]") {
+    const uint64_t value = GENERATE(1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, 1ull << 63);
+    CAPTURE(value);
+    CHECK(random_word(value, 2, 3) == reference_word(value, 2, 3));
+    CHECK(random_word(1, value, 3) == reference_word(1, value, 3));
+    for (const uint64_t position : {value, 4 * value, 4 * value - 1})
+        CHECK(random_word(1, 2, position) == reference_word(1, 2, position));
+    CHECK(random_word(~value, ~value, ~value) == reference_word(~value, ~value, ~value));
+}
+
+TEST_CASE("task 3: fills a matrix on any grid", "[task3]") {
+    const auto [streams, draws] = GENERATE(
+        table<int, int>({{1, 1}, {1, 1000}, {1000, 1}, {3, 7}, {33, 31}, {10, 64}, {257, 40}}));
+    std::vector<float> want;
+    for (int s = 0; s < streams; ++s)
+        for (int k = 0; k < draws; ++k) want.push_back(reference_draw(kSeed, s, k));
+    for (const auto& [blocks, threads] :
+         {std::pair(1, 1), {1, 32}, {4, 250}, {20, 256}, {64, 1024}}) {
+        if (blocks * threads == 1 && want.size() > 1000) continue;
+        CAPTURE(streams, draws, blocks, threads);
+        wb::GuardedBuffer<float> d_out(want.size(), wb::guard(kGuard));
+        fill(kSeed, d_out.get(), streams, draws, blocks, threads);
+        CUDA_CHECK(cudaGetLastError());
+        CHECK_ARRAYS(d_out.download(), want);
+        CHECK(d_out.intact());
+    }
+}
+
+TEST_CASE("task 3: writes 10,000 rows with 10,240 threads", "[task3]") {
+    const int streams = 10000, draws = 9;
+    std::vector<float> want;
+    for (int s = 0; s < streams; ++s)
+        for (int k = 0; k < draws; ++k) want.push_back(reference_draw(5, s, k));
+    wb::GuardedBuffer<float> d_out(want.size(), wb::guard(300 * draws));
+    fill(5, d_out.get(), streams, draws, 40, 256);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_out.download(), want);
+    CHECK(d_out.intact());
+}
+
+TEST_CASE("task 3: the rows are independent", "[task3]") {
+    const int streams = 400, draws = 128;
+    std::vector<Rows> seeds;
+    for (const uint64_t seed : {kSeed, kSeed + 1}) {
+        wb::DeviceBuffer<float> d_out(streams * draws);
+        fill(seed, d_out.get(), streams, draws, 40, 256);
+        const std::vector<float> out = d_out.download();
+        Rows rows;
+        for (int s = 0; s < streams; ++s)
+            rows.emplace_back(out.begin() + s * draws, out.begin() + (s + 1) * draws);
+        seeds.push_back(rows);
+    }
+    check_independent(seeds);
+}
+
+TEST_CASE("task 4: draws the promised points", "[task4]") {
+    const int streams = GENERATE(1, 31, 33, 250, 1000);
+    const uint64_t start = GENERATE(0, 1, 2, 3, 5);
+    const uint64_t first = 1000;
+    CAPTURE(streams, start);
+    Points want;
+    for (int k = 0; k < 5; ++k)
+        for (int s = 0; s < streams; ++s)
+            for (int j = 0; j < 2; ++j)
+                want.push_back(reference_draw(kSeed, first + s, start + 2 * k + j));
+    PhiloxPoints source(kSeed, first, streams, 256, start);
+    CHECK_ARRAYS(source.next(5), want);
+    source.check_moved(start, 10);
+}
+
+TEST_CASE("task 4: works where 32 bits end", "[task4]") {
+    // Streams that cross 2^32, and positions whose block number or own value crosses 2^31 or 2^32.
+    const uint64_t start =
+        GENERATE((1ull << 31) - 3, (1ull << 32) - 3, (1ull << 34) - 3, (1ull << 63) - 3);
+    const uint64_t first = GENERATE(0, (1ull << 31) - 20, (1ull << 32) - 20, 1ull << 60);
+    const int streams = 40;
+    CAPTURE(start, first);
+    Points want;
+    for (int k = 0; k < 4; ++k)
+        for (int s = 0; s < streams; ++s)
+            for (int j = 0; j < 2; ++j)
+                want.push_back(reference_draw(~kSeed, first + s, start + 2 * k + j));
+    PhiloxPoints source(~kSeed, first, streams, 32, start);
+    CHECK_ARRAYS(source.next(4), want);
+    source.check_moved(start, 8);
+}
+
+TEST_CASE("task 4: streams may be at different positions", "[task4]") {
+    const int streams = 100, points = 3;
+    std::vector<uint64_t> positions;
+    for (int s = 0; s < streams; ++s) positions.push_back(wb::splitmix64(s) % 100);
+    wb::DeviceBuffer<uint64_t> d_positions(positions);
+    wb::DeviceBuffer<float2> d_points(streams * points);
+    draw_points(9, 0, d_positions.get(), d_points.get(), streams, points, 64);
+    Points want(streams * points * 2);
+    for (int i = 0; i < streams * points * 2; ++i) {
+        const int s = i / 2 % streams;
+        want[i] = reference_draw(9, s, positions[s] + i / 2 / streams * 2 + i % 2);
+    }
+    CHECK_ARRAYS(flat(d_points.download()), want);
+}
+
+TEST_CASE("task 4: a second launch continues where the first stopped", "[task4]") {
+    check_continues<PhiloxPoints>();
+}
+
+TEST_CASE("task 4: the points do not depend on the block size", "[task4]") {
+    check_shapes<PhiloxPoints>();
+}
+
+TEST_CASE("task 4: 64 batches scatter as chance does", "[task4]") {
+    check_scatter<PhiloxPoints>();
+}
+
+TEST_CASE("task 5: cuRAND's streams are independent", "[task5]") {
+    const int streams = 400;
+    std::vector<Rows> seeds;
+    for (const uint64_t seed : {kSeed, kSeed + 1}) {
+        CurandPoints source(seed, 0, streams, 256);
+        const Points early = source.next(32);
+        seeds.push_back(rows_of(joined(early, source.next(32)), streams));
+    }
+    check_independent(seeds);
+}
+
+TEST_CASE("task 5: cuRAND uses all 64 bits of seed and stream", "[task5]") {
+    std::vector<Rows> seeds;
+    for (const uint64_t seed : {uint64_t(1), uint64_t(1) << 32 | 1})
+        for (const uint64_t first : {uint64_t(0), uint64_t(1) << 31, uint64_t(1) << 32})
+            seeds.push_back(rows_of(CurandPoints(seed, first, 50, 64).next(8), 50));
+    check_independent(seeds);
+}
+
+TEST_CASE("task 5: cuRAND's second launch continues where the first stopped", "[task5]") {
+    check_continues<CurandPoints>();
+}
+
+TEST_CASE("task 5: cuRAND's points do not depend on the block size", "[task5]") {
+    check_shapes<CurandPoints>();
+}
+
+TEST_CASE("task 5: cuRAND's 64 batches scatter as chance does", "[task5]") {
+    check_scatter<CurandPoints>();
+}
+
+TEST_CASE("efficient: a fill stores each draw once, 32 neighbours in 4 sectors", "[efficient]") {
+    const int streams = 100, draws = 1000;
+    const uint64_t n = uint64_t(streams) * draws;
+    wb::DeviceBuffer<float> d_out(n);
+    const auto counters = wb::count([&] { fill(kSeed, d_out.get(), streams, draws, 40, 256); });
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
+    CHECK(counters->global_store_bytes == 4 * n);
+    CHECK(counters->global_store_sectors <= n / 8 + n / 80);
+    CHECK(counters->global_load_bytes == 0);
+    CHECK(counters->host_to_device_bytes == 0);
+}
+
+TEST_CASE("efficient: a point costs one philox at most", "[efficient]") {
+    const uint64_t streams = 1024, points = 100;
+    wb::DeviceBuffer<uint64_t> d_positions(std::vector<uint64_t>(streams, 0));
+    wb::DeviceBuffer<float2> d_points(streams * points);
+    const auto counters = wb::count([&] {
+        draw_points(kSeed, 0, d_positions.get(), d_points.get(), int(streams), int(points), 256);
+    });
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
+    CHECK(counters->global_load_bytes <= 8 * streams);
+    CHECK(counters->global_store_bytes == 8 * streams + 8 * streams * points);
+    CHECK(counters->global_store_sectors <= (streams + streams * points) / 4 * 11 / 10);
+    CHECK(counters->local_load_requests == 0);
+    CHECK(counters->thread_instructions <= 160 * streams * points);
+    CHECK(counters->host_to_device_bytes == 0);
+}
+
+TEST_CASE("efficient: cuRAND's state is loaded and stored once a launch", "[efficient]") {
+    const uint64_t streams = 1024, points = 100;
+    CurandPoints source(kSeed, 0, int(streams), 256);
+    wb::DeviceBuffer<float2> d_points(streams * points);
+    const auto counters = wb::count(
+        [&] { curand_points(source.states(), d_points.get(), int(streams), int(points), 256); });
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
+    CHECK(counters->global_load_bytes <= kCurandStateBytes * streams);
+    CHECK(counters->global_store_bytes <= kCurandStateBytes * streams + 8 * streams * points);
+    CHECK(counters->local_load_requests == 0);
+    CHECK(counters->host_to_device_bytes == 0);
+}

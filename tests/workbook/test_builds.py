@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""A file that does not compile or link is told apart from a broken build."""
+
+from __future__ import annotations
+
+import os
+import unittest
+from pathlib import Path
+
+from workbook import build, grade
+from workbook.project import Lesson
+
+BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
+FIXTURE = Path(__file__).resolve().parent / "fixture"
+TARGET = "lesson_00_double_all"
+
+
+class Builds(unittest.TestCase):
+    def setUp(self) -> None:
+        self.source = BUILD / "tests" / "workbook" / "student" / "double_all.cu"
+        solution = FIXTURE / "solutions" / "00_double_all" / "double_all.cu"
+        self.right = solution.read_text()
+        self.addCleanup(self.source.write_text, self.right)
+
+    def build(self, text: str) -> build.Built:
+        self.source.write_text(text)
+        return build.build_student_file(BUILD, TARGET, self.source)
+
+    def test_a_right_file_builds_and_passes(self) -> None:
+        self.assertTrue(self.build(self.right).ok)
+        lesson = Lesson("00_double_all", FIXTURE)
+        program = BUILD / "lessons" / TARGET
+        self.assertTrue(grade.grade_program(lesson, program, "emulator", BUILD).passed)
+
+    def test_a_compile_error_is_shown_as_the_compiler_printed_it(self) -> None:
+        made = self.build(self.right.replace("out[i] = i;", "out[i] = j;"))
+        self.assertEqual((made.ok, made.stage), (False, "compile"))
+        self.assertRegex(made.text, r'double_all\.cu\(\d+\): error: identifier "j" is undefined')
+        self.assertNotIn("ninja", made.text)
+        self.assertNotIn("Traceback", made.text)
+
+    def test_a_missing_function_is_named(self) -> None:
+        made = self.build(self.right.replace("void count_up(int*", "void count_upwards(int*"))
+        self.assertEqual((made.ok, made.stage), (False, "link"))
+        self.assertIn("count_up(int*, int)", made.text)
+
+    def test_a_warning_is_shown(self) -> None:
+        made = self.build(self.right.replace("out[i] = i;", "{ int unused_here; out[i] = i; }"))
+        self.assertTrue(made.ok)
+        self.assertIn("unused_here", made.text)
+
+
+if __name__ == "__main__":
+    unittest.main()

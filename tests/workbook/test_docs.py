@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Pages: every lesson's files and headings, every finding's explanation, no broken link."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from pathlib import Path
+
+from workbook import explain, lesson_files, skeletons
+from workbook.catch_xml import cases_in_source
+from workbook.project import ROOT, lessons
+
+HEADINGS = [
+    "Idea",
+    "Your task",
+    "Run it",
+    "How good is it",
+    "Break it",
+    "In Python",
+    "Going further",
+]
+CODES = """out-of-bounds-global out-of-bounds-shared out-of-bounds-local race-shared race-global
+barrier-divergence deadlock hang uninitialized-shared uninitialized-global uninitialized-local
+host-dereference invalid-address use-after-free double-free leak misaligned warp-mask invalid-launch
+invalid-copy stack-overflow unchecked-error assert""".split()
+SECTIONS = ["What it means", "A minimal bug", "Usual causes", "On a real GPU", "Where it is taught"]
+
+
+def headings(text: str, level: int = 2) -> list[str]:
+    """Headings of one level, code blocks left out."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(rf"^{'#' * level} +(.+?)\s*$", text, re.MULTILINE)
+    return [heading.rstrip("?") for heading in found]
+
+
+class Lessons(unittest.TestCase):
+    def test_every_lesson_has_its_files(self) -> None:
+        for lesson in lessons():
+            with self.subTest(lesson=lesson.id):
+                for name in ("README.md", "HINTS.md", f"{lesson.slug}.h", f"{lesson.slug}.cu"):
+                    self.assertTrue((lesson.folder / name).is_file(), f"{name} is missing")
+                names = {p.name for p in lesson.solution_folder.iterdir()}
+                self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants", "unusual"})
+                mutants = list((lesson.solution_folder / "mutants").glob("*.cu"))
+                self.assertGreaterEqual(len(mutants), 4, "fewer than four mutants")
+                unusual = list((lesson.solution_folder / "unusual").glob("*.cu"))
+                self.assertGreaterEqual(len(unusual), 2, "fewer than two unusual answers")
+
+    def test_readme_headings_are_in_order(self) -> None:
+        for lesson in lessons():
+            with self.subTest(lesson=lesson.id):
+                text = (lesson.folder / "README.md").read_text()
+                self.assertRegex(
+                    text, r"(?s)^# [^\n]+\n+\*\*Goal\*\* .+\n\*\*Before you start\*\* "
+                )
+                self.assertEqual(headings(text), HEADINGS)
+                self.assertRegex(headings(text, 1)[0], rf"^{lesson.number} · \S")
+
+    def test_hints_have_three_rungs_for_every_task(self) -> None:
+        for lesson in lessons():
+            with self.subTest(lesson=lesson.id):
+                hints = lesson_files.read_hints((lesson.folder / "HINTS.md").read_text())
+                self.assertEqual(tuple(hints), skeletons.of_lesson(lesson).tasks)
+                for task, rungs in hints.items():
+                    titles = [title for title, _ in rungs]
+                    self.assertEqual(
+                        titles, ["1 A question", "2 A fact", "3 The shape"], f"task {task}"
+                    )
+                    self.assertTrue(all(body for _, body in rungs), f"task {task}: an empty rung")
+
+    def test_hints_do_not_give_the_solution_away(self) -> None:
+        for lesson in lessons():
+            solution = lesson.solution_file.read_text()
+            for block in re.findall(r"// TODO (.*?)// END", solution, re.DOTALL):
+                lines = [line.strip() for line in block.splitlines()[1:]]
+                secret = {
+                    line
+                    for line in lines
+                    if len(line) > 24 and not line.startswith(("//", "CUDA_CHECK", "__global__"))
+                }
+                hints = (lesson.folder / "HINTS.md").read_text()
+                for line in secret:
+                    self.assertNotIn(
+                        line, hints, f"{lesson.id}: HINTS.md holds a line of the solution"
+                    )
+
+    def test_every_case_has_one_kind_of_tag(self) -> None:
+        for lesson in lessons():
+            for case in cases_in_source(lesson.test_file):
+                with self.subTest(lesson=lesson.id, case=case.name):
+                    self.assertTrue(case.task, "neither [taskN] nor [efficient]")
+
+
+class Explanations(unittest.TestCase):
+    def test_every_code_has_a_page_with_the_same_sections(self) -> None:
+        self.assertEqual(explain.codes(), sorted(CODES))
+        for code in CODES:
+            with self.subTest(code=code):
+                text = (explain.FOLDER / f"{code}.md").read_text()
+                self.assertEqual(headings(text, 1), [code])
+                self.assertEqual(headings(text), SECTIONS)
+                self.assertIn("```cuda", text)
+
+    def test_lessons_that_pages_name_exist_or_are_marked(self) -> None:
+        known = {lesson.number for lesson in lessons()}
+        for code in CODES:
+            text = (explain.FOLDER / f"{code}.md").read_text()
+            for number in re.findall(r"`make (\d\d)`", text):
+                self.assertIn(number, known, f"{code}.md names lesson {number}")
+
+    def test_codes_in_the_sources_are_known(self) -> None:
+        pattern = re.compile(r'"((?:[a-z]+-)+[a-z]+)"')
+        known = set(CODES)
+        shapes = tuple(code.split("-")[0] + "-" for code in CODES if "-" in code)
+        for path in (ROOT / "common" / "emulator").rglob("*.cpp"):
+            for word in pattern.findall(path.read_text()):
+                if word.startswith(("out-of-bounds-", "race-", "uninitialized-")):
+                    self.assertIn(word, known, str(path))
+        self.assertTrue(shapes)
+
+
+class Links(unittest.TestCase):
+    def test_relative_links_lead_to_files(self) -> None:
+        pages = [*ROOT.glob("*.md"), *(ROOT / "lessons").rglob("*.md")]
+        pages += [*(ROOT / "solutions").rglob("*.md"), *(ROOT / "common").rglob("*.md")]
+        for page in pages:
+            text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+                if "://" in target or target.startswith("mailto:"):
+                    continue
+                self.assertTrue(
+                    (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"
+                )
+
+    def test_commands_that_pages_name_exist(self) -> None:
+        makefile = (ROOT / "Makefile").read_text()
+        known = set(re.findall(r"^([a-z-]+)(?:-%)?[: ]", makefile, re.MULTILINE))
+        known |= set(
+            "setup progress skeletons doctor format clean bench-emulator test next help".split()
+        )
+        for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+            for command in re.findall(r"`make ([a-z][a-z-]*)", page.read_text()):
+                stem = re.sub(r"-(?:CODE|NN|race-.*|out-of-.*)?$", "", command)
+                stems = {stem, stem.split("-")[0], command}
+                self.assertTrue(stems & known, f"{page.name}: make {command}")
+
+
+def main() -> None:
+    Path.cwd()
+    unittest.main()
+
+
+if __name__ == "__main__":
+    main()

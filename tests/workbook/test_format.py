@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Formatting: clang-format for C++ and CUDA, ruff for Python. Skipped where a tool is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from workbook import maintain, skeletons
+from workbook.project import ROOT, lessons
+
+
+def main() -> int:
+    """0 fine, 1 not formatted, 77 (skipped) when a formatter could not be had."""
+    status, missing = 0, []
+    if tool := maintain.clang_format():
+        files = maintain.sources(".h", ".cpp", ".cu", ".cuh")
+        done = subprocess.run(
+            [tool, "--dry-run", "-Werror", *map(str, files)], capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            bad = sorted(
+                {line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line}
+            )
+            print("not formatted (make format):", *(f"  {path}" for path in bad), sep="\n")
+            status = 1
+        for lesson in lessons():
+            text = skeletons.of_lesson(lesson).text
+            name = f"--assume-filename={lesson.student_file}"
+            done = subprocess.run(
+                [tool, name], input=text, capture_output=True, text=True, cwd=ROOT
+            )
+            if done.stdout != text:
+                print(f"the skeleton of {lesson.id} is not formatted: mend its placeholders")
+                status = 1
+    else:
+        missing.append(
+            f"clang-format {maintain.CLANG_FORMAT_MAJOR}: apt-get install clang-format-14"
+        )
+    if tool := maintain.ruff(install=True):
+        for arguments in (["check", "-q"], ["format", "--check", "-q"]):
+            done = subprocess.run(
+                [tool, *arguments, "--no-cache", str(ROOT)], capture_output=True, text=True
+            )
+            if done.returncode != 0:
+                print(f"ruff {arguments[0]}:\n{done.stdout}{done.stderr}")
+                status = 1
+    else:
+        missing.append("ruff: not on PATH, and PyPI could not be reached")
+    for line in missing:
+        print("skipped,", line)
+    return status or (77 if missing else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""The grader's parts: names from sources, Catch2's reports, limits, findings, the diagnosis."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from rich.console import Console
+from workbook import catch_xml, diagnose, findings, grade, runner, screen
+from workbook.catch_xml import Failure, Outcome, TestCase
+from workbook.findings import Finding
+from workbook.project import ROOT, Lesson
+
+FIXTURE = Path(__file__).resolve().parent / "fixture"
+CASE = TestCase("task 1: adds", ("task1",))
+
+V2 = """<?xml version="1.0" encoding="UTF-8"?>
+<Catch name="t" filters="x">
+  <Group name="t">
+    <TestCase name="task 1: adds" tags="[task1]" filename="t.cpp" line="6">
+      {body}
+      <OverallResult success="{success}"/>
+    </TestCase>
+    <OverallResults successes="{good}" failures="{bad}" expectedFailures="0"/>
+  </Group>
+  <OverallResults successes="{good}" failures="{bad}" expectedFailures="0"/>
+</Catch>"""
+V3 = """<?xml version="1.0" encoding="UTF-8"?>
+<Catch2TestRun name="t" rng-seed="1" xml-format-version="3" catch2-version="3.4.0">
+  <TestCase name="task 1: adds" tags="[task1]" filename="t.cpp" line="6">
+    {body}
+    <OverallResult success="{success}" skips="0" durationInSeconds="0.1"/>
+  </TestCase>
+  <OverallResults successes="{good}" failures="{bad}" expectedFailures="0" skips="0"/>
+  <OverallResultsCases successes="1" failures="0" expectedFailures="0" skips="0"/>
+</Catch2TestRun>"""
+WRONG = """<Info>n := 33</Info><Info>element 0: got nan, want 3
+and 32 more of 33 wrong</Info>
+<Expression success="false" type="CHECK" filename="t.cpp" line="9"><Original>text.empty()</Original>
+<Expanded>false</Expanded></Expression>"""
+
+
+def read(text: str) -> Outcome:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.xml"
+        path.write_text(text)
+        return catch_xml.read_outcome(path, CASE)
+
+
+class Names(unittest.TestCase):
+    def cases(self, text: str) -> list[TestCase]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "t.cpp"
+            path.write_text(text)
+            return catch_xml.cases_in_source(path)
+
+    def test_reads_names_over_lines_and_leaves_comments_out(self) -> None:
+        found = self.cases(
+            '// TEST_CASE("no", "[task1]")\n/* TEST_CASE("no", "") */\n'
+            'TEST_CASE("a (n = 1000), \\"b\\" "\n'
+            '          "and c", "[lesson][task2]") { f("TEST_CASE"); }\n'
+            'TEST_CASE("d", "[efficient]") {}\nTEST_CASE("hidden", "[.slow]") {}\n'
+        )
+        self.assertEqual([case.name for case in found], ['a (n = 1000), "b" and c', "d"])
+        self.assertEqual([case.task for case in found], ["task 2", "efficient"])
+
+    def test_escapes_what_a_test_specification_gives_a_meaning(self) -> None:
+        self.assertEqual(TestCase("a, [b]", ()).spec, "a\\, \\[b\\]")
+
+
+class Reports(unittest.TestCase):
+    def test_reads_both_versions(self) -> None:
+        for form in (V2, V3):
+            good = read(form.format(body="", success="true", good=5, bad=0))
+            self.assertTrue(good.complete and good.success)
+            self.assertEqual(good.assertions, 5)
+            bad = read(form.format(body=WRONG, success="false", good=4, bad=1))
+            self.assertTrue(bad.complete and not bad.success)
+            self.assertEqual(bad.failures[0].infos[0], "n := 33")
+            self.assertEqual(bad.failures[0].expression, "text.empty()")
+
+    def test_a_cut_or_foreign_report_is_never_a_success(self) -> None:
+        whole = V2.format(body="", success="true", good=5, bad=0)
+        for cut in range(0, len(whole) - 1, 7):
+            self.assertFalse(read(whole[:cut]).complete, f"cut after {cut} characters")
+        self.assertFalse(read(whole.replace("task 1: adds", "task 2: adds")).complete)
+        self.assertFalse(read(whole.replace("Catch", "Other")).complete)
+        self.assertFalse(read("").complete)
+
+    def test_a_success_that_contradicts_itself_is_none(self) -> None:
+        self.assertFalse(read(V2.format(body=WRONG, success="true", good=5, bad=0)).success)
+        self.assertFalse(read(V2.format(body="", success="true", good=5, bad=1)).success)
+
+
+class Runs(unittest.TestCase):
+    def run_python(self, code: str, **limits: float) -> runner.Ended:
+        chosen = runner.Limits(**limits)  # type: ignore[arg-type]
+        return runner.run([sys.executable, "-c", code], dict(os.environ), Path.cwd(), chosen)
+
+    def test_an_ordinary_end(self) -> None:
+        ended = self.run_python("import sys; print('x'); sys.exit(3)")
+        self.assertEqual((ended.code, ended.how, ended.output), (3, "", "x\n"))
+
+    def test_output_written_just_before_the_end_is_kept(self) -> None:
+        ended = self.run_python("print('x' * 60000)")
+        self.assertEqual(len(ended.output), 60001)
+
+    def test_limits_have_names(self) -> None:
+        self.assertEqual(self.run_python("while True: pass", seconds=0.5).how, "time")
+        flood = self.run_python("while True: print('x' * 1000)", output=100_000)
+        self.assertEqual(flood.how, "output")
+        self.assertLessEqual(len(flood.output), 100_000)
+        hog = "k = []\nwhile True: k.append(bytearray(b'x' * (1 << 20)))"
+        self.assertEqual(self.run_python(hog, memory=200 << 20).how, "memory")
+
+    def test_children_are_gone_and_their_open_output_is_not_waited_for(self) -> None:
+        started = time.monotonic()
+        ended = self.run_python(
+            "import subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True)"
+        )
+        self.assertLess(time.monotonic() - started, 10)
+        child = int(ended.output)
+        for _ in range(50):
+            try:
+                state = Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0]
+            except OSError:
+                return
+            if state == "Z":
+                return
+            time.sleep(0.05)
+        self.fail("the child still runs")
+
+    def test_a_daemon_is_found_and_ended(self) -> None:
+        runner.adopt_orphans()
+        ended = self.run_python(
+            "import os, time\n"
+            "if os.fork() == 0:\n"
+            "    os.setsid()\n"
+            "    if os.fork() == 0:\n"
+            "        time.sleep(60)\n"
+            "    os._exit(0)\n"
+            "os.wait()\n"
+        )
+        self.assertEqual(ended.code, 0)
+        self.assertEqual(runner.end_orphans(), 1)
+
+    def test_a_signal_is_put_into_words(self) -> None:
+        ended = self.run_python("import os; os.kill(os.getpid(), 11)")
+        self.assertEqual(ended.signal_name, "segmentation fault")
+
+
+def result(name: str = "task 1: adds", **keys: object) -> grade.CaseResult:
+    tags = ("efficient",) if name.startswith("efficient") else ("task1",)
+    outcome = keys.pop("outcome", Outcome(True, True, 3))
+    found = keys.pop("findings", [])
+    ended = keys.pop("ended", "")
+    return grade.CaseResult(TestCase(name, tags), outcome, ended, found, **keys)  # type: ignore
+
+
+def finding(code: str = "race-shared", severity: str = "error", **more: object) -> Finding:
+    data = {"code": code, "severity": severity, "message": "`tile[1]` is read", "file": "a/b.cu"}
+    return Finding({**data, "line": 7, "block": [0, 0, 0], "thread": [1, 0, 0], "count": 4, **more})
+
+
+class Grades(unittest.TestCase):
+    def graded(self, *results: grade.CaseResult, device: str = "emulator") -> grade.Grade:
+        return grade.Grade(Lesson("00_double_all", FIXTURE), device, list(results))
+
+    def test_all_three_are_needed(self) -> None:
+        wrong = Outcome(True, False, 3, [Failure([])])
+        self.assertTrue(self.graded(result(), result("efficient: x")).passed)
+        for bad in (
+            self.graded(),
+            self.graded(result(outcome=wrong), result("efficient: x")),
+            self.graded(result(findings=[finding()]), result("efficient: x")),
+            self.graded(result(findings=[finding(severity="warning")]), result("efficient: x")),
+            self.graded(result(), result("efficient: x", outcome=wrong)),
+            self.graded(result(), result("efficient: x", findings=[finding()])),
+            self.graded(result(ended="crashed: killed"), result("efficient: x")),
+            self.graded(result(outcome=Outcome(False)), result("efficient: x")),
+            self.graded(result("efficient: x")),
+        ):
+            self.assertFalse(bad.passed)
+
+    def test_a_hint_from_the_counters_does_not_make_it_unsafe(self) -> None:
+        self.assertTrue(self.graded(result(findings=[finding(severity="perf")])).passed)
+
+    def test_a_card_is_not_asked_for_efficiency(self) -> None:
+        self.assertIsNone(self.graded(result(), device="gpu").efficient)
+
+    def test_findings_merge_over_cases(self) -> None:
+        both = self.graded(
+            result("a", findings=[finding()]), result("b", findings=[finding(), finding(line=9)])
+        )
+        merged = both.merged_findings()
+        self.assertEqual([(f.line, f.cases) for f in merged], [(7, ["a", "b"]), (9, ["b"])])
+
+    def test_json_holds_the_verdict(self) -> None:
+        text = json.dumps(self.graded(result(findings=[finding()])).as_json())
+        self.assertIn('"safe": false', text)
+
+    def test_the_screen_fits_80_columns_and_names_place_and_cause(self) -> None:
+        wrong = Failure(
+            ["n := 33", "element 0: got nan, want 3\nand 32 more of 33 wrong"], "x", "y"
+        )
+        shown = self.graded(
+            result(outcome=Outcome(True, False, 3, [wrong])),
+            result("task 1: " + "long words " * 12, findings=[finding(message="far " * 40)]),
+            result("task 1: b", findings=[finding(message="far " * 40)]),
+            result("efficient: x", ended="did not finish within 20 s"),
+        )
+        out = io.StringIO()
+        screen.show_grade(shown, Console(file=out, width=80, highlight=False))
+        text = out.getvalue()
+        self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+        for words in (
+            "element 0: got nan, want 3, and 32 more of 33 wrong (n = 33)",
+            "looks like: nothing was written",
+            "b.cu:7",
+            "4 times, first by thread (1,0,0) of block (0,0,0)",
+            "race-shared, as above",
+            "did not finish within 20 s",
+            "0 of 4 passed · hint: make hint-00",
+            "make explain-race-shared",
+        ):
+            self.assertIn(words, text)
+        self.assertNotIn("\x1b", text)
+
+
+class Findings(unittest.TestCase):
+    def test_a_cut_line_is_left_out(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "f.jsonl"
+            path.write_text(json.dumps(finding().data) + "\n[1]\n\n" + '{"code": "le')
+            self.assertEqual([f.code for f in findings.read_report(path)], ["race-shared"])
+            self.assertEqual(findings.read_report(Path(folder) / "none"), [])
+
+
+class Diagnosis(unittest.TestCase):
+    def pattern(self, *lines: str) -> str:
+        return diagnose.likely_cause(["\n".join(lines)], [])
+
+    def elements(self, rows: list[tuple[int, object, object]], more: str = "") -> str:
+        return self.pattern(*(f"element {i}: got {g}, want {w}" for i, g, w in rows), more)
+
+    def test_patterns(self) -> None:
+        poison = [(i, "nan", i + 0.5) for i in range(5)]
+        tail = [(i, "nan", i + 0.5) for i in range(256, 261)]
+        last = [(i, -1, i) for i in range(996, 1000)]
+        for text, rows, more in (
+            ("nothing was written", poison, "and 995 more of 1000 wrong"),
+            ("only the first 256", tail, "and 739 more of 1000 wrong"),
+            ("the last 4 elements", [*last[:0], *last], "and 0 more of 1000 wrong"),
+            ("right neighbour", [(i, i + 11, i + 10) for i in range(3)], ""),
+            ("left neighbour", [(i, i * 7, i * 7 + 7) for i in range(3)], ""),
+            ("twice", [(3, 8, 4), (9, 20, 10)], ""),
+            ("zero", [(0, 0, 4), (1, 0, 10)], "and 3 more of 5 wrong"),
+            ("off by one", [(3, 5, 4), (9, 21, 20)], ""),
+            ("NaN", [(0, 1, 4), (3, "nan", 10)], ""),
+            ("the same value", [(0, 3, 4), (1, 3, 10), (2, 3, 8)], ""),
+        ):
+            with self.subTest(text):
+                self.assertIn(text, self.elements(rows, more))
+
+    def test_reversed_needs_the_whole_array(self) -> None:
+        rows = [(0, 4, 1), (1, 3, 2), (2, 2, 3), (3, 1, 4)]
+        self.assertIn("reversed", self.elements(rows, "and 0 more of 4 wrong"))
+        self.assertNotIn("reversed", self.elements(rows))
+
+    def test_says_nothing_without_a_pattern(self) -> None:
+        self.assertEqual(self.elements([(0, 3.5, 4), (7, 12, 10), (8, 1, 3)]), "")
+        self.assertEqual(self.pattern("no elements here"), "")
+
+    def test_a_finding_weighs_more_than_values(self) -> None:
+        text = "element 0: got nan, want 3\nelement 1: got nan, want 3"
+        cause = diagnose.likely_cause([text], [finding("out-of-bounds-global")])
+        self.assertIn("bounds check", cause)
+
+    def test_lost_updates(self) -> None:
+        text = "element 0: got 3, want 9\nelement 1: got 4, want 8"
+        cause = diagnose.likely_cause([text], [finding("race-global")])
+        self.assertIn("lost updates", cause)
+
+    def test_a_rejected_launch(self) -> None:
+        cause = diagnose.likely_cause([], [], "f: cudaErrorInvalidConfiguration, invalid")
+        self.assertIn("1024", cause)
+
+    def test_every_code_has_a_cause(self) -> None:
+        pages = (ROOT / "common" / "emulator" / "checks" / "explain").glob("*.md")
+        self.assertEqual({page.stem for page in pages}, set(diagnose._BY_CODE))
+
+
+if __name__ == "__main__":
+    unittest.main()
