@@ -39,6 +39,25 @@ struct WarpOrder {
     std::unique_ptr<LaneKnowledge> lanes;  // null: nothing beyond floor and block
     // Per lane: the segment that its latest fence ended.
     std::unique_ptr<std::array<Segment, machine::kWarpSize>> fenced_at;
+
+    // The last few instructions that accessed memory, to tell which of two comes first.
+    struct Step {
+        machine::SiteId site = 0;
+        Segment segment = 0;
+    };
+    std::array<Step, 16> steps;
+    uint32_t last_step = 0;
+    void note(machine::SiteId site) {
+        if (steps[last_step].site == site && steps[last_step].segment == segment) return;
+        last_step = (last_step + 1) % steps.size();
+        steps[last_step] = {site, segment};
+    }
+    // Whether `site` ran in segment `since` or later, and is among them.
+    bool has_run(machine::SiteId site, Segment since) const {
+        for (const Step& step : steps)
+            if (step.site == site && step.segment >= since) return true;
+        return false;
+    }
 };
 
 // Knowledge that a fence has made publishable, for one reach.

@@ -11,8 +11,7 @@
 //    even when the value would be the same.
 // Two accesses of different lanes by one instruction conflict too, if they are plain stores of
 // different values. What is found, and on which line, does not depend on which access happened to
-// run first: the place is the access that comes later in the program, or, where a barrier stands
-// between the two lines, the one that comes round again.
+// run first: the place is the access that a thread makes after it has made the other one itself.
 #pragma once
 
 #include <array>
@@ -66,6 +65,7 @@ public:
 private:
     enum class Role : uint8_t { kLoad, kStore, kStrongLoad, kStrongWrite };
     struct Context;  // of one event
+    struct Found;
 
     void contiguous(Context& c);
     template <Role role>
@@ -99,7 +99,7 @@ private:
     void compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more,
                          bool plain_only);
     void flush(Context& c);
-    bool comes_later(machine::SiteId other, machine::SiteId now);
+    bool comes_later(const Context& c, const Found& f);
     bool spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more);
     bool strong(Entry e) const {
         const machine::SiteId site = instruction_of(e);

@@ -75,7 +75,7 @@ void RaceDetector::flush(Context& c) {
     for (uint32_t i = 0; i < c.races; ++i) {
         Found& f = found_[i];
         machine::SiteId place = c.event.site, other = f.key;
-        f.race.swapped = f.race.other_segment >= order_.launch_first() && comes_later(other, place);
+        f.race.swapped = comes_later(c, f);
         if (f.race.swapped) std::swap(place, other);
         if (report_.bump(code_, place, other, f.count)) continue;
         report_race(report_, code_, order_, f.race, f.count);
@@ -83,11 +83,22 @@ void RaceDetector::flush(Context& c) {
     }
 }
 
-// Whether a thread that runs both instructions without a sync between them runs `other` last.
-// Instructions are numbered as they stand in the function.
-bool RaceDetector::comes_later(machine::SiteId other, machine::SiteId now) {
+// Whether a thread that runs both instructions, with no barrier between them, runs the other party's
+// last: then that one is to blame, although it happened to run first this time.
+bool RaceDetector::comes_later(const Context& c, const Found& f) {
+    const machine::SiteId now = c.event.site, other = f.key;
+    if (f.race.other_segment < order_.launch_first() || other == now) return false;
     const auto [entry, fresh] = later_.try_emplace(uint64_t(other) << 32 | now);
-    if (fresh && other != now && site_of(other).mangled == site_of(now).mangled)
+    if (!fresh) return entry->second;
+    const uint32_t warp = order_.warp_of(f.race.other_segment);
+    const BlockOrder& block = *c.warp.block;
+    const bool same_block = order_.same_block(warp, c.warp);
+    const Segment since = warp == c.warp.number ? c.warp.floor : block.floor;
+    if (c.warp.has_run(other, since)) return false;
+    if (same_block && block.warps[warp - block.first_warp].has_run(now, since))
+        return entry->second = true;
+    // Instructions are numbered as they stand in the function.
+    if (site_of(other).mangled == site_of(now).mangled)
         entry->second = (other > now) != order_.sync_between(std::min(other, now), std::max(other, now));
     return entry->second;
 }

@@ -63,7 +63,8 @@ void describe_stream(Finding& finding, const HappensBefore::Who& who, const Part
         finding.other_text += std::string(" in another stream ") + did(other.traits);
     }
     finding.other_text += " on " + line_text(*finding.other, finding.place.file) +
-                          ", and no event or synchronisation orders the two" + the_two;
+                          ", and no event or synchronisation orders the two" +
+                          (finding.other->thread ? the_two : "");
 }
 
 Party earlier_party(const HappensBefore::Who& who, const Race& race) {

@@ -51,13 +51,24 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
         placed.push_back({&variable, a});
         for (Observer* o : observers.memory) o->on_alloc(*a);
     }
-    for (const auto& [variable, a] : placed) {
-        for (const ptx::SymbolFixup& fixup : variable->fixups) {
-            const uint64_t value = symbol_address(fixup.symbol) + uint64_t(fixup.addend);
-            if (fixup.offset + fixup.bytes <= a->bytes)
-                std::memcpy(a->host + fixup.offset, &value, std::min<size_t>(fixup.bytes, 8));
-        }
+    for (const auto& [variable, a] : placed)
+        for (const ptx::SymbolFixup& fixup : variable->fixups)
+            if (!store_address(*a, fixup)) linker_.pending.push_back({this, a, fixup});
+    std::erase_if(linker_.pending, [](const Linker::Pending& p) {
+        return p.module->store_address(*p.variable, p.fixup);
+    });
+}
+
+bool ModuleImage::store_address(Allocation& variable, const ptx::SymbolFixup& fixup) {
+    uint64_t value;
+    try {
+        value = symbol_address(fixup.symbol) + uint64_t(fixup.addend);
+    } catch (const UnsupportedPtx&) {
+        return false;
     }
+    if (fixup.offset + fixup.bytes <= variable.bytes)
+        std::memcpy(variable.host + fixup.offset, &value, std::min<size_t>(fixup.bytes, 8));
+    return true;
 }
 
 const ptx::Variable* ModuleImage::module_shared(std::string_view name) const {

@@ -27,6 +27,13 @@ struct Linker {
         std::string name;
     };
     std::vector<Pointer> by_pointer;
+    // Initialisers that name a symbol of a module which is not loaded yet (-rdc).
+    struct Pending {
+        ModuleImage* module;
+        Allocation* variable;
+        ptx::SymbolFixup fixup;
+    };
+    std::vector<Pending> pending;
     Code* at(size_t number);
 };
 
@@ -53,6 +60,8 @@ public:
 
 private:
     void place_variables(Memory& memory, Observers& observers, int device);
+    // Stores the address that an initialiser asks for; false when nobody defines the symbol yet.
+    bool store_address(Allocation& variable, const ptx::SymbolFixup& fixup);
     std::unique_ptr<ptx::Module> module_;
     Linker& linker_;
     const Limits& limits_;

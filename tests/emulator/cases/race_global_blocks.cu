@@ -5,7 +5,7 @@
 __global__ void smooth_in_place(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i > 0 && i < n) {
-        float left = x[i - 1];  // expect: race-global
+        float left = x[i - 1];
         x[i] = 0.5f * (left + x[i]);  // expect: race-global "is written while another thread may still be reading it"
     }
 }

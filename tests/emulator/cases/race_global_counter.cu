@@ -3,13 +3,13 @@
 #include <cuda_runtime.h>
 
 __global__ void plain(int* counter) {
-    *counter = *counter + 1;  // expect: race-global, race-global
+    *counter = *counter + 1;  // expect: race-global
 }
 
 __global__ void one_thread_a_block(int* counter) {
     if (threadIdx.x == 0) {
-        int old = *counter;  // expect: race-global
-        *counter = old + 1;  // expect: race-global "while another thread may still be"
+        int old = *counter;
+        *counter = old + 1;  // expect: race-global, race-global
     }
 }
 

@@ -6,7 +6,7 @@ __global__ void no_fence(int* lock, int* total) {
     if (threadIdx.x != 0) return;
     while (atomicCAS(lock, 0, 1) != 0) {
     }
-    int old = *total;  // expect: race-global "is read while another thread may still be writing it"
+    int old = *total;
     *total = old + 1;  // expect: race-global, race-global
     atomicExch(lock, 0);
 }

@@ -11,7 +11,7 @@ __global__ void exchange(int* x, int* out) {
 __global__ void scan_in_place(int* x) {
     int t = threadIdx.x;
     for (int step = 1; step < 64; step *= 2) {
-        int left = t >= step ? x[t - step] : 0;  // expect: race-global
+        int left = t >= step ? x[t - step] : 0;
         x[t] += left;  // expect: race-global
         __syncthreads();
     }

@@ -46,7 +46,9 @@ __global__ void warps(const int* in, int* out) {
     tile[t] = neighbour;
     if (lane < 16) {
         __syncwarp(0x0000ffff);
-        tile[t] += tile[first + 15];
+        int last = tile[first + 15];
+        __syncwarp(0x0000ffff);
+        tile[t] += last;
     }
     out[t] = tile[t];
 }
@@ -101,15 +103,6 @@ __global__ void bytes(unsigned char* out) {
     out[t] = text[63 - t] + (unsigned char)numbers[63 - t];
 }
 
-__global__ void early_return(const int* in, int* out, int n) {
-    __shared__ int tile[96];
-    int t = threadIdx.x;
-    tile[t] = in[t];
-    if (t >= n) return;
-    __syncthreads();
-    out[t] = tile[95 - t];
-}
-
 int main() {
     float *a, *b, *c;
     int *in, *out;
@@ -129,7 +122,6 @@ int main() {
     producer_consumer<<<1, 96>>>(in, out);
     locked<<<1, 96>>>(out);
     bytes<<<1, 64>>>(text);
-    early_return<<<1, 96>>>(in, out, 64);
     cudaDeviceSynchronize();
     cudaFree(a);
     cudaFree(b);

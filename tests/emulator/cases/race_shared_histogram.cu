@@ -16,7 +16,7 @@ __global__ void plain_increment(const int* data, int n, int* out) {
     int t = threadIdx.x;
     if (t < 64) bins[t] = 0;
     __syncthreads();
-    for (int i = t; i < n; i += blockDim.x) bins[data[i]]++;  // expect: race-shared, race-shared
+    for (int i = t; i < n; i += blockDim.x) bins[data[i]]++;  // expect: race-shared
     __syncthreads();
     if (t < 64) atomicAdd(&out[t], bins[t]);
 }
@@ -26,7 +26,7 @@ __global__ void no_barrier_at_the_end(const int* data, int n, int* out) {
     int t = threadIdx.x;
     if (t < 64) bins[t] = 0;
     __syncthreads();
-    for (int i = t; i < n; i += blockDim.x) atomicAdd(&bins[data[i]], 1);  // expect: race-shared
+    for (int i = t; i < n; i += blockDim.x) atomicAdd(&bins[data[i]], 1);
     if (t < 64) atomicAdd(&out[t], bins[t]);  // expect: race-shared "is read without an atomic while another thread may still be updating it"
 }
 
