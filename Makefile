@@ -12,7 +12,7 @@ WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next setup prepare progress test skeletons doctor format clean bench-emulator help FORCE-IT $(NUMBERS)
+.PHONY: next setup prepare progress test skeletons outputs doctor format clean bench-emulator help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -34,7 +34,7 @@ reset-%: FORCE-IT
 explain-%: FORCE-IT
 	@$(WORKBOOK) explain $*
 
-setup prepare progress skeletons doctor format clean bench-emulator:
+setup prepare progress skeletons outputs doctor format clean bench-emulator:
 	@$(WORKBOOK) $@
 
 # TESTS=name runs only the tests whose names match.
@@ -52,6 +52,7 @@ help:
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
+	@echo "make outputs         paste genuine output into the lessons' READMEs (for authors)"
 	@echo "make bench-emulator  how fast the emulated device is"
 	@echo "make format          format the sources (for authors)"
 	@echo "make clean           remove what was built; your work stays"

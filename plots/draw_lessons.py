@@ -278,13 +278,13 @@ def lesson_22_rng_seeding() -> Figure:
     streams, position, seed = 400, 5, 2024
 
     def congruential(thread: int) -> float:
-        state = seed + thread
+        state = thread
         for _ in range(position + 1):
             state = (1103515245 * state + 12345) % 2**31
         return state / 2**31
 
     rows = {
-        "seed = thread number, one LCG each": [congruential(s) for s in range(streams + 1)],
+        "classic rule, seed = thread number": [congruential(s) for s in range(streams + 1)],
         "Philox, one seed, stream = thread number": [
             philox_word(seed, s, position) / 2**32 for s in range(streams + 1)
         ],

@@ -112,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     add("prepare", "set up, configure and build the device")
     add("clean", "remove what was built")
     add("format", "format the sources")
+    add("outputs", "paste genuine output into the lessons' READMEs")
     add("test", "the workbook's own tests").add_argument("arguments", nargs="*")
     add("bench-emulator", "speed of the emulated device")
     return parser
@@ -164,11 +165,13 @@ def run(options: argparse.Namespace) -> int:
         from . import explain
 
         return explain.show(options.code)
-    if command in ("test", "bench-emulator", "format"):
+    if command in ("test", "bench-emulator", "format", "outputs"):
         from . import maintain
 
         if command == "test":
             return maintain.test(options.arguments)
+        if command == "outputs":
+            return maintain.outputs()
         return (
             maintain.bench_emulator() if command == "bench-emulator" else maintain.format_sources()
         )

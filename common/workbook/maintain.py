@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from . import build, lesson_files
@@ -58,6 +59,18 @@ def test(names: list[str]) -> int:
         command += ["-R", name]
     done = subprocess.run(command, env=build._env())
     return PASSED if done.returncode == 0 else NOT_PASSED
+
+
+def outputs() -> int:
+    """Pastes what the lessons' programs print into the READMEs that quote them."""
+    folder = build.prepare("emulator")
+    built = build.build(folder, [f"solution_{lesson.id}" for lesson in lessons()], show=True)
+    if not built.ok:
+        print(build.first_failure(built.text, 60))
+        raise WorkbookError("the solutions did not build (see above)")
+    env = {**build._env(), "WORKBOOK_TEST_BUILD": str(folder)}
+    script = ROOT / "tests" / "workbook" / "fill_outputs.py"
+    return subprocess.run([sys.executable, str(script)], env=env, cwd=ROOT).returncode
 
 
 def bench_emulator() -> int:

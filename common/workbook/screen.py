@@ -127,9 +127,9 @@ def _show_case(grade: Grade, result: CaseResult, out: Console, seen: dict) -> No
         _wrapped(
             out, "it printed at the end: " + " / ".join(line[:200] for line in tail), style="dim"
         )
-    if repeated and result.values_right:
-        return
-    if not waits and (cause := result.cause()):
+    cause = "" if waits else result.cause()
+    # The cause of a finding that was shown above has been named there.
+    if cause and not (repeated and cause == diagnose.likely_cause([], result.findings)):
         _wrapped(out, f"looks like: {cause}", style="yellow")
 
 

@@ -24,8 +24,8 @@ __host__ __device__ uint4 philox(uint4 counter, [[maybe_unused]] uint2 key) {
 
 // TODO 2 (about 10 lines): find the block that holds this position, and the word in it. Task 4
 // needs both steps again, so give the first a function of its own.
-__host__ __device__ uint32_t random_word(uint64_t, uint64_t, uint64_t) {
-    return 0;
+__host__ __device__ uint32_t random_word(uint64_t seed, uint64_t stream, uint64_t position) {
+    return static_cast<uint32_t>(seed + stream + position);
 }
 // END 2
 
@@ -59,22 +59,22 @@ void draw_points(uint64_t seed, uint64_t first_stream, uint64_t* d_positions, fl
 // TODO 5 (about 16 lines): the same with cuRAND. In the first kernel, prepare this thread's state
 // by curand_init(seed, sequence, offset, &state). In the second, copy the state from memory, draw
 // the points with curand_uniform(&copy), and store the copy back.
-__global__ void curand_start_kernel(uint64_t, uint64_t, curandStatePhilox4_32_10_t*, int) {}
-__global__ void curand_points_kernel(curandStatePhilox4_32_10_t*, float2*, int, int) {}
+__global__ void curand_start_kernel(uint64_t seed, uint64_t first_stream, CurandState* states,
+                                    int streams) {}
+__global__ void curand_draw_kernel(CurandState* states, float2* out, int streams, int points) {}
 // END 5
 
-void curand_start(uint64_t seed, uint64_t first_stream, curandStatePhilox4_32_10* d_states,
-                  int streams, int threads) {
+void curand_start(uint64_t seed, uint64_t first_stream, CurandState* d_states, int streams,
+                  int threads) {
     if (streams == 0) return;
     curand_start_kernel<<<blocks_for(streams, threads), threads>>>(
         seed, first_stream, d_states, streams);
     CUDA_CHECK(cudaGetLastError());
 }
 
-void curand_points(curandStatePhilox4_32_10* d_states, float2* d_points, int streams, int points,
-                   int threads) {
+void curand_points(CurandState* d_states, float2* d_points, int streams, int points, int threads) {
     if (streams == 0 || points == 0) return;
-    curand_points_kernel<<<blocks_for(streams, threads), threads>>>(
+    curand_draw_kernel<<<blocks_for(streams, threads), threads>>>(
         d_states, d_points, streams, points);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -44,13 +44,13 @@ void draw_points(uint64_t seed, uint64_t first_stream, uint64_t* d_positions, fl
 
 // The state of one generator of cuRAND, defined in curand_kernel.h as curandStatePhilox4_32_10_t.
 struct curandStatePhilox4_32_10;
+using CurandState = curandStatePhilox4_32_10;
 inline constexpr size_t kCurandStateBytes = 64;
 
 // Prepares d_states[s] as sequence first_stream + s of `seed`, for s in [0, streams).
-void curand_start(uint64_t seed, uint64_t first_stream, curandStatePhilox4_32_10* d_states,
-                  int streams, int threads);
+void curand_start(uint64_t seed, uint64_t first_stream, CurandState* d_states, int streams,
+                  int threads);
 
 // As draw_points, with cuRAND's states: each draw is a curand_uniform, in (0, 1]. The states are
 // used and moved on, so that the next call continues.
-void curand_points(curandStatePhilox4_32_10* d_states, float2* d_points, int streams, int points,
-                   int threads);
+void curand_points(CurandState* d_states, float2* d_points, int streams, int points, int threads);

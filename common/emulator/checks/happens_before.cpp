@@ -143,6 +143,7 @@ void HappensBefore::on_block_begin(const machine::BlockInfo& info) {
         warp.used = false;
         warp.lanes.reset();
         warp.fenced_at.reset();
+        warp.steps = {};
     }
     last_serial_ = info.serial;
     last_block_ = block.get();
@@ -152,6 +153,7 @@ void HappensBefore::on_block_begin(const machine::BlockInfo& info) {
 void HappensBefore::on_block_end(const machine::BlockInfo& info) {
     const auto found = blocks_.find(info.serial);
     if (found == blocks_.end()) return;
+    finished_ = found->second->warps[0].steps;
     for (const uint64_t key : found->second->locations) locations_.erase(key);
     if (last_serial_ == info.serial) last_serial_ = 0;
     spare_.push_back(std::move(found->second));
@@ -165,7 +167,6 @@ void HappensBefore::on_block_barrier(const machine::BarrierEvent& event) {
     for (const machine::Arrival& a : event.arrivals) {
         here[a.warp % here.size()] |= a.mask;
         whole &= !a.arrive_only;
-        note_sync(a.site);
     }
     for (uint32_t i = 0; i < b.warps.size() && whole; ++i) {
         const uint32_t left = event.block->threads - i * machine::kWarpSize;

@@ -28,6 +28,40 @@ namespace checks {
 
 struct LaneKnowledge;
 
+// The last few instructions of a warp that accessed memory, to tell which of two comes first.
+class StepLog {
+public:
+    void note(machine::SiteId site, Segment segment) {
+        if (steps_[last_].site == site && steps_[last_].segment == segment) return;
+        last_ = (last_ + 1) % steps_.size();
+        steps_[last_] = {site, segment};
+    }
+    // Whether `site` ran in segment `since` or later, as far back as the log goes.
+    bool has(machine::SiteId site, Segment since) const {
+        for (const Step& step : steps_)
+            if (step.site == site && step.segment >= since) return true;
+        return false;
+    }
+    // Whether both ran, and `second` not before `first`.
+    bool in_order(machine::SiteId first, machine::SiteId second) const {
+        bool seen = false;
+        for (size_t i = 1; i <= steps_.size(); ++i) {
+            const machine::SiteId site = steps_[(last_ + i) % steps_.size()].site;
+            if (seen && site == second) return true;
+            seen |= site == first;
+        }
+        return false;
+    }
+
+private:
+    struct Step {
+        machine::SiteId site = 0;
+        Segment segment = 0;
+    };
+    std::array<Step, 16> steps_{};
+    uint32_t last_ = 0;
+};
+
 struct BlockOrder;
 struct WarpOrder {
     BlockOrder* block = nullptr;
@@ -40,24 +74,7 @@ struct WarpOrder {
     // Per lane: the segment that its latest fence ended.
     std::unique_ptr<std::array<Segment, machine::kWarpSize>> fenced_at;
 
-    // The last few instructions that accessed memory, to tell which of two comes first.
-    struct Step {
-        machine::SiteId site = 0;
-        Segment segment = 0;
-    };
-    std::array<Step, 16> steps;
-    uint32_t last_step = 0;
-    void note(machine::SiteId site) {
-        if (steps[last_step].site == site && steps[last_step].segment == segment) return;
-        last_step = (last_step + 1) % steps.size();
-        steps[last_step] = {site, segment};
-    }
-    // Whether `site` ran in segment `since` or later, and is among them.
-    bool has_run(machine::SiteId site, Segment since) const {
-        for (const Step& step : steps)
-            if (step.site == site && step.segment >= since) return true;
-        return false;
-    }
+    StepLog steps;
 };
 
 // Knowledge that a fence has made publishable, for one reach.
@@ -172,12 +189,8 @@ public:
     };
     Who who(Segment segment, uint32_t lane) const;
 
-    // Whether a barrier or warp sync that has been reached stands between two instructions.
-    bool sync_between(machine::SiteId first, machine::SiteId last) const {
-        for (machine::SiteId site = first + 1; site < last && site < sync_sites_.size(); ++site)
-            if (sync_sites_[site]) return true;
-        return false;
-    }
+    // The steps of a warp of a block that has ended; empty before.
+    const StepLog& finished() const { return finished_; }
 
     // Which observer feeds the events.
     void attach(const void* observer) { observers_.push_back(observer); }
@@ -192,10 +205,6 @@ private:
             blocks;  // only by threads of that block (its serial)
     };
 
-    void note_sync(machine::SiteId site) {
-        if (site >= sync_sites_.size()) sync_sites_.resize(site + 256);
-        sync_sites_[site] = true;
-    }
     BlockOrder& block(uint64_t serial);
     Segment new_segment(uint32_t warp);
     void next_segment(WarpOrder& warp);
@@ -230,7 +239,7 @@ private:
     std::unordered_map<uint64_t, Location> locations_;
     std::vector<uint64_t> location_filter_;  // one bit a hash: a clear bit means "no such location"
     uint64_t generation_ = 0;
-    std::vector<bool> sync_sites_;
+    StepLog finished_;
     std::vector<const void*> observers_;
 };
 

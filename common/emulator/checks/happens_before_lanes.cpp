@@ -106,7 +106,6 @@ void HappensBefore::partial_barrier(BlockOrder& b, const machine::BarrierEvent& 
 void HappensBefore::on_warp_sync(const machine::WarpSyncEvent& event) {
     const uint32_t mask = event.arrived;
     if (std::popcount(mask) < 2) return;
-    note_sync(event.site);
     WarpOrder& w = warp(*event.warp);
     const bool whole = (event.warp->valid & ~(mask | event.warp->exited)) == 0;
     if (whole) {

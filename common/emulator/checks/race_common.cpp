@@ -365,7 +365,7 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
         }
     }
     if (c.races) flush(c);
-    w.note(event.site);
+    w.steps.note(event.site, c.segment);
 }
 
 }  // namespace checks

@@ -16,6 +16,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +45,7 @@ struct Race {
     uint32_t other_lane = 0;
     machine::SiteId other_site = 0;
     AccessTraits other;
+    bool first_write = false;   // nobody had written there in this launch
     bool swapped = false;       // the earlier one comes later in the program: report it as such
     bool one_store = false;     // two lanes of one store instruction
     bool narrow_scope = false;  // both strong, but one of them for its own block only
@@ -100,6 +104,7 @@ private:
                          bool plain_only);
     void flush(Context& c);
     bool comes_later(const Context& c, const Found& f);
+    std::optional<bool> seen_later(const Context& c, const Found& f) const;
     bool spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more);
     bool strong(Entry e) const {
         const machine::SiteId site = instruction_of(e);
@@ -120,6 +125,7 @@ private:
     std::vector<AccessTraits> traits_;  // by instruction
     std::array<Found, 6> found_;
     std::unordered_map<uint64_t, bool> later_;  // comes_later() by both instructions
+    std::set<std::string> order_of_lines_;      // "file:line file:line"
     bool narrow_seen_ = false;  // a strong access of block scope has happened
 };
 

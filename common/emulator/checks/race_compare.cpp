@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "checks/race_context.h"
 
@@ -68,6 +70,8 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
     if (instruction_of(e) < traits_.size()) f.race.other = traits_[instruction_of(e)];
     f.race.one_store = c.role == Role::kStore && segment_of(e) == c.segment &&
                        instruction_of(e) == c.event.site;
+    const Sector* sector = c.shadow.find(c.offset);
+    f.race.first_write = sector && Shadow::writer_at(*sector, byte) < c.floor;
     f.race.narrow_scope = scope;
 }
 
@@ -90,17 +94,40 @@ bool RaceDetector::comes_later(const Context& c, const Found& f) {
     if (f.race.other_segment < order_.launch_first() || other == now) return false;
     const auto [entry, fresh] = later_.try_emplace(uint64_t(other) << 32 | now);
     if (!fresh) return entry->second;
+    const ptx::SourceLine &here = site_of(now).user, &there = site_of(other).user;
+    const auto lines = [](const ptx::SourceLine& first, const ptx::SourceLine& then) {
+        return first.file + ':' + std::to_string(first.line) + ' ' + then.file + ':' +
+               std::to_string(then.line);
+    };
+    if (const std::optional<bool> seen = seen_later(c, f)) {
+        entry->second = *seen;
+    } else if (order_of_lines_.count(lines(there, here))) {
+        entry->second = false;
+    } else if (order_of_lines_.count(lines(here, there))) {
+        entry->second = true;
+    } else {
+        // Nobody runs both. Who read before anybody had written came too early.
+        entry->second = f.race.first_write && c.event.kind != machine::AccessKind::kLoad &&
+                        !f.race.other.writes;
+    }
+    order_of_lines_.insert(entry->second ? lines(here, there) : lines(there, here));
+    return entry->second;
+}
+
+// The same by what warps have done; empty when none of them ran both.
+std::optional<bool> RaceDetector::seen_later(const Context& c, const Found& f) const {
+    const machine::SiteId now = c.event.site, other = f.key;
     const uint32_t warp = order_.warp_of(f.race.other_segment);
     const BlockOrder& block = *c.warp.block;
-    const bool same_block = order_.same_block(warp, c.warp);
     const Segment since = warp == c.warp.number ? c.warp.floor : block.floor;
-    if (c.warp.has_run(other, since)) return false;
-    if (same_block && block.warps[warp - block.first_warp].has_run(now, since))
-        return entry->second = true;
-    // Instructions are numbered as they stand in the function.
-    if (site_of(other).mangled == site_of(now).mangled)
-        entry->second = (other > now) != order_.sync_between(std::min(other, now), std::max(other, now));
-    return entry->second;
+    if (c.warp.steps.has(other, since)) return false;
+    if (order_.same_block(warp, c.warp)) {
+        if (block.warps[warp - block.first_warp].steps.has(now, since)) return true;
+        return std::nullopt;
+    }
+    if (order_.finished().in_order(other, now)) return false;
+    if (order_.finished().in_order(now, other)) return true;
+    return std::nullopt;
 }
 
 // Whether `lane` stores the value that `writer` stored into this cell.

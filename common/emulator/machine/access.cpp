@@ -324,6 +324,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
     a.finish(op.bytes);
     std::byte* memory = ex.local_memory();
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
+    if (misaligned) ex.fail(LaunchStatus::kMisaligned);
     const auto inside = [&](uint64_t low, uint64_t end) {
         for (const Frame* f = ex.frame; f; f = f->caller)
             if (low >= f->local_base && end <= f->local_base + f->code->local_bytes) return true;
@@ -419,6 +420,21 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
     }
 }
 
+// Shared and local addresses have 32 bits; a wider register is truncated to them (PTX ISA
+// "Addresses as Operands"), as when inline assembly forgets to convert a generic pointer.
+void truncate(Addresses& a, uint32_t mask, uint32_t bytes) {
+    if ((a.low | a.high) >> 32 == 0) return;
+    a.finish(bytes);
+    a.contiguous = a.contiguous && a.low >> 32 == a.high >> 32;
+    a.low = ~uint64_t(0);
+    a.high = 0;
+    for_lanes(mask, [&](uint32_t i) {
+        a.at[i] &= 0xffffffffu;
+        a.low = std::min(a.low, a.at[i]);
+        a.high = std::max(a.high, a.at[i]);
+    });
+}
+
 bool polls(const MemoryOp& op) {
     return op.order != MemoryOrder::kWeak && op.kind == AccessKind::kLoad;
 }
@@ -453,10 +469,10 @@ void access(Lanes& lanes, const Instr& in) {
     if constexpr (S == Space::kGlobal || S == Space::kConst) {
         access_global(ex, op, S, mask, a);
     } else if constexpr (S == Space::kShared) {
-        a.low &= 0xffffffffu;
-        a.high &= 0xffffffffu;
+        truncate(a, mask, op.bytes);
         access_shared(ex, op, mask, a);
     } else if constexpr (S == Space::kLocal) {
+        truncate(a, mask, op.bytes);
         access_local(ex, op, mask, a);
     } else if constexpr (S == Space::kParam) {
         access_parameters(ex, op, mask, a);

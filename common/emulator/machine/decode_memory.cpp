@@ -94,17 +94,21 @@ bool Decoder::memory_access(In in) {
     std::vector<Operand> single{what};
     const auto& elements = what.kind == Operand::Kind::kVector ? what.elements : single;
     if (elements.size() != op.vector || op.vector > 8) return false;
+    // Registers decide how wide the rows are; constants and sinks among them follow.
+    const uint32_t natural = std::max<uint32_t>(2, op.element_bytes);
+    uint32_t width = 0;
+    for (const Operand& element : elements) {
+        if (element.kind != Operand::Kind::kRegister) continue;
+        if (is_predicate(element) || (width && register_bytes(element) != width)) return false;
+        width = register_bytes(element);
+    }
+    if (!width) width = natural;
+    const Type wide = width == 8 ? Type::kB64 : width == 4 ? Type::kB32 : Type::kB16;
+    op.row_bytes = uint8_t(width);
     for (size_t k = 0; k < elements.size(); ++k) {
-        const Operand& element = elements[k];
-        op.rows[k] = store ? source(element, type) : destination(element, op.element_bytes);
+        op.rows[k] = store ? source(elements[k], width == natural ? type : wide)
+                           : destination(elements[k], width);
         if (op.rows[k] == kNoRow) return false;
-        uint32_t width = std::max<uint32_t>(2, op.element_bytes);
-        if (element.kind == Operand::Kind::kRegister) width = register_bytes(element);
-        if (element.kind == Operand::Kind::kSink) width = std::max<uint32_t>(8, op.element_bytes);
-        if (is_predicate(element) || (op.row_bytes && width != op.row_bytes && k > 0 &&
-                                      element.kind == Operand::Kind::kRegister))
-            return false;
-        op.row_bytes = uint8_t(width);
     }
     op.mover = store ? access_handlers().store(op.element_bytes, op.row_bytes)
                      : access_handlers().load(op.element_bytes, op.row_bytes, ptx::is_signed(type));

@@ -87,17 +87,16 @@ void draw_points(uint64_t seed, uint64_t first_stream, uint64_t* d_positions, fl
     CUDA_CHECK(cudaGetLastError());
 }
 
-__global__ void curand_start_kernel(uint64_t seed, uint64_t first_stream,
-                                    curandStatePhilox4_32_10_t* states, int streams) {
+__global__ void curand_start_kernel(uint64_t seed, uint64_t first_stream, CurandState* states,
+                                    int streams) {
     const int s = blockIdx.x * blockDim.x + threadIdx.x;
     if (s < streams) curand_init(seed, first_stream + s, 0, &states[s]);
 }
 
-__global__ void curand_points_kernel(curandStatePhilox4_32_10_t* states, float2* out, int streams,
-                                     int points) {
+__global__ void curand_draw_kernel(CurandState* states, float2* out, int streams, int points) {
     const int s = blockIdx.x * blockDim.x + threadIdx.x;
     if (s >= streams) return;
-    curandStatePhilox4_32_10_t state = states[s];  // registers: a draw then touches no memory
+    CurandState state = states[s];  // registers: a draw then touches no memory
     for (int k = 0; k < points; ++k) {
         const float x = curand_uniform(&state);
         const float y = curand_uniform(&state);
@@ -105,18 +104,17 @@ __global__ void curand_points_kernel(curandStatePhilox4_32_10_t* states, float2*
     }
 }
 
-void curand_start(uint64_t seed, uint64_t first_stream, curandStatePhilox4_32_10* d_states,
-                  int streams, int threads) {
+void curand_start(uint64_t seed, uint64_t first_stream, CurandState* d_states, int streams,
+                  int threads) {
     if (streams == 0) return;
     curand_start_kernel<<<blocks_for(streams, threads), threads>>>(
         seed, first_stream, d_states, streams);
     CUDA_CHECK(cudaGetLastError());
 }
 
-void curand_points(curandStatePhilox4_32_10* d_states, float2* d_points, int streams, int points,
-                   int threads) {
+void curand_points(CurandState* d_states, float2* d_points, int streams, int points, int threads) {
     if (streams == 0 || points == 0) return;
-    curand_points_kernel<<<blocks_for(streams, threads), threads>>>(
+    curand_draw_kernel<<<blocks_for(streams, threads), threads>>>(
         d_states, d_points, streams, points);
     CUDA_CHECK(cudaGetLastError());
 }

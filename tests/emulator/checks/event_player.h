@@ -219,21 +219,21 @@ public:
     Lanes warp(uint32_t block, uint32_t warp, uint32_t mask = machine::kAllLanes) {
         return {*this, block, warp, mask & blocks_[block].warps[warp].valid};
     }
-    // __syncthreads of all threads that have not returned. Line 0: nowhere in the code.
-    void barrier(uint32_t block, uint32_t line = 0) {
+    // __syncthreads of all threads that have not returned.
+    void barrier(uint32_t block) {
         std::vector<uint32_t> warps;
         for (uint32_t w = 0; w < blocks_[block].warps.size(); ++w) warps.push_back(w);
-        named_barrier(block, 0, warps, {}, line);
+        named_barrier(block, 0, warps);
     }
     // bar.sync id by whole warps, bar.arrive by others.
     void named_barrier(uint32_t block, uint32_t id, const std::vector<uint32_t>& syncing,
-                       const std::vector<uint32_t>& arriving = {}, uint32_t line = 0) {
+                       const std::vector<uint32_t>& arriving = {}) {
         Block& b = blocks_[block];
         std::vector<machine::Arrival> arrivals;
         std::vector<uint32_t> exited;
         const auto add = [&](uint32_t w, bool arrive_only) {
             const uint32_t mask = b.warps[w].valid & ~b.warps[w].exited;
-            if (mask) arrivals.push_back({w, mask, line ? site(line, {}) : 0, arrive_only});
+            if (mask) arrivals.push_back({w, mask, 0, arrive_only});
         };
         for (const uint32_t w : syncing) add(w, false);
         for (const uint32_t w : arriving) add(w, true);

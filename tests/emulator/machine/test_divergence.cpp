@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Lanes that part and meet: branches, loops, tables, guards, and progress for lanes that wait for
+// other lanes.
+#include "machine_lab.h"
+
+using namespace machine_lab;
+
+namespace {
+// Kernel text that stores the active mask at word `slot` of the thread's row of 8 words.
+std::string note_mask(int slot) {
+    return "activemask.b32 %r50;\nst.global.u32 [%rd50+" + std::to_string(4 * slot) + "], %r50;\n";
+}
+const std::string kRow = "mad.wide.u32 %rd50, %g, 32, %out;\n";
+uint32_t noted(const Lab& lab, uint32_t thread, int slot) {
+    return lab.got(8 * thread + uint32_t(slot));
+}
+}  // namespace
+
+TEST_CASE("branch: if and else each see their lanes, and meet behind", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "setp.lt.u32 %p1, %lane, 10;\n@%p1 bra THEN;\n" + note_mask(0) +
+            "bra.uni DONE;\nTHEN:\n" + note_mask(1) + "DONE:\n" + note_mask(2));
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        CHECK(noted(lab, lane, 0) == (lane < 10 ? kOldWord : 0xfffffc00u));
+        CHECK(noted(lab, lane, 1) == (lane < 10 ? 0x3ffu : kOldWord));
+        CHECK(noted(lab, lane, 2) == kAllLanes);
+    }
+}
+
+TEST_CASE("branch: a negated guard takes the other lanes", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "setp.lt.u32 %p1, %lane, 10;\n@!%p1 bra SKIP;\n" + note_mask(0) + "SKIP:\n" +
+            note_mask(1));
+    CHECK(noted(lab, 3, 0) == 0x3ff);
+    CHECK(noted(lab, 12, 0) == kOldWord);
+    CHECK(noted(lab, 12, 1) == kAllLanes);
+}
+
+TEST_CASE("branch: nested divergence meets level by level", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "and.b32 %r1, %lane, 1;\nsetp.eq.u32 %p1, %r1, 0;\nand.b32 %r2, %lane, 2;\n" +
+            "setp.eq.u32 %p2, %r2, 0;\n@%p1 bra OUTER_END;\n@%p2 bra INNER_END;\n" + note_mask(0) +
+            "INNER_END:\n" + note_mask(1) + "OUTER_END:\n" + note_mask(2));
+    CHECK(noted(lab, 3, 0) == 0x88888888u);
+    CHECK(noted(lab, 1, 0) == kOldWord);
+    CHECK(noted(lab, 1, 1) == 0xaaaaaaaau);
+    CHECK(noted(lab, 3, 1) == 0xaaaaaaaau);
+    CHECK(noted(lab, 0, 1) == kOldWord);
+    CHECK(noted(lab, 0, 2) == kAllLanes);
+}
+
+TEST_CASE("loop: every lane its own trip count, and all meet behind it", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nLOOP:\nadd.u32 %r2, %r2, %r1;\n" +
+            "add.u32 %r1, %r1, 1;\nsetp.le.u32 %p1, %r1, %lane;\n" + note_mask(0) +
+            "@%p1 bra LOOP;\n" + note_mask(1) + "st.global.u32 [%rd50+8], %r2;");
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        CHECK(noted(lab, lane, 0) == kAllLanes << lane);  // of its last round
+        CHECK(noted(lab, lane, 1) == kAllLanes);
+        CHECK(noted(lab, lane, 2) == lane * (lane + 1) / 2);
+    }
+}
+
+TEST_CASE("loop: an inner loop meets before the outer one goes on", "[machine][divergence]") {
+    // Outer: three rounds for all; inner: lane % 4 + 1 rounds.
+    Lab lab;
+    lab.run(kRow + "mov.u32 %r1, 0;\nmov.u32 %r9, 0;\nOUTER:\nand.b32 %r2, %lane, 3;\nINNER:\n" +
+            "add.u32 %r9, %r9, 1;\nsub.u32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra INNER;\n" +
+            "activemask.b32 %r3;\nsetp.ne.u32 %p3, %r3, 0xffffffff;\n@%p3 trap;\n" +
+            "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 3;\n@%p2 bra OUTER;\n" +
+            "st.global.u32 [%mine], %r9;");
+    CHECK(lab.words() == each([](uint32_t i) { return 3 * (i % 4 + 1); }));
+    CHECK(lab.seen.faults.empty());
+}
+
+TEST_CASE("loop: break out of the middle meets at the end", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "mov.u32 %r1, 0;\nLOOP:\nsetp.eq.u32 %p1, %r1, %lane;\n@%p1 bra OUT;\n" +
+            "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 8;\n@%p2 bra LOOP;\nmov.u32 %r1, 99;\n" +
+            "OUT:\n" + note_mask(0) + "st.global.u32 [%rd50+4], %r1;");
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        CHECK(noted(lab, lane, 0) == kAllLanes);
+        CHECK(noted(lab, lane, 1) == (lane < 8 ? lane : 99));
+    }
+}
+
+TEST_CASE("brx.idx: each lane its own target, then all meet", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "and.b32 %r1, %lane, 3;\nTABLE: .branchtargets A, B, A, C;\n" +
+            "brx.idx %r1, TABLE;\nA:\nmov.u32 %r2, 10;\n" + note_mask(0) + "bra END;\nB:\n" +
+            "mov.u32 %r2, 20;\n" + note_mask(0) + "bra END;\nC:\nmov.u32 %r2, 30;\n" +
+            note_mask(0) + "END:\n" + note_mask(1) + "st.global.u32 [%rd50+8], %r2;");
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        const uint32_t k = lane % 4;
+        CHECK(noted(lab, lane, 2) == (k == 1 ? 20u : k == 3 ? 30u : 10u));
+        CHECK(noted(lab, lane, 1) == kAllLanes);
+        // Indexes 0 and 2 lead to the same place but come one after the other.
+        CHECK(noted(lab, lane, 0) == 0x11111111u << k);
+    }
+}
+
+TEST_CASE("brx.idx: a uniform index needs no divergence", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "mov.u32 %r1, 1;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\ntrap;\nB:\n" +
+            note_mask(0));
+    CHECK(noted(lab, 7, 0) == kAllLanes);
+    CHECK(lab.seen.faults.empty());
+}
+
+TEST_CASE("brx.idx: an index past the table is a fault, not a wild jump", "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("setp.eq.u32 %p1, %lane, 4;\nselp.u32 %r1, 2, 0, %p1;\nT: .branchtargets A, B;\n"
+                "brx.idx %r1, T;\nA:\nB:\nst.global.u32 [%mine], 1;");
+    CHECK(s.status == LaunchStatus::kTrap);
+    REQUIRE(lab.seen.faults.size() == 1);
+    CHECK(lab.seen.faults[0].mask == 1u << 4);
+}
+
+TEST_CASE("guard: straight instructions change only their lanes", "[machine][divergence]") {
+    Lab lab;
+    lab.run("setp.gt.u32 %p1, %lane, 20;\nmov.u32 %r1, 1;\n@%p1 mov.u32 %r1, 2;\n"
+            "@!%p1 add.u32 %r1, %r1, 10;\nst.global.u32 [%mine], %r1;");
+    CHECK(lab.words() == each([](uint32_t i) { return i > 20 ? 2 : 11; }));
+}
+
+TEST_CASE("exit: guarded lanes leave, the rest goes on as one", "[machine][divergence]") {
+    for (const char* how : {"exit", "ret"}) {
+        Lab lab;
+        lab.run(kRow + "setp.lt.u32 %p1, %lane, 5;\nst.global.u32 [%rd50+4], 1;\n@%p1 " + how +
+                ";\n" + note_mask(0));
+        INFO(how);
+        CHECK(noted(lab, 4, 0) == kOldWord);
+        CHECK(noted(lab, 4, 1) == 1);
+        CHECK(noted(lab, 5, 0) == 0xffffffe0u);
+        REQUIRE(lab.seen.exits.size() == 2);
+        CHECK(lab.seen.exits[0] == 0x1f);
+        CHECK(lab.seen.exits[1] == 0xffffffe0u);
+    }
+}
+
+TEST_CASE("exit: inside a branch, the others do not wait for who left", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "setp.lt.u32 %p1, %lane, 16;\n@%p1 bra THEN;\nsetp.lt.u32 %p2, %lane, 20;\n" +
+            "@%p2 bra JOIN;\nexit;\nTHEN:\nadd.u32 %r1, %r1, 1;\nJOIN:\n" + note_mask(0));
+    CHECK(noted(lab, 0, 0) == 0xfffffu);
+    CHECK(noted(lab, 17, 0) == 0xfffffu);
+    CHECK(noted(lab, 25, 0) == kOldWord);
+}
+
+TEST_CASE("exit: in a loop, one lane a round", "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("mov.u32 %r1, 0;\nLOOP:\nsetp.eq.u32 %p1, %r1, %lane;\n"
+                "@%p1 st.global.u32 [%mine], %r1;\n@%p1 exit;\nadd.u32 %r1, %r1, 1;\nbra LOOP;");
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(lab.words() == each([](uint32_t i) { return i; }));
+}
+
+TEST_CASE("last warp: lanes that do not exist never run", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + note_mask(0), {.block = {40, 1, 1}});
+    CHECK(noted(lab, 31, 0) == kAllLanes);
+    CHECK(noted(lab, 39, 0) == 0xff);
+    CHECK(noted(lab, 40, 0) == kOldWord);
+}
+
+TEST_CASE("spin lock: taken by every lane of a warp in turn", "[machine][divergence]") {
+    // The holder leaves the loop and must run although the others still spin in it.
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("SPIN:\natom.global.cas.b32 %r1, [%in], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
+                "@%p1 bra SPIN;\nld.volatile.global.u32 %r2, [%in+4];\nadd.u32 %r2, %r2, 1;\n"
+                "st.volatile.global.u32 [%in+4], %r2;\nmembar.gl;\n"
+                "atom.global.exch.b32 %r3, [%in], 0;\nst.global.u32 [%mine], %r2;",
+                {.grid = {3, 1, 1}, .block = {64, 1, 1}});
+    CHECK(s.status == LaunchStatus::kOk);
+    uint32_t count;
+    std::memcpy(&count, lab.in().host + 4, 4);
+    CHECK(count == 192);
+    std::vector<bool> had(193, false);
+    for (const uint32_t ticket : lab.words(192)) {
+        REQUIRE((ticket >= 1 && ticket <= 192));
+        CHECK_FALSE(had[ticket]);
+        had[ticket] = true;
+    }
+}
+
+TEST_CASE("spin: a lane waits for another lane of its warp", "[machine][divergence]") {
+    for (const bool reader_first : {false, true}) {
+        Lab lab;
+        const LaunchSummary s = lab.run(
+            std::string("setp.") + (reader_first ? "eq" : "ne") + ".u32 %p1, %lane, 0;\n"
+            "@%p1 bra WAIT;\nst.volatile.global.u32 [%in], 7;\nbra END;\n"
+            "WAIT:\nld.volatile.global.u32 %r1, [%in];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;\n"
+            "END:\nst.global.u32 [%mine], 1;");
+        CHECK(s.status == LaunchStatus::kOk);
+        CHECK(lab.words() == each([](uint32_t) { return 1; }));
+    }
+}
+
+TEST_CASE("spin: an earlier block waits for a later one", "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 2;\n@%p1 bra SET;\n"
+                "WAIT:\nld.acquire.gpu.global.u32 %r2, [%in];\nsetp.eq.u32 %p2, %r2, 0;\n"
+                "@%p2 bra WAIT;\nst.global.u32 [%mine], %r2;\nbra END;\nSET:\n"
+                "st.release.gpu.global.u32 [%in], 5;\nEND:\n",
+                {.grid = {4, 1, 1}});
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(lab.got(0) == 5);
+    CHECK(lab.got(63) == 5);
+    CHECK(lab.got(64) == kOldWord);
+    CHECK(lab.got(127) == 5);
+}
+
+TEST_CASE("grid barrier: a cooperative launch has a workspace, and every block passes",
+          "[machine][divergence]") {
+    // As cooperative_groups does: count arrivals at base + 4, wait for the sign bit to flip.
+    const std::string body =
+        "mov.u32 %r1, %envreg1;\nmov.u32 %r2, %envreg2;\ncvt.u64.u32 %rd1, %r1;\n"
+        "shl.b64 %rd1, %rd1, 32;\ncvt.u64.u32 %rd2, %r2;\nor.b64 %rd1, %rd1, %rd2;\n"
+        "setp.eq.u64 %p1, %rd1, 0;\n@%p1 trap;\n"
+        "st.global.u32 [%mine], %g;\nbarrier.sync 0;\nsetp.ne.u32 %p2, %tid, 0;\n@%p2 bra JOIN;\n"
+        "mov.u32 %r3, %nctaid.x;\nsub.u32 %r4, 0x80000000, %r3;\nadd.u32 %r4, %r4, 1;\n"
+        "mov.u32 %r5, %ctaid.x;\nsetp.eq.u32 %p3, %r5, 0;\nselp.u32 %r4, %r4, 1, %p3;\nmembar.gl;\n"
+        "atom.add.release.gpu.u32 %r6, [%rd1+4], %r4;\n"
+        "WAIT:\nld.acquire.gpu.u32 %r7, [%rd1+4];\nxor.b32 %r8, %r7, %r6;\n"
+        "setp.ge.s32 %p4, %r8, 0;\n@%p4 bra WAIT;\nJOIN:\nbarrier.sync 0;\n"
+        // The value of the thread at the mirrored place of the grid.
+        "mov.u32 %r9, %nctaid.x;\nmov.u32 %r10, %ntid.x;\nmul.lo.u32 %r9, %r9, %r10;\n"
+        "sub.u32 %r9, %r9, %g;\nsub.u32 %r9, %r9, 1;\nmad.wide.u32 %rd3, %r9, 4, %out;\n"
+        "ld.global.u32 %r11, [%rd3];\nst.global.u32 [%mine+8192], %r11;";
+    Lab lab;
+    LoadedModule& module = lab.load(kernel_text(body));
+    for (int round = 0; round < 2; ++round) {
+        const LaunchSummary s = lab.launch(
+            module, "k", {.grid = {8, 1, 1}, .block = {64, 1, 1}, .cooperative = true});
+        CHECK(s.status == LaunchStatus::kOk);
+        for (uint32_t t : {0u, 1u, 100u, 511u}) CHECK(lab.got(2048 + t) == 511 - t);
+    }
+    // Without `cooperative` there is no workspace.
+    CHECK(lab.launch(module, "k", {.grid = {8, 1, 1}, .block = {64, 1, 1}}).status ==
+          LaunchStatus::kTrap);
+}
+
+TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
+          "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("setp.ne.u32 %p1, %lane, 3;\n@%p1 exit;\nWAIT:\nld.volatile.global.u32 %r1, [%in];\n"
+                "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;");
+    CHECK(s.status == LaunchStatus::kBudget);
+    REQUIRE(lab.seen.stalls.size() == 1);
+    const SeenStall& stall = lab.seen.stalls[0];
+    CHECK(stall.kind == StallEvent::Kind::kBudget);
+    CHECK(stall.exited_threads == 31);
+    REQUIRE(stall.waiters.size() == 1);
+    CHECK(stall.waiters[0].mask == 1u << 3);
+    CHECK(stall.waiters[0].reason == WaitReason::kRunning);
+}
+
+TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
+    Lab lab;
+    lab.machine->set_budget(3'000'000);
+    const LaunchSummary s =
+        lab.run("setp.lt.u32 %p1, %lane, 4;\n@!%p1 bra END;\nLOOP:\nadd.u32 %r1, %r1, 1;\n"
+                "bra LOOP;\nEND:\nst.global.u32 [%mine], 1;");
+    CHECK(s.status == LaunchStatus::kBudget);
+    REQUIRE(lab.seen.stalls.size() == 1);
+    bool loops = false;
+    for (size_t i = 0; i < lab.seen.stalls[0].waiters.size(); ++i)
+        if (lab.seen.stalls[0].waiters[i].mask == 0xf)
+            loops = lab.seen.stalls[0].opcodes[i] == "bra" ||
+                    lab.seen.stalls[0].opcodes[i] == "add.u32";
+    CHECK(loops);
+    // Nobody waits for lanes that never come.
+    CHECK(lab.got(10) == 1);
+}
+
+TEST_CASE("hang: the same program within its budget finishes", "[machine][divergence]") {
+    const char* body = "mov.u32 %r1, 0;\nLOOP:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 1000;\n"
+                       "@%p1 bra LOOP;\nst.global.u32 [%mine], %r1;";
+    Lab lab;
+    lab.machine->set_budget(32 * 3100);
+    CHECK(lab.run(body).status == LaunchStatus::kOk);
+    CHECK(lab.got(0) == 1000);
+    lab.machine->set_budget(32 * 2900);
+    CHECK(lab.run(body).status == LaunchStatus::kBudget);
+}
+
+TEST_CASE("divergence: the counters say how often and which lanes", "[machine][divergence]") {
+    Lab lab;
+    lab.run("and.b32 %r1, %lane, 7;\nLOOP:\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra OUT;\n"
+            "sub.u32 %r1, %r1, 1;\nbra.uni LOOP;\nOUT:\nst.global.u32 [%mine], 1;");
+    uint64_t divergent = 0, conditional = 0;
+    for (const SiteCount& c : lab.seen.sites) {
+        divergent += c.divergent;
+        conditional += c.divergent_branch;
+    }
+    CHECK(divergent == 7);  // the last lanes leave together
+    CHECK(conditional == 1);
+    CHECK(lab.seen.executed("sub.u32") == 7);
+    CHECK(lab.seen.executed_threads("sub.u32") == 4 * (1 + 2 + 3 + 4 + 5 + 6 + 7));
+    CHECK(lab.seen.executed("st.global.u32") == 1);
+    CHECK(lab.seen.executed_threads("st.global.u32") == 32);
+}

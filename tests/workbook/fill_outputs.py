@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Pastes genuine output into the lessons' READMEs, between `<!-- output: ... -->` and `<!-- end -->`.
+
+    <!-- output: make 02 -->          the grade of the untouched lesson
+    <!-- output: mutant no_guard -->  the first finding of that wrong answer, or its first wrong values
+
+Run by `make outputs` after the lessons' programs have been built. It writes README files only.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import check_program
+from rich.console import Console
+
+from workbook import screen, skeletons
+from workbook.grade import Grade, grade_program
+from workbook.project import Lesson, lessons
+
+_BLOCK = re.compile(r"(<!-- output: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_FINDING = re.compile(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def _graded(lesson: Lesson, text: str, folder: Path) -> Grade:
+    """The grade of `text` as if it were the student's file, under its own name."""
+    source = folder / f"{lesson.slug}.cu"
+    source.write_text(text)
+    program, _ = check_program.compiled(lesson, source)
+    return grade_program(lesson, program, "emulator", check_program.BUILD)
+
+
+def _screen(grade: Grade) -> str:
+    out = io.StringIO()
+    screen.show_grade(grade, Console(file=out, width=80, highlight=False, emoji=False, markup=False))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
+
+
+def _first_message(grade: Grade, folder: Path) -> str:
+    for result in grade.results:
+        found = _FINDING.search(result.output)
+        if found:
+            return found.group(0).replace(f"{folder}/", "")
+    lines = _screen(grade).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("  ✗"))
+    last = next((i for i in range(first + 1, len(lines)) if not lines[i].startswith("   ")), None)
+    return "\n".join(lines[first:last])
+
+
+def _output(lesson: Lesson, what: str) -> str:
+    folder = Path(tempfile.mkdtemp(prefix="workbook-output-"))
+    try:
+        if what.startswith("mutant "):
+            name = what.removeprefix("mutant ")
+            text = (lesson.solution_file.parent / "mutants" / f"{name}.cu").read_text()
+            # The student's own file does not announce what is wrong with it.
+            kept = [x for x in text.splitlines() if not re.match(r"// (Mutant|verdict):", x)]
+            text = "\n".join(kept).replace("  // <- here", "") + "\n"
+            return _first_message(_graded(lesson, text, folder), folder)
+        return _screen(_graded(lesson, skeletons.of_lesson(lesson).text, folder))
+    finally:
+        shutil.rmtree(folder)
+
+
+def main(wanted: list[str]) -> int:
+    for lesson in lessons():
+        if wanted and lesson.number not in wanted:
+            continue
+        readme = lesson.folder / "README.md"
+
+        def filled(match: re.Match[str], lesson: Lesson = lesson) -> str:
+            return f"{match.group(1)}```\n{_output(lesson, match.group(2))}\n```\n{match.group(3)}"
+
+        text = readme.read_text()
+        new = _BLOCK.sub(filled, text)
+        if new != text:
+            readme.write_text(new)
+            print(f"wrote {readme.relative_to(Path.cwd())}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
