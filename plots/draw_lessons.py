@@ -1,17 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the picture of each lesson's README: one function per lesson, SVG and PNG.
-
-    python3 plots/draw_lessons.py [NN ...] [--out plots/figures]
+"""The shared drawing style, and the pictures of lessons 01, 02, 14 and 22; draw.py draws them all.
 
 The figures hold no measured data, only the lesson's idea with real indices.
 """
 
 from __future__ import annotations
-
-import argparse
-from collections.abc import Callable
-from pathlib import Path
 
 import matplotlib
 
@@ -300,37 +293,3 @@ def lesson_22_rng_seeding() -> Figure:
     panels[0].set_ylabel(f"draw {position} of stream s + 1")
     figure.subplots_adjust(0.08, 0.12, 0.98, 0.92, 0.1)
     return figure
-
-
-LESSONS: dict[str, Callable[[], Figure]] = {
-    "01_indexing_1d": lesson_01_indexing_1d,
-    "02_boundary_checks": lesson_02_boundary_checks,
-    "14_shared_memory_barriers": lesson_14_shared_memory_barriers,
-    "22_rng_seeding": lesson_22_rng_seeding,
-}
-
-
-def main() -> None:
-    """Draws the lessons named on the command line, or all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("lessons", nargs="*", help="numbers or names; default: all")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "figures")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    chosen = [
-        name
-        for name in LESSONS
-        if not arguments.lessons or any(name.startswith(word) for word in arguments.lessons)
-    ]
-    if not chosen:
-        parser.error(f"no such lesson; there are {', '.join(LESSONS)}")
-    for name in chosen:
-        with plt.rc_context(STYLE):
-            figure = LESSONS[name]()
-            figure.savefig(arguments.out / f"{name}.svg", metadata={"Date": None})
-            figure.savefig(arguments.out / f"{name}.png", dpi=110)
-            plt.close(figure)
-
-
-if __name__ == "__main__":
-    main()

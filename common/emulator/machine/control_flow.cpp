@@ -77,10 +77,10 @@ bool ends_flow(const ptx::Instruction& in) {
            in.opcode == Opcode::k_exit || in.opcode == Opcode::k_trap;
 }
 
-std::vector<uint32_t> reconvergence_points(const ptx::Function& function) {
-    std::vector<uint32_t> out(function.body.size(), kNoInstruction);
-    if (function.body.empty()) return out;
-    const Graph graph = build(function);
+namespace {
+
+// The immediate post-dominator of every node; kNoInstruction where the exit cannot be reached.
+std::vector<uint32_t> post_dominators(const Graph& graph) {
     const uint32_t nodes = graph.exit + 1;
     std::vector<std::vector<uint32_t>> before(nodes);
     for (uint32_t b = 0; b < nodes; ++b)
@@ -129,9 +129,47 @@ std::vector<uint32_t> reconvergence_points(const ptx::Function& function) {
             }
         }
     }
+    return ipdom;
+}
+
+// The same kernel without the ways by which lanes leave it early: who has returned is not waited
+// for, so the others meet where they would if nobody returned. (A .func's `ret` leads back to the
+// caller, which is not the end of a lane.)
+Graph without_early_exits(const ptx::Function& function, Graph graph) {
+    std::vector<bool> leaves(graph.exit + 1, false);
+    leaves[graph.exit] = true;
+    for (uint32_t b = 0; b < graph.exit; ++b) {
+        const auto& in = function.body[graph.first[b]];
+        leaves[b] = !in.guarded && (in.opcode == Opcode::k_ret || in.opcode == Opcode::k_exit);
+    }
+    for (auto& next : graph.next) {
+        const auto stays = [&](uint32_t n) { return !leaves[n]; };
+        if (std::any_of(next.begin(), next.end(), stays))
+            std::erase_if(next, [&](uint32_t n) { return leaves[n]; });
+    }
+    return graph;
+}
+
+}  // namespace
+
+std::vector<uint32_t> reconvergence_points(const ptx::Function& function) {
+    std::vector<uint32_t> out(function.body.size(), kNoInstruction);
+    if (function.body.empty()) return out;
+    const Graph graph = build(function);
+    const std::vector<uint32_t> strict = post_dominators(graph);
+    Graph reduced;
+    std::vector<uint32_t> loose;
+    if (function.is_entry) {
+        reduced = without_early_exits(function, graph);
+        loose = post_dominators(reduced);
+    }
     for (uint32_t i = 0; i < function.body.size(); ++i) {
         if (!is_branch(function.body[i])) continue;
-        const uint32_t meeting = ipdom[graph.block_of[i]];
+        const uint32_t block = graph.block_of[i];
+        uint32_t meeting = strict[block];
+        // Only where the way out is all that keeps the lanes apart.
+        if (!loose.empty() && reduced.next[block].size() > 1 && loose[block] < graph.exit)
+            meeting = loose[block];
         if (meeting != kNoInstruction && meeting != graph.exit) out[i] = graph.first[meeting];
     }
     return out;

@@ -66,6 +66,8 @@ TEST_CASE("race-shared: the store of the second warp after the load of the first
     Shared p;
     const auto tile = p.shared(64);
     p.launch(1, 64);
+    p.warp(0, 1).store(8, tile.from(32));
+    p.barrier(0);
     p.warp(0, 0).load(12, tile.from(32));
     if (GENERATE(true, false)) {
         p.warp(0, 1).store(14, tile.from(32));
@@ -115,6 +117,8 @@ TEST_CASE("race-shared: every reader counts, whoever read last", "[checks][race]
     const auto tile = p.shared(4);
     p.launch(1, 128);
     // Threads 70 and 3 read; then 3 stores. The last reader is the storing thread itself.
+    p.thread(0, 3).store(8, tile[0]);
+    p.barrier(0);
     p.thread(0, 70).load(10, tile[0]);
     p.thread(0, 3).load(11, tile[0]);
     p.thread(0, 3).store(12, tile[0]);

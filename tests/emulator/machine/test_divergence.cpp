@@ -148,6 +148,29 @@ TEST_CASE("exit: inside a branch, the others do not wait for who left", "[machin
     CHECK(noted(lab, 25, 0) == kOldWord);
 }
 
+TEST_CASE("exit: lanes that branch to the end do not keep the others apart",
+          "[machine][divergence]") {
+    // How nvcc writes `if (c) { ... } else { ...; if (d) return; ... } rest`.
+    Lab lab;
+    lab.run(kRow + "setp.lt.u32 %p1, %lane, 16;\n@%p1 bra THEN;\nsetp.ge.u32 %p2, %lane, 20;\n" +
+            "@%p2 bra RETURN;\n" + note_mask(0) + "bra JOIN;\nTHEN:\n" + note_mask(0) +
+            "JOIN:\n" + note_mask(1) + "RETURN:\nret;");
+    CHECK(noted(lab, 0, 0) == 0xffffu);
+    CHECK(noted(lab, 17, 0) == 0xf0000u);
+    CHECK(noted(lab, 0, 1) == 0xfffffu);
+    CHECK(noted(lab, 17, 1) == 0xfffffu);
+    CHECK(noted(lab, 25, 1) == kOldWord);
+}
+
+TEST_CASE("exit: an endless loop with a way out still meets inside", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow + "mov.u32 %r1, 0;\nLOOP:\nand.b32 %r2, %lane, 1;\nsetp.eq.u32 %p1, %r2, 0;\n" +
+            "@%p1 bra EVEN;\nadd.u32 %r1, %r1, 1;\nbra MEET;\nEVEN:\nadd.u32 %r1, %r1, 2;\nMEET:\n" +
+            note_mask(0) + "setp.ge.u32 %p2, %r1, 6;\n@%p2 bra RETURN;\nbra LOOP;\nRETURN:\nret;");
+    CHECK(noted(lab, 0, 0) == kAllLanes);    // third round: all there
+    CHECK(noted(lab, 1, 0) == 0xaaaaaaaau);  // sixth
+}
+
 TEST_CASE("exit: in a loop, one lane a round", "[machine][divergence]") {
     Lab lab;
     const LaunchSummary s =
@@ -262,7 +285,7 @@ TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
 
 TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
     Lab lab;
-    lab.machine->set_budget(3'000'000);
+    lab.machine->set_budget(100'000'000);
     const LaunchSummary s =
         lab.run("setp.lt.u32 %p1, %lane, 4;\n@!%p1 bra END;\nLOOP:\nadd.u32 %r1, %r1, 1;\n"
                 "bra LOOP;\nEND:\nst.global.u32 [%mine], 1;");
