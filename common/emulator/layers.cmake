@@ -34,7 +34,9 @@ if(NOT LIBDW_LIBRARY OR NOT LIBDW_INCLUDE_DIR)
     message(FATAL_ERROR "libdw was not found. On Debian and Ubuntu: apt install libdw-dev")
 endif()
 target_include_directories(emulator_runtime PRIVATE ${LIBDW_INCLUDE_DIR})
-target_link_libraries(emulator_runtime PUBLIC CUDA::toolkit ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
+# The toolkit's headers only: its libraries are what we replace.
+target_include_directories(emulator_runtime SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(emulator_runtime PUBLIC ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
 # Never blamed for an API call: the emulator itself and the wrappers that lessons share.
 get_filename_component(host_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../host ABSOLUTE)
 target_compile_definitions(emulator_runtime PRIVATE

@@ -24,5 +24,6 @@ inline void cuda_check(cudaError_t error, const char* call, const char* file, in
 
 }  // namespace wb
 
-// Around every call that returns a cudaError_t, and after a launch as CUDA_CHECK(cudaGetLastError()).
+// Around every call that returns a cudaError_t, and after a launch as
+// CUDA_CHECK(cudaGetLastError()).
 #define CUDA_CHECK(call) ::wb::cuda_check((call), #call, __FILE__, __LINE__)

@@ -23,7 +23,8 @@ constexpr float uniform_float(uint64_t seed, uint64_t index) {
 }
 
 // n floats in [low, high).
-inline std::vector<float> random_floats(size_t n, uint64_t seed, float low = -1.0f, float high = 1.0f) {
+inline std::vector<float> random_floats(size_t n, uint64_t seed, float low = -1.0f,
+                                        float high = 1.0f) {
     std::vector<float> out(n);
     for (size_t i = 0; i < n; ++i) out[i] = low + (high - low) * uniform_float(seed, i);
     return out;

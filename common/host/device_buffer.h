@@ -14,7 +14,8 @@ namespace wb {
 
 // `size` elements of T, every byte 0xFF at first (a NaN for floats, -1 for integers), so that an
 // element that nobody writes cannot look right. Move-only; frees on destruction.
-template <class T> class DeviceBuffer {
+template <class T>
+class DeviceBuffer {
 public:
     explicit DeviceBuffer(size_t size) : size_(size) {
         CUDA_CHECK(cudaMalloc(&data_, size_ ? size_ * sizeof(T) : 1));
@@ -36,7 +37,8 @@ public:
 
     void upload(const std::vector<T>& host) {
         if (!host.empty())
-            CUDA_CHECK(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+            CUDA_CHECK(
+                cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
     }
     // Waits for all work on the device, so a kernel's own fault surfaces here.
     std::vector<T> download() const {
@@ -60,9 +62,11 @@ private:
 // handed to a kernel is get(); intact() says whether the guards still hold their poison.
 // On the emulator the guards are not needed (bounds are exact), and `guard` is 0 unless forced,
 // so that an overrun is out of bounds there instead of landing in a guard.
-template <class T> class GuardedBuffer {
+template <class T>
+class GuardedBuffer {
 public:
-    GuardedBuffer(size_t size, size_t guard) : guard_(guard), buffer_(size + 2 * guard), size_(size) {}
+    GuardedBuffer(size_t size, size_t guard)
+        : guard_(guard), buffer_(size + 2 * guard), size_(size) {}
     GuardedBuffer(const std::vector<T>& host, size_t guard) : GuardedBuffer(host.size(), guard) {
         if (size_)
             CUDA_CHECK(cudaMemcpy(get(), host.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));

@@ -21,7 +21,8 @@
 
 namespace wb {
 
-template <class T> std::string shown(T value) {
+template <class T>
+std::string shown(T value) {
     std::ostringstream out;
     out.precision(9);
     out << +value;
@@ -32,12 +33,13 @@ template <class T> std::string shown(T value) {
 // wrong ones, their values and how many more. NaN-safe: a NaN never agrees with a number. The
 // form "element I: got X, want Y" is read by the grader's diagnosis: keep it.
 template <class T>
-std::string mismatch(const std::vector<T>& got,
-                     const std::vector<T>& want,
-                     std::function<double(size_t)> tolerance = [](size_t) { return 0.0; },
-                     const char* what = "element") {
+std::string mismatch(
+    const std::vector<T>& got, const std::vector<T>& want,
+    std::function<double(size_t)> tolerance = [](size_t) { return 0.0; },
+    const char* what = "element") {
     if (got.size() != want.size())
-        return "got " + std::to_string(got.size()) + " elements, want " + std::to_string(want.size());
+        return "got " + std::to_string(got.size()) + " elements, want " +
+               std::to_string(want.size());
     std::ostringstream text;
     size_t wrong = 0;
     for (size_t i = 0; i < got.size(); ++i) {
@@ -53,7 +55,9 @@ std::string mismatch(const std::vector<T>& got,
 }
 
 // Whether this process runs on the emulator.
-inline bool on_emulator() { return dlsym(RTLD_DEFAULT, "emulatorCountersGet") != nullptr; }
+inline bool on_emulator() {
+    return dlsym(RTLD_DEFAULT, "emulatorCountersGet") != nullptr;
+}
 
 // Counters of everything that `work` does on the device; empty on a real GPU, where the efficiency
 // test cases have nothing to measure: they then end with wb::needs_emulator().
@@ -73,7 +77,9 @@ inline std::optional<EmulatorCounters> count(const std::function<void()>& work) 
 }
 
 // Elements of guard zone to put round a buffer: none on the emulator, whose bounds are exact.
-inline size_t guard(size_t elements) { return on_emulator() ? 0 : elements; }
+inline size_t guard(size_t elements) {
+    return on_emulator() ? 0 : elements;
+}
 
 }  // namespace wb
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pastes genuine output into the lessons' READMEs, between `<!-- output: ... -->` and `<!-- end -->`.
+"""Pastes genuine output into lessons' READMEs, between `<!-- output: ... -->` and `<!-- end -->`.
 
     <!-- output: make 02 -->          the grade of the untouched lesson
-    <!-- output: mutant no_guard -->  the first finding of that wrong answer, or its first wrong values
+    <!-- output: mutant no_guard -->  that wrong answer's first finding, or its first wrong values
 
 Run by `make outputs` after the lessons' programs have been built. It writes README files only.
 """
@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import check_program
 from rich.console import Console
 
+import check_program
 from workbook import screen, skeletons
 from workbook.grade import Grade, grade_program
 from workbook.project import Lesson, lessons
@@ -37,7 +37,9 @@ def _graded(lesson: Lesson, text: str, folder: Path) -> Grade:
 
 def _screen(grade: Grade) -> str:
     out = io.StringIO()
-    screen.show_grade(grade, Console(file=out, width=80, highlight=False, emoji=False, markup=False))
+    screen.show_grade(
+        grade, Console(file=out, width=80, highlight=False, emoji=False, markup=False)
+    )
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from rich.console import Console
+
 from workbook import catch_xml, diagnose, findings, grade, runner, screen
 from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding

@@ -36,7 +36,8 @@ std::string quote(const std::string& text) {
 }
 
 std::string json_index(const machine::Dim3& d) {
-    return '[' + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ']';
+    return '[' + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) +
+           ']';
 }
 
 std::string json_counters(const EmulatorCounters& counters) {
@@ -48,9 +49,11 @@ std::string json_counters(const EmulatorCounters& counters) {
     return out + '}';
 }
 
-// Arrays that a program asked for by name or by cudaMalloc; not what the host or a kernel allocates.
+// Arrays that a program asked for by name or by cudaMalloc; not what the host or a kernel
+// allocates.
 bool counted(const machine::Allocation& a) {
-    return a.kind == MemoryKind::kDevice || a.kind == MemoryKind::kManaged || a.kind == MemoryKind::kArray;
+    return a.kind == MemoryKind::kDevice || a.kind == MemoryKind::kManaged ||
+           a.kind == MemoryKind::kArray;
 }
 
 }  // namespace
@@ -68,7 +71,9 @@ void Counters::reset() {
     kernel_number_.clear();
 }
 
-EmulatorCounters Counters::totals() const { return totals_; }
+EmulatorCounters Counters::totals() const {
+    return totals_;
+}
 
 Counters::Site& Counters::site(machine::SiteId id) {
     if (id >= sites_.size()) sites_.resize(id + id / 2 + 256);
@@ -92,9 +97,15 @@ void Counters::on_host_access(const machine::HostAccess& access) {
     const std::string_view api = access.api ? access.api : "";
     if (api.find("Memset") != api.npos) return;  // nothing is copied
     switch (access.kind) {
-    case Kind::kRead: totals_.device_to_host_bytes += access.bytes; break;
-    case Kind::kWrite: totals_.host_to_device_bytes += access.bytes; break;
-    case Kind::kCopy: totals_.device_to_device_bytes += access.bytes; break;
+    case Kind::kRead:
+        totals_.device_to_host_bytes += access.bytes;
+        break;
+    case Kind::kWrite:
+        totals_.host_to_device_bytes += access.bytes;
+        break;
+    case Kind::kCopy:
+        totals_.device_to_device_bytes += access.bytes;
+        break;
     }
 }
 
@@ -112,7 +123,8 @@ void Counters::on_block_begin(const machine::BlockInfo& block) {
     current_.threads += block.threads;
 }
 
-void Counters::on_launch_end(const machine::LaunchInfo& launch, const machine::LaunchSummary& summary) {
+void Counters::on_launch_end(const machine::LaunchInfo& launch,
+                             const machine::LaunchSummary& summary) {
     current_.warp_instructions = summary.warp_instructions;
     current_.thread_instructions = summary.thread_instructions;
     for (const machine::SiteCount& count : summary.sites) {
@@ -125,7 +137,8 @@ void Counters::on_launch_end(const machine::LaunchInfo& launch, const machine::L
         current_.branches += count.warps;
         current_.divergent_branches += count.divergent;
     }
-    const auto [kernel, fresh] = kernel_number_.try_emplace(launch.kernel, uint32_t(kernels_.size()));
+    const auto [kernel, fresh] =
+        kernel_number_.try_emplace(launch.kernel, uint32_t(kernels_.size()));
     if (fresh) kernels_.push_back(launch.kernel);
     for (const machine::SiteId id : touched_) {
         Site& to = ended_[uint64_t(kernel->second) << 32 | id];
@@ -158,12 +171,18 @@ void Counters::on_access(const AccessEvent& event) {
     ++at.requests;
     at.bytes += uint64_t(std::popcount(event.mask)) * event.bytes;
     switch (event.space) {
-    case ptx::Space::kGlobal: global(event, at); break;
-    case ptx::Space::kShared: shared(event, at); break;
-    case ptx::Space::kLocal:
-        ++(event.kind == AccessKind::kLoad ? current_.local_load_requests : current_.local_store_requests);
+    case ptx::Space::kGlobal:
+        global(event, at);
         break;
-    default: break;
+    case ptx::Space::kShared:
+        shared(event, at);
+        break;
+    case ptx::Space::kLocal:
+        ++(event.kind == AccessKind::kLoad ? current_.local_load_requests
+                                           : current_.local_store_requests);
+        break;
+    default:
+        break;
     }
 }
 
@@ -186,7 +205,8 @@ void Counters::global(const AccessEvent& event, Site& at) {
     const bool load = event.kind == AccessKind::kLoad;
     ++(load ? current_.global_load_requests : current_.global_store_requests);
     (load ? current_.global_load_sectors : current_.global_store_sectors) += sectors;
-    (load ? current_.global_load_bytes : current_.global_store_bytes) += uint64_t(threads) * event.bytes;
+    (load ? current_.global_load_bytes : current_.global_store_bytes) +=
+        uint64_t(threads) * event.bytes;
 }
 
 void Counters::shared(const AccessEvent& event, Site& at) {
@@ -199,8 +219,9 @@ void Counters::shared(const AccessEvent& event, Site& at) {
         for (uint32_t m = event.mask & ~event.bad_lanes; m; m &= m - 1) {
             const uint32_t lane = uint32_t(std::countr_zero(m));
             const auto* variable =
-                event.variable ? event.variable
-                               : machine::shared_variable_at(*event.warp->block->launch, event.address[lane]);
+                event.variable
+                    ? event.variable
+                    : machine::shared_variable_at(*event.warp->block->launch, event.address[lane]);
             if (!variable) continue;
             offset[lane] = uint32_t(event.address[lane] - variable->address) + variable->offset;
             lanes |= 1u << lane;
@@ -234,7 +255,9 @@ void Counters::on_block_barrier(const machine::BarrierEvent& event) {
     for (const machine::Arrival& arrival : event.arrivals) ++site(arrival.site).barriers;
 }
 
-void Counters::on_warp_sync(const machine::WarpSyncEvent&) { ++current_.warp_syncs; }
+void Counters::on_warp_sync(const machine::WarpSyncEvent&) {
+    ++current_.warp_syncs;
+}
 
 std::vector<CounterRow> Counters::lines() const {
     std::map<std::tuple<std::string, std::string, uint32_t>, CounterRow> rows;
@@ -279,9 +302,15 @@ std::string Counters::to_json() const {
         out += "{\"file\": " + quote(row.file) + ", \"line\": " + std::to_string(row.line) +
                ", \"kernel\": " + quote(row.kernel);
         const std::pair<const char*, uint64_t> fields[] = {
-            {"requests", row.requests}, {"sectors", row.sectors}, {"wavefronts", row.wavefronts},
-            {"conflicts", row.conflicts}, {"bytes", row.bytes}, {"atomics", row.atomics},
-            {"barriers", row.barriers}, {"branches", row.branches}, {"divergent", row.divergent},
+            {"requests", row.requests},
+            {"sectors", row.sectors},
+            {"wavefronts", row.wavefronts},
+            {"conflicts", row.conflicts},
+            {"bytes", row.bytes},
+            {"atomics", row.atomics},
+            {"barriers", row.barriers},
+            {"branches", row.branches},
+            {"divergent", row.divergent},
             {"warp_instructions", row.warp_instructions},
             {"thread_instructions", row.thread_instructions}};
         for (const auto& [name, value] : fields)

@@ -82,7 +82,8 @@ uint32_t global_sectors(uint32_t mask, const uint64_t* address, uint32_t bytes) 
         uint64_t seen = 0;
         for (uint32_t m = mask; m; m &= m - 1) {
             const uint64_t a = address[std::countr_zero(m)];
-            seen |= uint64_t(1) << ((a >> 5) - base) | uint64_t(1) << (((a + bytes - 1) >> 5) - base);
+            seen |= uint64_t(1) << ((a >> 5) - base) | uint64_t(1)
+                                                           << (((a + bytes - 1) >> 5) - base);
         }
         return uint32_t(std::popcount(seen));
     }

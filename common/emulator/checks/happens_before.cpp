@@ -23,7 +23,8 @@ machine::Dim3 unflatten(uint64_t linear, const machine::Dim3& shape) {
 bool host_waits(const machine::HostAccess& access) {
     const std::string_view api = access.api ? access.api : "";
     return access.kind != machine::HostAccess::Kind::kCopy &&
-           api.find("Async") == std::string_view::npos && api.find("Memset") == std::string_view::npos;
+           api.find("Async") == std::string_view::npos &&
+           api.find("Memset") == std::string_view::npos;
 }
 
 }  // namespace
@@ -52,7 +53,8 @@ void HappensBefore::on_launch_begin(const machine::LaunchInfo& launch) {
     block_linear_.clear();
     grid_ = launch.grid;
     block_shape_ = launch.block;
-    warps_per_block_ = uint32_t((launch.block.count() + machine::kWarpSize - 1) / machine::kWarpSize);
+    warps_per_block_ =
+        uint32_t((launch.block.count() + machine::kWarpSize - 1) / machine::kWarpSize);
     operation.launch = launch.serial;
     operation.kernel = launch.kernel;
     operation.grid = grid_;
@@ -63,7 +65,8 @@ void HappensBefore::on_launch_begin(const machine::LaunchInfo& launch) {
         locations_.clear();
         std::fill(location_filter_.begin(), location_filter_.end(), 0);
     }
-    for (auto& [serial, block] : blocks_) spare_.push_back(std::move(block));  // of an aborted launch
+    for (auto& [serial, block] : blocks_)
+        spare_.push_back(std::move(block));  // of an aborted launch
     blocks_.clear();
     last_serial_ = 0;
     last_block_ = nullptr;
@@ -78,8 +81,12 @@ void HappensBefore::on_launch_end() {
 Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
     const int device = access.allocation ? access.allocation->device : 0;
     Segment segment = 0;
+    const bool peers = access.kind == machine::HostAccess::Kind::kCopy && access.stream == 0 &&
+                       access.source && access.source->device != device;
+    if (peers) streams_.meet(device, access.source->device);
     if (streams_.concurrent() || access.stream != 0) {
         StreamOperation& operation = streams_.begin(access.stream, device, next_);
+        if (peers) streams_.meet(device, access.source->device);
         operation.api = access.api;
         operation.site = access.site;
         operation.writes = access.kind != machine::HostAccess::Kind::kRead;
@@ -187,8 +194,8 @@ void HappensBefore::whole_barrier(BlockOrder& b) {
             if (!warp.lanes) continue;
             warp.lanes->add_acquired(b.acquired, machine::kAllLanes);
             for (uint32_t reach = 0; reach < kReaches; ++reach)
-                warp.lanes->add_publishable(b.publishable[reach], warp.number, machine::kAllLanes,
-                                            Reach(reach));
+                warp.lanes->add_publishable(
+                    b.publishable[reach], warp.number, machine::kAllLanes, Reach(reach));
             warp.lanes.reset();
         }
         for (Publishable& p : b.publishable)

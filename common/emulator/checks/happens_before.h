@@ -42,13 +42,14 @@ public:
             if (step.site == site && step.segment >= since) return true;
         return false;
     }
-    // Whether both ran, and `second` not before `first`.
-    bool in_order(machine::SiteId first, machine::SiteId second) const {
+    // Whether both ran, `second` last or again.
+    bool in_order(machine::SiteId first, machine::SiteId second, Segment since) const {
         bool seen = false;
         for (size_t i = 1; i <= steps_.size(); ++i) {
-            const machine::SiteId site = steps_[(last_ + i) % steps_.size()].site;
-            if (seen && site == second) return true;
-            seen |= site == first;
+            const Step& step = steps_[(last_ + i) % steps_.size()];
+            if (step.segment < since) continue;
+            if (seen && step.site == second) return true;
+            seen |= step.site == first;
         }
         return false;
     }

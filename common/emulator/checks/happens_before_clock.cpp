@@ -50,8 +50,7 @@ struct ClockLeaf : Clock::Node {
         lanes.push_back(fact);
     }
     void prune() {
-        std::erase_if(lanes,
-                      [&](const LaneFact& f) { return f.before <= before[f.warp % kFan]; });
+        std::erase_if(lanes, [&](const LaneFact& f) { return f.before <= before[f.warp % kFan]; });
     }
 };
 
@@ -141,14 +140,17 @@ Node* joined(Node* a, Node* b) {
 }  // namespace
 
 Clock::Clock(const Clock& other) : root_(share(other.root_)) {}
-Clock::~Clock() { drop(root_); }
+Clock::~Clock() {
+    drop(root_);
+}
 
 const ClockLeaf* Clock::find(uint32_t warp) const {
     const Node* node = root_;
     if (!node || (kFanBits * (node->level + 1) < 32 && warp >> (kFanBits * (node->level + 1))))
         return nullptr;
     while (node && node->level)
-        node = static_cast<const Inner*>(node)->child[warp >> (kFanBits * node->level) & (kFan - 1)];
+        node =
+            static_cast<const Inner*>(node)->child[warp >> (kFanBits * node->level) & (kFan - 1)];
     return static_cast<const ClockLeaf*>(node);
 }
 
@@ -167,7 +169,9 @@ ClockLeaf* Clock::leaf(uint32_t warp) {
         if ((*at)->level == 0) return static_cast<ClockLeaf*>(*at);
         auto* inner = static_cast<Inner*>(*at);
         Node*& next = inner->child[warp >> (kFanBits * inner->level) & (kFan - 1)];
-        if (!next) next = inner->level > 1 ? static_cast<Node*>(new Inner(inner->level - 1)) : new ClockLeaf;
+        if (!next)
+            next =
+                inner->level > 1 ? static_cast<Node*>(new Inner(inner->level - 1)) : new ClockLeaf;
         at = &next;
     }
 }

@@ -13,7 +13,9 @@ using machine::AccessKind;
 using machine::MemoryOrder;
 using machine::Scope;
 
-bool block_scope(Scope scope) { return scope == Scope::kCta || scope == Scope::kCluster; }
+bool block_scope(Scope scope) {
+    return scope == Scope::kCta || scope == Scope::kCluster;
+}
 
 LaneKnowledge& lanes_of(WarpOrder& warp) {
     if (!warp.lanes) warp.lanes = std::make_unique<LaneKnowledge>();
@@ -26,7 +28,9 @@ const Clock& acquired_by(const WarpOrder& warp, uint32_t lane) {
 }
 
 // What has happened in the current segment counts as well, if anything has.
-Segment after_now(const WarpOrder& warp) { return warp.segment + (warp.used ? 1 : 0); }
+Segment after_now(const WarpOrder& warp) {
+    return warp.segment + (warp.used ? 1 : 0);
+}
 
 }  // namespace
 
@@ -57,7 +61,8 @@ void HappensBefore::add_knowledge(Clock& clock, const WarpOrder& warp, uint32_t 
 
 // Folds floors and facts of what all threads of a block hold into its clock.
 void HappensBefore::settle(Publishable& p, const BlockOrder& b) const {
-    if (p.block_floor > b.first_segment) p.clock.raise(b.first_warp, warps_per_block_, p.block_floor);
+    if (p.block_floor > b.first_segment)
+        p.clock.raise(b.first_warp, warps_per_block_, p.block_floor);
     for (const Publishable::Fact& f : p.facts) {
         if (f.lanes == machine::kAllLanes) {
             p.clock.raise(f.warp, 1, f.before);
@@ -137,7 +142,8 @@ void HappensBefore::sync_matrix(WarpOrder& warp, uint32_t mask) {
     LaneKnowledge::Row together{};
     for (uint32_t m = mask; m; m &= m - 1) {
         const auto& row = (*matrix)[uint32_t(std::countr_zero(m))];
-        for (uint32_t u = 0; u < machine::kWarpSize; ++u) together[u] = std::max(together[u], row[u]);
+        for (uint32_t u = 0; u < machine::kWarpSize; ++u)
+            together[u] = std::max(together[u], row[u]);
     }
     const Segment now = after_now(warp);
     for (uint32_t u = 0; u < machine::kWarpSize; ++u)
@@ -177,7 +183,8 @@ void HappensBefore::fence(WarpOrder& warp, uint32_t mask, Reach reach) {
     warp.used = true;  // the segment ends here even if it is empty
     LaneKnowledge& lanes = lanes_of(warp);
     if (!warp.fenced_at) warp.fenced_at = std::make_unique<LaneKnowledge::Row>();
-    for (uint32_t m = mask; m; m &= m - 1) (*warp.fenced_at)[uint32_t(std::countr_zero(m))] = warp.segment;
+    for (uint32_t m = mask; m; m &= m - 1)
+        (*warp.fenced_at)[uint32_t(std::countr_zero(m))] = warp.segment;
     for (uint32_t r = 0; r <= uint32_t(reach); ++r) lanes.supersede(mask, Reach(r));
     Publishable made;
     made.self_before = after_now(warp);
@@ -232,10 +239,13 @@ void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key) {
     const auto found = locations_.find(key);
     if (found == locations_.end()) return;
     LaneKnowledge& lanes = lanes_of(warp);
+    const Clock& device = found->second.device;
+    if (device && found->second.blocks.empty() && lanes.last_found[lane].same_as(device)) return;
+    lanes.last_found[lane] = device;
     Clock& mine = lanes.acquired[lane];
     if (!(lanes.acquired_lanes >> lane & 1)) mine = warp.block->acquired;
     lanes.acquired_lanes |= 1u << lane;
-    mine.join(found->second.device);
+    mine.join(device);
     for (const auto& [serial, clock] : found->second.blocks)
         if (serial == warp.block->serial) mine.join(clock);
 }
@@ -250,8 +260,9 @@ bool HappensBefore::publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool b
     if (replace && maybe_location(key)) locations_.erase(key);
     if (block_only) device = {};
     if (!block && !device) return false;
-    const bool itself = warp.fenced_at && (block_only || !device ? block : device)
-                                              .knows(warp.number, lane, (*warp.fenced_at)[lane]);
+    const bool itself =
+        warp.fenced_at &&
+        (block_only || !device ? block : device).knows(warp.number, lane, (*warp.fenced_at)[lane]);
     const uint64_t bit = key * 0x9e3779b97f4a7c15ull >> 48;
     location_filter_[bit >> 6] |= uint64_t(1) << (bit & 63);
     const auto [entry, fresh] = locations_.try_emplace(key);
@@ -268,7 +279,8 @@ bool HappensBefore::publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool b
     return itself;
 }
 
-void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& now, uint32_t now_lane) {
+void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& now,
+                                   uint32_t now_lane) {
     if (segment < launch_first_) return;
     partial_ = true;
     LaneKnowledge& lanes = lanes_of(now);
@@ -278,7 +290,8 @@ void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& no
 }
 
 uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, WarpOrder& w) {
-    const bool releases = event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcqRel;
+    const bool releases =
+        event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcqRel;
     const bool writes = event.kind != AccessKind::kLoad;
     const bool reads = event.kind == AccessKind::kLoad || event.kind == AccessKind::kAtomic;
     const bool can_publish = writes && (releases || fenced_);
@@ -289,7 +302,8 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
     // Lane by lane: the last of 32 lanes to count itself knows of the other 31.
     for (uint32_t m = event.mask & ~event.bad_lanes; m; m &= m - 1) {
         const uint32_t lane = uint32_t(std::countr_zero(m));
-        const uint64_t first = event.address[lane] >> 2, last = (event.address[lane] + event.bytes - 1) >> 2;
+        const uint64_t first = event.address[lane] >> 2,
+                       last = (event.address[lane] + event.bytes - 1) >> 2;
         const uint64_t tag = shared ? uint64_t(1) << 63 | uint64_t(w.block->first_warp) << 30 : 0;
         if (reads)
             for (uint64_t word = first; word <= last; ++word)

@@ -20,6 +20,9 @@ struct LaneKnowledge {
 
     uint32_t acquired_lanes = 0;  // the others know what the block knows
     std::array<Clock, machine::kWarpSize> acquired;
+    // What each lane found at the last location that it acquired. Polling finds the same again and
+    // again, and what a lane knows only grows.
+    std::array<Clock, machine::kWarpSize> last_found;
 
     // Holders of the entries of one reach are disjoint; who holds none has the block's.
     std::array<std::vector<Publishable>, kReaches> publishable;

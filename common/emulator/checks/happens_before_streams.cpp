@@ -23,7 +23,7 @@ StreamOrder::Stream& StreamOrder::stream(uint64_t id, int device) {
     if (fresh) {
         entry->second.device = device;
         entry->second.legacy = id == 0;
-        if (id != 0) concurrent_ = true;
+        concurrent_ |= id != 0 || streams_.size() > 1;  // or a second device
     }
     return entry->second;
 }
@@ -85,8 +85,10 @@ StreamOperation& StreamOrder::begin(uint64_t id, int device, Segment next_segmen
 }
 
 const StreamOperation* StreamOrder::operation(Segment segment) const {
-    auto after = std::upper_bound(operations_.begin(), operations_.end(), segment,
-                                  [](Segment s, const StreamOperation& o) { return s < o.first_segment; });
+    auto after = std::upper_bound(
+        operations_.begin(), operations_.end(), segment, [](Segment s, const StreamOperation& o) {
+            return s < o.first_segment;
+        });
     if (after == operations_.begin() || segment >= std::prev(after)->end_segment) return nullptr;
     return &*std::prev(after);
 }
@@ -107,18 +109,29 @@ void StreamOrder::host_waits_for_all() {
     for (const auto& [id, s] : streams_) join(host_, s.known);
 }
 
+void StreamOrder::meet(int device, int other_device) {
+    Stream &one = stream(0, device), &other = stream(0, other_device);
+    join_peers(one);
+    join_peers(other);
+    join(one.known, other.known);
+    join(other.known, one.known);
+}
+
 void StreamOrder::on_order(const machine::OrderEvent& event) {
     using Kind = machine::OrderEvent::Kind;
     switch (event.kind) {
     case Kind::kStreamCreate:
         stream(event.stream, event.device).blocking = !event.non_blocking;
         break;
-    case Kind::kStreamDestroy: break;  // its work goes on
+    case Kind::kStreamDestroy:
+        break;  // its work goes on
     case Kind::kDeviceSync:
         for (const auto& [id, s] : streams_)
             if (s.device == event.device) join(host_, s.known);
         break;
-    case Kind::kStreamSync: host_waits_for(event.stream, event.device); break;
+    case Kind::kStreamSync:
+        host_waits_for(event.stream, event.device);
+        break;
     case Kind::kEventRecord: {
         Stream& s = stream(event.stream, event.device);
         join(s.known, host_);
@@ -126,7 +139,9 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
         events_[event.event] = s.known;
         break;
     }
-    case Kind::kEventSync: join(host_, events_[event.event]); break;
+    case Kind::kEventSync:
+        join(host_, events_[event.event]);
+        break;
     case Kind::kStreamWaitEvent:
         join(stream(event.stream, event.device).known, events_[event.event]);
         break;

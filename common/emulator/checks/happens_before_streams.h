@@ -51,6 +51,9 @@ public:
     // The host waited for everything in a stream, or on all devices.
     void host_waits_for(uint64_t stream, int device);
     void host_waits_for_all();
+    // A copy between two devices in default streams waits for both, and both for it: call this
+    // before and after begin().
+    void meet(int device, int other_device);
     // Segment numbers start again: all operations so far count as ordered.
     void restart() { operations_.clear(); }
     // More than the default stream has been used: host operations must be recorded, too.

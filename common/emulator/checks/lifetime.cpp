@@ -43,6 +43,7 @@ void Lifetime::on_api(const machine::ApiEvent& event) {
 }
 
 void Lifetime::on_process_end() {
+    if (stopped_) return;
     std::map<std::pair<machine::HostSite, MemoryKind>, Site> sites;
     for (uint32_t id = 0; id < memory_.count(); ++id) {
         const machine::Allocation& allocation = memory_.by_id(id);

@@ -12,15 +12,22 @@ namespace checks {
 
 class Lifetime final : public machine::Observer {
 public:
-    static constexpr uint32_t kInterests = machine::kHostEvents | machine::kMemoryEvents;
+    static constexpr uint32_t kInterests =
+        machine::kHostEvents | machine::kMemoryEvents | machine::kLaunchEvents;
 
     Lifetime(Report& report, machine::Memory& memory) : report_(report), memory_(memory) {}
     void on_api(const machine::ApiEvent& event) override;
     void on_process_end() override;
+    // A kernel that hardware stops takes the context and its memory with it: nothing can be freed
+    // after that, so nothing is leaked.
+    void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary& summary) override {
+        stopped_ |= summary.status != machine::LaunchStatus::kOk;
+    }
 
 private:
     Report& report_;
     machine::Memory& memory_;
+    bool stopped_ = false;
 };
 
 }  // namespace checks

@@ -56,7 +56,6 @@ public:
     RaceDetector(const char* code, HappensBefore& order, Report& report)
         : code_(code), order_(order), report_(report) {}
 
-    CellArena& arena() { return arena_; }
     // The accesses of `lanes`, all within `shadow`, whose offset is the address plus `shift`.
     // `allocation`: of global memory. `published`: what HappensBefore::on_strong_access said.
     void access(const machine::AccessEvent& event, uint32_t lanes, uint32_t published,
@@ -71,34 +70,49 @@ private:
     struct Context;  // of one event
     struct Found;
 
-    void contiguous(Context& c);
-    template <Role role>
-    void scattered(Context& c, uint32_t lanes);
+    // Whole sectors.
+    static uint32_t shape_of_access(const machine::AccessEvent& event, uint32_t lanes,
+                                    uint64_t shift);
+    void in_order(Context& c, uint32_t shape);
     bool load_sector(Context& c, Sector& s, Entry mine);
     bool store_sector(Context& c, Sector& s, Entry mine);
     bool writers_ordered(Context& c, Sector& s, Entry mine);
     bool readers_ordered(Context& c, Sector& s, Entry mine);
+    bool cells_ordered(const Context& c, const Sector& s, Entry mine, const Entry* cells,
+                       uint32_t entries) const;
     bool pattern_ordered(const Context& c, Entry e, Entry mine) const;
+    uint32_t pattern_rank(const Context& c, Entry e, Entry mine) const;
     bool remember_pattern(Context& c, Sector& s, Entry mine);
 
+    // Cells.
+    void scattered(Context& c, uint32_t lanes);
+    template <Role role>
+    void scattered(Context& c, uint32_t lanes);
+    template <Role role>
+    void fetch_ahead(Context& c);
+    template <Role role>
+    bool hurried(const Context& c, Sector& s, uint32_t byte, Entry mine) const;
     template <Role role>
     void cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
+    void plain_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
     void store_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
     void compare_with_readers(Context& c, Sector& s, uint32_t byte, uint32_t lane);
     void compare_with_atomics(Context& c, Sector& s, uint32_t byte, uint32_t lane);
     bool atomics_allow_store(Context& c, Sector& s, uint32_t byte, uint32_t lane);
 
+    // Pairs of accesses.
     bool compare(Context& c, Entry e, uint32_t byte, uint32_t lane);
     void compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane);
     uint32_t unordered_lane(const Context& c, Entry e, uint32_t lane) const;
     void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, bool scope);
     bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
                               uint32_t lane) const;
+    bool remember_quickly(const Context& c, Pair& pair, Entry mine) const;
     void remember(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte, Sector::Flag more);
-    void remember_more(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte, Sector::Flag more);
+    void remember_more(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte,
+                       Sector::Flag more);
     void remember_read(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte);
     uint32_t rank(const Context& c, Entry e, uint32_t lane) const;
-    uint32_t pattern_rank(const Context& c, Entry e, Entry mine) const;
     void spill(Context& c, Sector& s, uint32_t byte, bool pattern, Entry e, Sector::Flag more);
     void compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more,
                          bool plain_only);
@@ -121,12 +135,11 @@ private:
     const char* code_;
     HappensBefore& order_;
     Report& report_;
-    CellArena arena_;
     std::vector<AccessTraits> traits_;  // by instruction
     std::array<Found, 6> found_;
     std::unordered_map<uint64_t, bool> later_;  // comes_later() by both instructions
     std::set<std::string> order_of_lines_;      // "file:line file:line"
-    bool narrow_seen_ = false;  // a strong access of block scope has happened
+    bool narrow_seen_ = false;                  // a strong access of block scope has happened
 };
 
 // Adds a finding for one race, which stands for `count` pairs.

@@ -38,7 +38,8 @@ void RaceDetector::compare_scope(Context& c, Entry e, uint32_t byte, uint32_t la
     if (e < c.floor || !strong(e)) return;
     if (!traits_[instruction_of(e)].block_scope && !traits_[c.event.site].block_scope) return;
     const Segment segment = segment_of(e);
-    if (segment >= order_.launch_first() && order_.same_block(order_.warp_of(segment), c.warp)) return;
+    if (segment >= order_.launch_first() && order_.same_block(order_.warp_of(segment), c.warp))
+        return;
     const uint32_t other = unordered_lane(c, e, lane);
     if (other != kNobody) found(c, e, other, byte, lane, true);
 }
@@ -68,10 +69,9 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
     f.race.other_lane = other_lane;
     f.race.other_site = instruction_of(e);
     if (instruction_of(e) < traits_.size()) f.race.other = traits_[instruction_of(e)];
-    f.race.one_store = c.role == Role::kStore && segment_of(e) == c.segment &&
-                       instruction_of(e) == c.event.site;
-    const Sector* sector = c.shadow.find(c.offset);
-    f.race.first_write = sector && Shadow::writer_at(*sector, byte) < c.floor;
+    f.race.one_store =
+        c.role == Role::kStore && segment_of(e) == c.segment && instruction_of(e) == c.event.site;
+    f.race.first_write = Shadow::writer_at(c.shadow.sector(c.offset), byte) < c.floor;
     f.race.narrow_scope = scope;
 }
 
@@ -87,8 +87,8 @@ void RaceDetector::flush(Context& c) {
     }
 }
 
-// Whether a thread that runs both instructions, with no barrier between them, runs the other party's
-// last: then that one is to blame, although it happened to run first this time.
+// Whether a thread that runs both instructions, with no barrier between them, runs the other
+// party's last: then that one is to blame, although it happened to run first this time.
 bool RaceDetector::comes_later(const Context& c, const Found& f) {
     const machine::SiteId now = c.event.site, other = f.key;
     if (f.race.other_segment < order_.launch_first() || other == now) return false;
@@ -121,18 +121,17 @@ std::optional<bool> RaceDetector::seen_later(const Context& c, const Found& f) c
     const BlockOrder& block = *c.warp.block;
     const Segment since = warp == c.warp.number ? c.warp.floor : block.floor;
     if (c.warp.steps.has(other, since)) return false;
-    if (order_.same_block(warp, c.warp)) {
-        if (block.warps[warp - block.first_warp].steps.has(now, since)) return true;
-        return std::nullopt;
-    }
-    if (order_.finished().in_order(other, now)) return false;
-    if (order_.finished().in_order(now, other)) return true;
+    const bool same_block = order_.same_block(warp, c.warp);
+    const StepLog& log =
+        same_block ? block.warps[warp - block.first_warp].steps : order_.finished();
+    if (log.in_order(other, now, same_block ? since : 0)) return false;
+    if (log.in_order(now, other, same_block ? since : 0)) return true;
     return std::nullopt;
 }
 
 // Whether `lane` stores the value that `writer` stored into this cell.
-bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
-                                        uint32_t lane) const {
+bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t byte,
+                                        uint32_t bytes, uint32_t lane) const {
     const AccessEvent& event = c.event;
     if (!event.values) return false;
     const uint64_t address = c.offset + byte - c.shift;
@@ -177,22 +176,20 @@ uint32_t RaceDetector::rank(const Context& c, Entry e, uint32_t lane) const {
 
 // Why two entries are enough while only whole barriers and whole-warp syncs order anything. Let
 // `first` be the newest access and t whoever comes next. If some access x is unordered with t, but
-// `first` is not, then `first` is t's own, or of t's warp (block) and before the last sync (barrier)
-// of it; so is every older access there, and x is of another lane, warp or block. `second` is kept
-// by how far away it is from `first`, and then by age, so it is unordered with t as well.
-// With partial syncs and fences this does not hold, and what is dropped goes to the side table.
+// `first` is not, then `first` is t's own, or of t's warp (block) and before the last sync
+// (barrier) of it; so is every older access there, and x is of another lane, warp or block.
+// `second` is kept by how far away it is from `first`, and then by age, so it is unordered with t
+// as well. With partial syncs and fences this does not hold, and what is dropped goes to the side
+// table.
 void RaceDetector::remember_more(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte,
                                  Sector::Flag more) {
     const uint32_t lane = lane_of(mine);
-    if (segment_of(pair.first) == segment_of(mine) && second_lane_of(pair.first) == lane_of(pair.first) &&
-        lane_of(pair.first) == lane) {
+    if (segment_of(pair.first) == segment_of(mine) &&
+        second_lane_of(pair.first) == lane_of(pair.first) && lane_of(pair.first) == lane) {
         pair.first = mine;  // the same thread again, elsewhere
         return;
     }
     const uint32_t first = rank(c, pair.first, lane), second = rank(c, pair.second, lane);
-    if (!c.partial && first == 2 && second == 2 &&
-        order_.warp_of(segment_of(pair.first)) != order_.warp_of(segment_of(pair.second)))
-        return;  // two warps of this block since its last barrier: a third adds nothing
     if (c.partial && first && second)
         spill(c, s, byte, false, first >= second ? pair.second : pair.first, more);
     pair.second = first | second ? (first >= second ? pair.first : pair.second) : 0;
@@ -205,7 +202,8 @@ void RaceDetector::spill(Context& c, Sector& s, uint32_t byte, bool pattern, Ent
     s.set(more);
     const Entry same = ~(Entry(0xffffff) << 10);  // whatever the instruction
     for (Shadow::Spilled& known : list)
-        if (known.byte == byte && known.pattern == pattern && ((known.entry ^ e) & same) == 0) return;
+        if (known.byte == byte && known.pattern == pattern && ((known.entry ^ e) & same) == 0)
+            return;
     if (list.size() >= kMostSpilled) {
         std::erase_if(list, [&](const Shadow::Spilled& known) { return known.entry < c.floor; });
         if (list.size() >= kMostSpilled) list.erase(list.begin());
@@ -219,9 +217,10 @@ bool RaceDetector::spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Fl
     for (const Shadow::Spilled& known : list) {
         if (known.entry < c.floor) continue;
         const bool ordered =
-            known.pattern ? pattern_ordered(c, known.entry, mine)
-                          : unordered_lane(c, known.entry,
-                                           lane_of(cell_of_pattern(mine, known.byte))) == kNobody;
+            known.pattern
+                ? pattern_ordered(c, known.entry, mine)
+                : unordered_lane(c, known.entry, lane_of(cell_of_pattern(mine, known.byte))) ==
+                      kNobody;
         if (!ordered) return false;
     }
     if (c.role == Role::kStore) {

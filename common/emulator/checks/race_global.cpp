@@ -14,7 +14,8 @@ using machine::Allocation;
 
 class RaceGlobal final : public RaceObserver {
 public:
-    RaceGlobal(Report& report, machine::Memory& memory) : RaceObserver("race-global", report, memory) {}
+    RaceGlobal(Report& report, machine::Memory& memory)
+        : RaceObserver("race-global", report, memory) {}
 
     void on_launch_begin(const machine::LaunchInfo& launch) override;
     void on_access(const AccessEvent& event) override;
@@ -39,7 +40,7 @@ private:
 Shadow& RaceGlobal::shadow(const Allocation& a) {
     if (a.id >= shadows_.size()) shadows_.resize(a.id + 16);
     auto& mine = shadows_[a.id];
-    if (!mine) mine = std::make_unique<Shadow>(detector_.arena(), a.address - base(a) + a.bytes);
+    if (!mine) mine = std::make_unique<Shadow>(a.address - base(a) + a.bytes);
     return *mine;
 }
 
@@ -71,7 +72,8 @@ void RaceGlobal::on_access(const AccessEvent& event) {
         uint32_t together = 0;
         for (uint32_t m = left; m; m &= m - 1) {
             const uint32_t lane = uint32_t(std::countr_zero(m));
-            if (a ? a->contains(event.address[lane], event.bytes) : lane == uint32_t(std::countr_zero(left)))
+            if (a ? a->contains(event.address[lane], event.bytes)
+                  : lane == uint32_t(std::countr_zero(left)))
                 together |= 1u << lane;
         }
         if (!together) together = left & (0 - left);  // cannot happen for lanes that are not bad
@@ -91,8 +93,8 @@ void RaceGlobal::on_host_access(const machine::HostAccess& access) {
         host_range(access, *access.source, access.source_address, false, segment);
 }
 
-void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation& a, uint64_t address,
-                            bool writes, Segment segment) {
+void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation& a,
+                            uint64_t address, bool writes, Segment segment) {
     if (!a.contains(address, access.bytes) || access.bytes == 0) return;
     const uint64_t begin = address - base(a);
     detector_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes);

@@ -8,8 +8,8 @@
 namespace checks {
 
 void RaceDetector::host_access(const machine::HostAccess& access,
-                               const machine::Allocation& allocation, Segment segment, Shadow& shadow,
-                               uint64_t begin, uint64_t end, bool writes) {
+                               const machine::Allocation& allocation, Segment segment,
+                               Shadow& shadow, uint64_t begin, uint64_t end, bool writes) {
     Race race;
     uint64_t races = 0;
     const auto compare = [&](Entry e, uint64_t offset) {
@@ -33,8 +33,8 @@ void RaceDetector::host_access(const machine::HostAccess& access,
         // Most of a large range is ordered; what is not is counted cell by cell.
         const auto ordered = [&](Entry e) { return order_.ordered_before_host(segment_of(e)); };
         const bool cells = s.has(Sector::kWriterCells | Sector::kReaderCells) || s.atomic_cells();
-        const bool look = cells || !ordered(s.writer) ||
-                          (writes && !(ordered(s.reader) && ordered(s.reader2)));
+        const bool look =
+            cells || !ordered(s.writer) || (writes && !(ordered(s.reader) && ordered(s.reader2)));
         for (uint32_t byte = low; look && byte < high; byte += step) {
             compare(shadow.writer_at(s, byte), at + byte);
             if (s.atomic_cells()) {

@@ -55,7 +55,8 @@ void describe_stream(Finding& finding, const HappensBefore::Who& who, const Part
     if (who.operation && who.operation->launch == 0) {
         finding.other = place_of_host(who.operation->site);
         finding.other_text = quoted(who.operation->api ? who.operation->api : "a copy") +
-                             " in another stream " + (who.operation->writes ? "wrote" : "read") + " it";
+                             " in another stream " + (who.operation->writes ? "wrote" : "read") +
+                             " it";
     } else {
         finding.other = other.place;
         finding.other_text = name_of(other, true);
@@ -83,8 +84,11 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
     const machine::AccessEvent& event = *race.event;
     const machine::LaunchInfo& launch = *event.warp->block->launch;
     const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
-    Party here{traits_of(event), place_of(event.site, *event.warp, race.lane), true,
-               event.warp->block->index, thread_at(launch.block, event.warp->thread(race.lane))};
+    Party here{traits_of(event),
+               place_of(event.site, *event.warp, race.lane),
+               true,
+               event.warp->block->index,
+               thread_at(launch.block, event.warp->thread(race.lane))};
     Party other = earlier_party(who, race);
     if (race.swapped) std::swap(here, other);
 
@@ -133,12 +137,12 @@ void report_host_race(Report& report, const char* code, const HappensBefore& ord
     const Array array = name_global(nullptr, allocation, 0, writes);
     const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
     const bool by_host = who.operation && who.operation->launch == 0;
-    finding.message = (array.subject.empty() ? "device memory" : array.subject) + " is " +
-                      (writes ? "written" : "read") + " by " +
-                      quoted(access.api ? access.api : "a copy") + " while " +
-                      (by_host ? "another operation" : "a kernel") + " in another stream may still be " +
-                      (by_host ? (who.operation->writes ? "writing" : "reading") : doing(race.other)) +
-                      " it";
+    finding.message =
+        (array.subject.empty() ? "device memory" : array.subject) + " is " +
+        (writes ? "written" : "read") + " by " + quoted(access.api ? access.api : "a copy") +
+        " while " + (by_host ? "another operation" : "a kernel") +
+        " in another stream may still be " +
+        (by_host ? (who.operation->writes ? "writing" : "reading") : doing(race.other)) + " it";
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.count = count;

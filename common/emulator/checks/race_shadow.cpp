@@ -7,14 +7,51 @@
 #include <cstring>
 #include <new>
 
-namespace checks {
+#include <sys/mman.h>
 
+namespace checks {
 namespace {
 
-// Several lanes to a word, which a word's cell could not tell apart.
-bool shares_words(Entry pattern) { return pattern && (pattern & 7) < 2; }
+constexpr uint64_t kMapped = 1 << 20;  // bytes from which on memory is mapped by itself
+constexpr uint64_t kLargePage = 2 << 20;
+constexpr uint64_t kFirstChunk = 4 << 10, kLargestChunk = 16 << 20;
 
 }  // namespace
+
+ZeroedMemory::ZeroedMemory(uint64_t bytes) : bytes_((bytes + 63) / 64 * 64) {
+    if (bytes_ < kMapped) {
+        at_ = std::aligned_alloc(64, bytes_);
+        if (!at_) throw std::bad_alloc();
+        std::memset(at_, 0, bytes_);
+        return;
+    }
+    // Scattered accesses would otherwise miss in the translation cache, too: large, aligned pages.
+    bytes_ = (bytes_ + kLargePage - 1) / kLargePage * kLargePage;
+    void* got = mmap(nullptr,
+                     bytes_ + kLargePage,
+                     PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1,
+                     0);
+    if (got == MAP_FAILED) {
+        bytes_ = 0;
+        throw std::bad_alloc();
+    }
+    const uint64_t start = reinterpret_cast<uint64_t>(got), skip = (0 - start) % kLargePage;
+    if (skip) munmap(got, skip);
+    munmap(reinterpret_cast<void*>(start + skip + bytes_), kLargePage - skip);
+    at_ = reinterpret_cast<void*>(start + skip);
+    madvise(at_, bytes_, MADV_HUGEPAGE);
+}
+
+ZeroedMemory::~ZeroedMemory() {
+    if (!at_) return;
+    if (bytes_ < kMapped) {
+        std::free(at_);
+    } else {
+        munmap(at_, bytes_);
+    }
+}
 
 Entry* CellArena::allocate(uint32_t units) {
     auto& spare = free_[units];
@@ -24,52 +61,37 @@ Entry* CellArena::allocate(uint32_t units) {
         std::memset(cells, 0, units * 64);
         return cells;
     }
-    if (used_ + units > kChunk) {
-        // What is left of the last chunk stays unused: at most seven units.
-        void* memory = std::aligned_alloc(64, kChunk * 64);
-        if (!memory) throw std::bad_alloc();
-        std::memset(memory, 0, kChunk * 64);
-        chunks_.emplace_back(static_cast<Entry*>(memory), &std::free);
+    while (chunk_ < chunks_.size() && used_ + units * 64 > chunks_[chunk_].bytes()) {
+        ++chunk_;  // what is left of the last one stays unused: less than 512 bytes
         used_ = 0;
     }
-    Entry* cells = chunks_.back().get() + size_t(used_) * 8;
-    used_ += units;
-    return cells;
-}
-
-Shadow::Shadow(CellArena& arena, uint64_t bytes) : arena_(arena), bytes_(bytes) {
-    for (uint64_t i = 0; i < (bytes + kPageBytes - 1) / kPageBytes; ++i)
-        pages_.emplace_back(nullptr, &std::free);
-}
-
-Shadow::Page Shadow::make_page() {
-    auto* sectors = static_cast<Sector*>(std::calloc(kPageBytes / kSectorBytes, sizeof(Sector)));
-    if (!sectors) throw std::bad_alloc();
-    return Page(sectors, &std::free);
-}
-
-void Shadow::reset(Sector& s) {
-    if (s.rest) {
-        clear_writer(s);
-        clear_readers(s);
-        clear_atomics(s);
+    if (chunk_ == chunks_.size()) {
+        chunks_.emplace_back(std::min(kFirstChunk << std::min<size_t>(chunk_, 31), kLargestChunk));
+        used_ = 0;
     }
-    s = {};
+    auto* cells = static_cast<std::byte*>(chunks_[chunk_].get()) + used_;
+    used_ += units * 64;
+    if (recycled_) std::memset(cells, 0, units * 64);
+    return reinterpret_cast<Entry*>(cells);
 }
 
-void Shadow::clear() {
-    more_.clear();
-    for (Page& page : pages_) {
-        if (!page) continue;
-        for (uint64_t i = 0; i < kPageBytes / kSectorBytes; ++i) reset(page[i]);
-        page.reset();
-    }
+void CellArena::reset() {
+    for (auto& spare : free_) spare.clear();
+    recycled_ |= chunk_ > 0 || used_ > 0;
+    chunk_ = 0;
+    used_ = 0;
 }
+
+Shadow::Shadow(uint64_t bytes)
+    : bytes_(bytes), memory_((bytes / kSectorBytes + 1) * sizeof(Sector)),
+      sectors_(static_cast<Sector*>(memory_.get())) {}
 
 void Shadow::wipe(uint64_t bytes) {
+    std::memset(static_cast<void*>(sectors_),
+                0,
+                (bytes + kSectorBytes - 1) / kSectorBytes * sizeof(Sector));
+    arena_.reset();
     if (!more_.empty()) more_.clear();
-    for (uint64_t offset = 0; offset < bytes; offset += kSectorBytes)
-        if (Sector* s = find(offset)) reset(*s);
 }
 
 void Shadow::clear_writer(Sector& s) {
@@ -89,23 +111,36 @@ void Shadow::clear_atomics(Sector& s) {
     s.rest &= Sector::kFlags;
 }
 
+void Shadow::tidy(Sector& s, Entry floor) {
+    const auto old = [&](const Entry* cells, uint32_t count) {
+        return std::all_of(cells, cells + count, [&](Entry e) { return e < floor; });
+    };
+    if (s.has(Sector::kWriterCells) && old(s.writer_cells(), s.cells())) clear_writer(s);
+    if (s.has(Sector::kReaderCells) && old(&s.reader_cells()->first, 2 * s.cells()))
+        clear_readers(s);
+    if (s.atomic_cells() && old(&s.atomic_cells()->first, 2 * s.cells())) clear_atomics(s);
+    const bool cells = s.has(Sector::kWriterCells | Sector::kReaderCells) || s.atomic_cells();
+    if (!cells) s.unset(Sector::kByteCells);
+}
+
 void Shadow::add_atomics(Sector& s) {
     s.rest |= reinterpret_cast<uint64_t>(arena_.allocate(pair_units(s)));
 }
 
 void Shadow::split_writer(Sector& s) {
     const Entry pattern = s.writer;
-    if (shares_words(pattern)) use_byte_cells(s);
+    if (needs_bytes(pattern)) use_byte_cells(s);
     Entry* cells = arena_.allocate(cell_units(s));
     s.writer = reinterpret_cast<uint64_t>(cells);
     s.set(Sector::kWriterCells);
     if (!pattern) return;
-    for (uint32_t i = 0; i < s.cells(); ++i) cells[i] = cell_of_pattern(pattern, i * s.cell_bytes());
+    for (uint32_t i = 0; i < s.cells(); ++i)
+        cells[i] = cell_of_pattern(pattern, i * s.cell_bytes());
 }
 
 void Shadow::split_readers(Sector& s) {
     const Entry first = s.reader, second = s.reader2;
-    if (shares_words(first) || shares_words(second)) use_byte_cells(s);
+    if (needs_bytes(first) || needs_bytes(second)) use_byte_cells(s);
     auto* pairs = reinterpret_cast<Pair*>(arena_.allocate(pair_units(s)));
     s.reader = reinterpret_cast<uint64_t>(pairs);
     s.reader2 = 0;

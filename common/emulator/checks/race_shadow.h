@@ -6,9 +6,8 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "checks/happens_before_clock.h"
@@ -18,12 +17,43 @@ namespace checks {
 
 // Packed: segment (30 bits), instruction (24 bits), and 10 bits that say which lanes. The segment
 // stands on top, so that comparing entries compares times. 0: nobody yet.
-//  In a cell: two lanes, equal when there was one. In a pattern: the lane of the sector's first
-//  byte, and log2 of the bytes each lane touched; byte b is lane base + (b >> log2).
+//  In a cell: two lanes, equal when there was one.
+//  In a pattern: the lane of the sector's first byte, and a shape: lanes lie 2^n bytes apart, and
+//  each touched all of these bytes (a whole array in order) or some (one member of an array of
+//  structs).
 using Entry = uint64_t;
 
 constexpr uint32_t kSectorBytes = 32, kSectorBits = 5;
-constexpr uint32_t kWholeSector = 5;  // as log2: all bytes are lane 0's, for host operations
+
+struct Shape {
+    uint8_t log2 = 0;      // of the distance between lanes
+    bool whole = false;    // every byte belongs to a lane
+    bool parts = false;    // a word may belong to several lanes, or only in part to one
+    uint32_t covered = 0;  // which of the bytes between two lanes, a bit each
+};
+// The shapes that fit into five bits: whole ones by log2, then members of structs by offset.
+constexpr uint32_t kShapes = 22;
+constexpr std::array<Shape, kShapes> make_shapes() {
+    std::array<Shape, kShapes> out{};
+    for (uint32_t log2 = 0; log2 <= 5; ++log2)
+        out[log2] = {uint8_t(log2), true, log2 < 2, log2 == 5 ? ~0u : (1u << (1u << log2)) - 1};
+    uint32_t next = 6;
+    for (uint32_t log2 = 1; log2 <= 4; ++log2)
+        for (uint32_t bytes = log2 <= 2 ? 1 : 4; bytes < 1u << log2; bytes *= 2)
+            for (uint32_t offset = 0; offset < 1u << log2; offset += bytes)
+                out[next++] = {uint8_t(log2), false, bytes < 4, ((1u << bytes) - 1) << offset};
+    return out;
+}
+constexpr std::array<Shape, kShapes> kShape = make_shapes();
+constexpr uint32_t kNoShape = 32;
+constexpr uint32_t kWholeSector = 5;  // all bytes are lane 0's: host operations
+// Lanes 2^log2 bytes apart, each touching `bytes` from `offset`.
+constexpr uint32_t find_shape(uint32_t log2, uint32_t offset, uint32_t bytes) {
+    const uint32_t covered = bytes >= 32 ? ~0u : ((1u << bytes) - 1) << offset;
+    for (uint32_t i = 0; i < kShapes; ++i)
+        if (kShape[i].log2 == log2 && kShape[i].covered == covered) return i;
+    return kNoShape;
+}
 
 constexpr Entry entry_floor(Segment segment) {
     return Entry(segment) << 34;
@@ -31,8 +61,9 @@ constexpr Entry entry_floor(Segment segment) {
 constexpr Entry cell_entry(Segment segment, machine::SiteId site, uint32_t lane) {
     return entry_floor(segment) | Entry(site & 0xffffff) << 10 | lane << 5 | lane;
 }
-constexpr Entry pattern_entry(Segment segment, machine::SiteId site, uint32_t base, uint32_t log2) {
-    return entry_floor(segment) | Entry(site & 0xffffff) << 10 | base << 5 | log2;
+constexpr Entry pattern_entry(Segment segment, machine::SiteId site, uint32_t base,
+                              uint32_t shape) {
+    return entry_floor(segment) | Entry(site & 0xffffff) << 10 | base << 5 | shape;
 }
 constexpr Segment segment_of(Entry e) {
     return Segment(e >> 34);
@@ -49,9 +80,19 @@ constexpr uint32_t second_lane_of(Entry e) {
 constexpr Entry with_second_lane(Entry e, uint32_t lane) {
     return (e & ~Entry(31)) | lane;
 }
+constexpr const Shape& shape_of(Entry pattern) {
+    return kShape[pattern & 31];
+}
+// The cell that holds byte `byte` of a sector; 0 if no lane touched it.
 constexpr Entry cell_of_pattern(Entry e, uint32_t byte) {
-    const uint32_t lane = lane_of(e) + (byte >> (e & 7));
-    return e ? (e & ~Entry(1023)) | lane << 5 | lane : 0;
+    const Shape& shape = shape_of(e);
+    if (e == 0 || !(shape.covered >> (byte & ((1u << shape.log2) - 1)) & 1)) return 0;
+    const uint32_t lane = lane_of(e) + (byte >> shape.log2);
+    return (e & ~Entry(1023)) | lane << 5 | lane;
+}
+// Cells of words cannot stand for it.
+constexpr bool needs_bytes(Entry pattern) {
+    return pattern && shape_of(pattern).parts;
 }
 
 // Two of those who did the same thing to one cell. Two are enough: see RaceDetector::remember.
@@ -62,9 +103,11 @@ struct Pair {
 struct Sector {
     enum Flag : uint32_t {
         kWriterCells = 1,  // `writer` is a pointer to cells, else a pattern
-        kReaderCells = 2,  // `reader` is a pointer to pairs of cells, else `reader`, `reader2` are patterns
-        kByteCells = 4,    // cells are bytes, else words
-        kMoreReaders = 8, kMoreAtomics = 16,  // in a side table
+        kReaderCells =
+            2,  // `reader` is a pointer to pairs of cells, else `reader`, `reader2` are patterns
+        kByteCells = 4,  // cells are bytes, else words
+        kMoreReaders = 8,
+        kMoreAtomics = 16,  // in a side table
         kFlags = 63,
     };
     Entry writer, reader, reader2;
@@ -82,42 +125,50 @@ struct Sector {
     uint32_t cell(uint32_t byte) const { return has(kByteCells) ? byte : byte >> 2; }
 };
 
-// Cells in units of 64 bytes, zeroed, reused after free. Pointers stay valid.
+// Zeroed memory from the system, which costs nothing until it is touched.
+class ZeroedMemory {
+public:
+    ZeroedMemory() = default;
+    explicit ZeroedMemory(uint64_t bytes);
+    ZeroedMemory(ZeroedMemory&& other) noexcept
+        : at_(std::exchange(other.at_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    ZeroedMemory& operator=(ZeroedMemory&& other) noexcept {
+        std::swap(at_, other.at_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~ZeroedMemory();
+    void* get() const { return at_; }
+    uint64_t bytes() const { return bytes_; }
+
+private:
+    void* at_ = nullptr;  // aligned to 64 bytes
+    uint64_t bytes_ = 0;
+};
+
+// Cells in units of 64 bytes, zeroed, reused after free. Pointers stay valid until reset().
 class CellArena {
 public:
     Entry* allocate(uint32_t units);  // 1, 2, 4 or 8; aligned to 64 bytes
     void free(void* cells, uint32_t units) { free_[units].push_back(static_cast<Entry*>(cells)); }
+    void reset();  // all are free
 
 private:
-    static constexpr uint32_t kChunk = 1 << 12;  // units
-    std::vector<std::unique_ptr<Entry[], decltype(&std::free)>> chunks_;
+    std::vector<ZeroedMemory> chunks_;
     std::array<std::vector<Entry*>, 9> free_;
-    uint32_t used_ = kChunk;  // of the last chunk; full, as there is none
+    size_t chunk_ = 0;       // the one in use
+    uint64_t used_ = 0;      // of it, in bytes
+    bool recycled_ = false;  // chunks are no longer zero
 };
 
-// The sectors of one allocation or of one block's shared memory, in pages made on first touch.
+// The sectors of one allocation or of one block's shared memory.
 class Shadow {
 public:
-    Shadow(CellArena& arena, uint64_t bytes);
-    ~Shadow() { clear(); }
-    Shadow(const Shadow&) = delete;
-    Shadow& operator=(const Shadow&) = delete;
+    explicit Shadow(uint64_t bytes);
 
     uint64_t bytes() const { return bytes_; }
-    Sector& sector(uint64_t offset) {  // of the byte at `offset`
-        auto& page = pages_[offset >> kPageBits];
-        if (!page) page = make_page();
-        return page[(offset & (kPageBytes - 1)) >> kSectorBits];
-    }
-    // Null where nothing was ever touched.
-    Sector* find(uint64_t offset) {
-        auto& page = pages_[offset >> kPageBits];
-        return page ? &page[(offset & (kPageBytes - 1)) >> kSectorBits] : nullptr;
-    }
-    static constexpr uint64_t kPageBits = 16, kPageBytes = 1 << kPageBits;
-
-    void clear();               // frees everything
-    void wipe(uint64_t bytes);  // forgets, but keeps the pages: the first `bytes` were in use
+    Sector& sector(uint64_t offset) const { return sectors_[offset >> kSectorBits]; }
+    void wipe(uint64_t bytes);  // forgets everything; only the first `bytes` have been in use
 
     // ---- one sector's roles, cell by cell; `byte` is 0 to 31
     static Entry writer_at(const Sector& s, uint32_t byte) {
@@ -142,6 +193,14 @@ public:
         return s.atomic_cells()[s.cell(byte)];
     }
     void use_byte_cells(Sector& s);  // from now on; what is known stays
+    // Before a look at single words: a pattern may know more than one lane of a word.
+    void prepare_words(Sector& s) {
+        if ((!s.has(Sector::kWriterCells) && needs_bytes(s.writer)) ||
+            (!s.has(Sector::kReaderCells) && (needs_bytes(s.reader) || needs_bytes(s.reader2))))
+            use_byte_cells(s);
+    }
+    // Lets go of cells whose entries are all older than `floor`.
+    void tidy(Sector& s, Entry floor);
     // Further entries of a cell or pattern that a pair had no room for.
     struct Spilled {
         Entry entry;
@@ -159,18 +218,16 @@ public:
     void clear_atomics(Sector& s);
 
 private:
-    using Page = std::unique_ptr<Sector[], decltype(&std::free)>;
     static uint32_t cell_units(const Sector& s) { return s.has(Sector::kByteCells) ? 4 : 1; }
     static uint32_t pair_units(const Sector& s) { return s.has(Sector::kByteCells) ? 8 : 2; }
-    static Page make_page();
-    void reset(Sector& s);
     void split_writer(Sector& s);
     void split_readers(Sector& s);
     void add_atomics(Sector& s);
 
-    CellArena& arena_;
+    CellArena arena_;
     uint64_t bytes_;
-    std::vector<Page> pages_;
+    ZeroedMemory memory_;
+    Sector* sectors_;
     std::unordered_map<uint64_t, std::vector<Spilled>> more_;
 };
 

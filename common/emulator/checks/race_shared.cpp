@@ -14,7 +14,8 @@ using machine::AccessEvent;
 
 class RaceShared final : public RaceObserver {
 public:
-    RaceShared(Report& report, machine::Memory& memory) : RaceObserver("race-shared", report, memory) {}
+    RaceShared(Report& report, machine::Memory& memory)
+        : RaceObserver("race-shared", report, memory) {}
 
     void on_launch_begin(const machine::LaunchInfo& launch) override {
         RaceObserver::on_launch_begin(launch);
@@ -43,7 +44,7 @@ Shadow& RaceShared::shadow(const machine::BlockInfo& block) {
             if (spare_.back()->bytes() >= bytes) mine = std::move(spare_.back());
             spare_.pop_back();
         }
-        if (!mine) mine = std::make_unique<Shadow>(detector_.arena(), bytes);
+        if (!mine) mine = std::make_unique<Shadow>(bytes);
     }
     last_ = mine.get();
     last_serial_ = block.serial;
@@ -70,7 +71,11 @@ void RaceShared::on_access(const AccessEvent& event) {
     if (!lanes) return;
     Shadow& memory = shadow(*event.warp->block);
     if (event.variable) {
-        detector_.access(event, lanes, published, nullptr, memory,
+        detector_.access(event,
+                         lanes,
+                         published,
+                         nullptr,
+                         memory,
                          event.variable->offset - event.variable->address);
         return;
     }
@@ -87,8 +92,8 @@ void RaceShared::on_access(const AccessEvent& event) {
         }
         left &= ~together;
         if (variable)
-            detector_.access(event, together, published, nullptr, memory,
-                             variable->offset - variable->address);
+            detector_.access(
+                event, together, published, nullptr, memory, variable->offset - variable->address);
     }
 }
 

@@ -93,7 +93,8 @@ struct Wide {
 
 struct Addresses {
     alignas(64) uint64_t at[kWarpSize];
-    uint64_t low = 0, high = 0;  // of the first bytes, over the active lanes
+    uint64_t low = 0, high = 0;   // of the first bytes, over the active lanes
+    uint64_t any = ~uint64_t(0);  // every bit that one of them has set, or more
     bool contiguous = false;
     bool complete = true;  // false: contiguous, and only at[0] has been written so far
     // The rest of the addresses, for those who look at them one by one.
@@ -115,28 +116,32 @@ template <class A>
         for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
         out.contiguous = differs == 0 && first <= cut(first + (kWarpSize - 1) * bytes);
         if (out.contiguous) {
-            out.low = out.at[0] = first;
+            out.low = out.any = out.at[0] = first;
             out.high = first + (kWarpSize - 1) * bytes;
             out.complete = false;
             return;
         }
 #pragma GCC ivdep
         for (uint32_t i = 0; i < kWarpSize; ++i) out.at[i] = cut(uint64_t(base[i]) + add);
-        uint64_t low = first, high = first;
+        uint64_t low = first, high = first, any = first;
         for (uint32_t i = 1; i < kWarpSize; ++i) {
+            any |= out.at[i];
             low = out.at[i] < low ? out.at[i] : low;
             high = out.at[i] > high ? out.at[i] : high;
         }
         out.low = low;
         out.high = high;
+        out.any = any;
         return;
     }
     out.contiguous = false;
+    out.any = 0;
     out.low = ~uint64_t(0);
     out.high = 0;
     for_lanes(mask, [&](uint32_t i) {
         const uint64_t a = cut(uint64_t(base[i]) + add);
         out.at[i] = a;
+        out.any |= a;
         out.low = a < out.low ? a : out.low;
         out.high = a > out.high ? a : out.high;
     });
@@ -166,7 +171,7 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
     a.finish(op.bytes);
     AccessEvent event;
     event.warp = &ex.warp->info;
-    event.site = ex.current->site;
+    event.site = Executor::blamed(ex.frame, *ex.current);
     event.space = space;
     event.kind = op.kind;
     event.order = op.order;
@@ -218,9 +223,7 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
 uint32_t misaligned_lanes(const Addresses& a, uint32_t mask, uint32_t bytes) {
     if (bytes == 1) return 0;
     if (a.contiguous) return a.low & (bytes - 1) ? mask : 0;
-    uint64_t any = 0;
-    for_lanes(mask, [&](uint32_t i) { any |= a.at[i]; });
-    if ((any & (bytes - 1)) == 0) return 0;
+    if ((a.any & (bytes - 1)) == 0) return 0;
     uint32_t out = 0;
     for_lanes(mask, [&](uint32_t i) { out |= uint32_t((a.at[i] & (bytes - 1)) != 0) << i; });
     return out;
@@ -458,7 +461,7 @@ void access(Lanes& lanes, const Instr& in) {
         const uint64_t at =
             uint64_t(op.offset) + (op.base == MemoryOp::Base::kLocal ? ex.frame->local_base : 0);
         for (uint32_t i = 0; i < kWarpSize; ++i) a.at[i] = at;
-        a.low = a.high = at;
+        a.low = a.high = a.any = at;
         a.contiguous = false;
         break;
     }

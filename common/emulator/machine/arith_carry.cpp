@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // PTX ISA "Extended-Precision Integer Arithmetic Instructions": add.cc, addc, sub.cc, subc, mad.cc,
-// madc. CC.CF is Lanes::carry, one bit a lane; after a subtraction it is the borrow.
+// madc. CC.CF is Lanes::carry, one bit a lane; after a subtraction it is set when there was
+// no borrow.
 #include "machine/arith_core.h"
 
 namespace machine::ARITH_NS {
@@ -36,18 +37,14 @@ void carry(Lanes& lanes, const Instr& in) {
             U x = U(a[i]), y = U(b[i]);
             if constexpr (kind == Kind::kMadLow) x = U(x * y), y = c[i];
             if constexpr (kind == Kind::kMadHigh) x = U(high_product(a[i], b[i])), y = c[i];
-            const U carried = uses ? lanes.carry >> i & 1 : 0;
-            U result;
-            bool out;
-            if constexpr (kind == Kind::kSub) {
-                const U partial = U(x - y);
-                result = U(partial - carried);
-                out = x < y || partial < carried;
-            } else {
-                const U partial = U(x + y);
-                result = U(partial + carried);
-                out = partial < x || result < partial;
-            }
+            // A subtraction adds the complement, as hardware does: CC.CF is then the carry of
+            // a + ~b + 1, that is "no borrow", and addc after sub.cc sees it (measured on an H200;
+            // the compiler's own 128-bit division relies on it).
+            if constexpr (kind == Kind::kSub) y = U(~y);
+            const U carried = uses ? lanes.carry >> i & 1 : kind == Kind::kSub;
+            const U partial = U(x + y);
+            const U result = U(partial + carried);
+            const bool out = partial < x || result < partial;
             flags |= uint32_t(out) << i;
             d[i] = result;
         });

@@ -120,15 +120,25 @@ void move_atomic(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
     const T* c = op.operands[1] == kNoRow ? b : ex.row<T>(op.operands[1]);
     T* d = op.dst == kNoRow ? nullptr : ex.row<T>(op.dst);
     bool changed = false;
-    for_lanes(mask, [&](uint32_t i) {
+    const auto one = [&](uint32_t i) {
         std::byte* p = reinterpret_cast<std::byte*>(bias + address[i]);
         T old;
         std::memcpy(&old, p, sizeof old);
         const T value = F::template apply<T>(old, b[i], c[i]);
         std::memcpy(p, &value, sizeof value);
         changed |= std::memcmp(&old, &value, sizeof old) != 0;
-        if (d) d[i] = old;
-    });
+        return old;
+    };
+    if (mask == kAllLanes && !d) {
+        for (uint32_t i = 0; i < kWarpSize; ++i) one(i);
+    } else if (mask == kAllLanes) {
+        for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = one(i);
+    } else {
+        for_lanes(mask, [&](uint32_t i) {
+            const T old = one(i);
+            if (d) d[i] = old;
+        });
+    }
     // Polling with a failing compare-and-swap is a wait; anything that moved memory is progress.
     if (changed) {
         ++ex.changes;

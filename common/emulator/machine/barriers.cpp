@@ -54,8 +54,10 @@ Executor::Stop Executor::barrier(Split& split, const Instr& in) {
     }
     b.arrived += arriving;
     b.aligned |= op.aligned;
-    b.arrivals.push_back(
-        {warp->info.index, split.mask, in.site, op.kind == BarrierOp::Kind::kArrive});
+    b.arrivals.push_back({warp->info.index,
+                          split.mask,
+                          blamed(split.frame, in),
+                          op.kind == BarrierOp::Kind::kArrive});
     if (op.predicate_row != kNoRow) {
         const uint32_t yes = predicate(op.predicate_row) & split.mask;
         b.popc += uint32_t(std::popcount(yes));

@@ -127,10 +127,15 @@ struct WarpOp {
 };
 
 struct Code {
+    Code() = default;
+    Code(const Code&) = delete;
+    Code& operator=(const Code&) = delete;
+    ~Code();  // with its spare activations
     ModuleImage* module = nullptr;
     const ptx::Function* function = nullptr;
     std::string name;  // demangled
     bool is_entry = false;
+    bool is_toolkit = false;  // a wrapper of the toolkit's headers, not inlined (-G)
     std::vector<Instr> instructions;
     uint32_t row_bytes = 0;        // size of one activation's rows
     uint32_t constants_begin = 0;  // rows from here on hold constants: written once, never changed

@@ -132,16 +132,20 @@ std::vector<uint32_t> post_dominators(const Graph& graph) {
     return ipdom;
 }
 
+// Blocks that only return, and the exit itself.
+std::vector<bool> ways_out(const ptx::Function& function, const Graph& graph) {
+    std::vector<bool> out(graph.exit + 1, true);
+    for (uint32_t b = 0; b < graph.exit; ++b) {
+        const auto& in = function.body[graph.first[b]];
+        out[b] = !in.guarded && (in.opcode == Opcode::k_ret || in.opcode == Opcode::k_exit);
+    }
+    return out;
+}
+
 // The same kernel without the ways by which lanes leave it early: who has returned is not waited
 // for, so the others meet where they would if nobody returned. (A .func's `ret` leads back to the
 // caller, which is not the end of a lane.)
-Graph without_early_exits(const ptx::Function& function, Graph graph) {
-    std::vector<bool> leaves(graph.exit + 1, false);
-    leaves[graph.exit] = true;
-    for (uint32_t b = 0; b < graph.exit; ++b) {
-        const auto& in = function.body[graph.first[b]];
-        leaves[b] = !in.guarded && (in.opcode == Opcode::k_ret || in.opcode == Opcode::k_exit);
-    }
+Graph without_early_exits(Graph graph, const std::vector<bool>& leaves) {
     for (auto& next : graph.next) {
         const auto stays = [&](uint32_t n) { return !leaves[n]; };
         if (std::any_of(next.begin(), next.end(), stays))
@@ -156,21 +160,28 @@ std::vector<uint32_t> reconvergence_points(const ptx::Function& function) {
     std::vector<uint32_t> out(function.body.size(), kNoInstruction);
     if (function.body.empty()) return out;
     const Graph graph = build(function);
-    const std::vector<uint32_t> strict = post_dominators(graph);
-    Graph reduced;
-    std::vector<uint32_t> loose;
+    std::vector<uint32_t> meeting = post_dominators(graph);
     if (function.is_entry) {
-        reduced = without_early_exits(function, graph);
-        loose = post_dominators(reduced);
+        const std::vector<bool> leaves = ways_out(function, graph);
+        const Graph reduced = without_early_exits(graph, leaves);
+        const std::vector<uint32_t> early = post_dominators(reduced);
+        const auto only_exits = [&](uint32_t b) {
+            return meeting[b] != kNoInstruction && leaves[meeting[b]];
+        };
+        const auto meets_early = [&](uint32_t b) {
+            return only_exits(b) && reduced.next[b].size() > 1 && early[b] != kNoInstruction &&
+                   !leaves[early[b]];
+        };
+        bool any = false;
+        for (uint32_t b = 0; b < graph.exit; ++b) any |= meets_early(b);
+        // Where others meet early, lanes on their way out must not wait for them at the end.
+        for (uint32_t b = 0; any && b < graph.exit; ++b)
+            if (only_exits(b)) meeting[b] = meets_early(b) ? early[b] : kNoInstruction;
     }
     for (uint32_t i = 0; i < function.body.size(); ++i) {
         if (!is_branch(function.body[i])) continue;
-        const uint32_t block = graph.block_of[i];
-        uint32_t meeting = strict[block];
-        // Only where the way out is all that keeps the lanes apart.
-        if (!loose.empty() && reduced.next[block].size() > 1 && loose[block] < graph.exit)
-            meeting = loose[block];
-        if (meeting != kNoInstruction && meeting != graph.exit) out[i] = graph.first[meeting];
+        const uint32_t where = meeting[graph.block_of[i]];
+        if (where != kNoInstruction && where != graph.exit) out[i] = graph.first[where];
     }
     return out;
 }

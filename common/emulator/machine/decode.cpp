@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decoding: rows for registers and constants, and the instructions that only touch rows.
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
@@ -375,6 +376,11 @@ std::unique_ptr<Code> Decoder::run() {
     code.function = &function_;
     code.name = ptx::plain_function(function_.name);
     code.is_entry = function_.is_entry;
+    // Without any line it is nobody's code that a student could look at.
+    code.is_toolkit = !function_.is_entry &&
+                      std::none_of(function_.body.begin(), function_.body.end(), [&](In in) {
+                          return in.location && module_.ptx().in_user_file(in.location);
+                      });
     lay_out();
     meeting_ = reconvergence_points(function_);
     const uint32_t count = uint32_t(function_.body.size());

@@ -20,6 +20,7 @@ struct Frame {
     const CallOp* call = nullptr;
     uint32_t local_base = 0;  // of this activation's depot, in each lane's local space
     uint32_t depth = 0;
+    SiteId blame = 0;   // in a toolkit's function: the call in the user's code that led here
     uint32_t refs = 0;  // splits, joins and callees that point here
 };
 
@@ -112,6 +113,10 @@ public:
     std::vector<Allocation*> heap;  // by in-kernel malloc, in all launches
     static Executor* running;       // of this thread, for current_bytes()
 
+    // The place to blame for what `in` does: the user's, also inside the toolkit's functions.
+    static SiteId blamed(const Frame* frame, const Instr& in) {
+        return frame && frame->blame ? frame->blame : in.site;
+    }
     void fail(LaunchStatus what) {
         if (status == LaunchStatus::kOk) status = what;
     }

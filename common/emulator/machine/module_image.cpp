@@ -13,7 +13,8 @@ namespace machine {
 
 ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
                          Linker& linker, const Limits& limits, int device)
-    : module_(std::move(module)), linker_(linker), limits_(limits) {
+    : shared(linker.shared), module_(std::move(module)), linker_(linker), limits_(limits),
+      serial_(++linker.modules) {
     (void)limits_;
     for (const auto& header : module_->functions())
         if (!header.is_declaration) linker_.functions.try_emplace(std::string(header.name), this);
@@ -44,8 +45,8 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
                                   std::to_string(variable.bytes) + " bytes)");
         a->name = ptx::demangled_variable(name);
         std::memset(a->host, 0, a->bytes);
-        std::memcpy(
-            a->host, variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes));
+        std::copy_n(
+            variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes), a->host);
         variables_[name] = a;
         linker_.variables.try_emplace(name, a);
         placed.push_back({&variable, a});
@@ -80,11 +81,13 @@ const ptx::Variable* ModuleImage::module_shared(std::string_view name) const {
 uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_view owner) {
     // All unsized arrays are the one dynamic part of shared memory, whatever they are called.
     const bool dynamic = variable.bytes == 0;
-    const std::string key =
-        dynamic ? std::string() : std::string(owner) + "/" + std::string(variable.name);
-    if (const auto found = shared_by_name_.find(key); found != shared_by_name_.end()) {
+    const std::string key = dynamic ? std::string()
+                                    : std::to_string(serial_) + "/" + std::string(owner) + "/" +
+                                          std::string(variable.name);
+    if (const auto found = linker_.shared_by_name.find(key);
+        found != linker_.shared_by_name.end()) {
         if (dynamic) {
-            uint32_t& align = shared_align_[found->second];
+            uint32_t& align = linker_.shared_align[found->second];
             align = std::max(align, variable.align);
         }
         return found->second;
@@ -97,11 +100,11 @@ uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_vi
     // Window 0 stays empty, so that a null shared pointer belongs to nobody.
     const uint64_t window = index + 1;
     if (window >= 1u << (32 - kSharedWindowBits))
-        throw UnsupportedPtx("more than 4094 shared variables in one module");
+        throw UnsupportedPtx("more than 4094 shared variables in the program");
     out.address = (window << kSharedWindowBits) + (1u << (kSharedWindowBits - 1));
     shared.push_back(out);
-    shared_align_.push_back(std::max(variable.align, 1u));
-    shared_by_name_[key] = index;
+    linker_.shared_align.push_back(std::max(variable.align, 1u));
+    linker_.shared_by_name[key] = index;
     return index;
 }
 
@@ -196,7 +199,7 @@ std::vector<uint32_t> KernelImage::used_shared() {
         Code* code = todo.back();
         todo.pop_back();
         if (!code || !seen.insert(code).second) continue;
-        if (code->module == &module_) used.insert(code->shared.begin(), code->shared.end());
+        used.insert(code->shared.begin(), code->shared.end());
         for (const std::string& name : code->callees) todo.push_back(code->module->code(name));
         if (code->calls_indirectly)
             for (size_t k = 0; k < module_.linker().by_pointer.size(); ++k)

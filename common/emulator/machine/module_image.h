@@ -34,6 +34,12 @@ struct Linker {
         ptx::SymbolFixup fixup;
     };
     std::vector<Pending> pending;
+    // Shared variables of all modules, as a kernel may call into another one; a kernel uses a
+    // subset.
+    std::vector<SharedVariable> shared;
+    std::vector<uint32_t> shared_align;
+    std::unordered_map<std::string, uint32_t> shared_by_name;
+    uint32_t modules = 0;  // ever loaded
     Code* at(size_t number);
 };
 
@@ -50,8 +56,7 @@ public:
     Code* code(std::string_view mangled);
     // The address of a variable or function as an immediate; throws UnsupportedPtx when unknown.
     uint64_t symbol_address(std::string_view mangled);
-    // Shared variables of the whole module; a kernel uses a subset.
-    std::vector<SharedVariable> shared;
+    std::vector<SharedVariable>& shared;  // the linker's
     // The window of a shared variable, made on first use; `owner` is the function, empty at module
     // level.
     uint32_t shared_index(const ptx::Variable& variable, std::string_view owner);
@@ -69,11 +74,10 @@ private:
     std::unordered_map<std::string, std::unique_ptr<Code>> codes_;
     std::unordered_map<std::string, Allocation*> variables_;
     std::unordered_map<std::string, uint64_t> pointers_;
-    std::unordered_map<std::string, uint32_t> shared_by_name_;
-    std::vector<uint32_t> shared_align_;
+    const uint32_t serial_;
 
 public:
-    uint32_t shared_align(uint32_t index) const { return shared_align_[index]; }
+    uint32_t shared_align(uint32_t index) const { return linker_.shared_align[index]; }
 };
 
 // A kernel of a module with everything that a launch needs and that does not depend on the launch.

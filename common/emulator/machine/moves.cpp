@@ -216,7 +216,8 @@ void unpack(Lanes& lanes, const Instr& in) {
 
 void fence(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
-    const FenceEvent event{&ex.warp->info, in.site, ex.mask, Scope(in.extra)};
+    const FenceEvent event{
+        &ex.warp->info, Executor::blamed(ex.frame, in), ex.mask, Scope(in.extra)};
     for (Observer* o : ex.observers.sync) o->on_fence(event);
 }
 

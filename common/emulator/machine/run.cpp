@@ -2,6 +2,7 @@
 // The interpreter loop and divergence: one warp's lanes run together until a branch parts them, and
 // meet again at the branch's immediate post-dominator, as convergence barriers do on hardware.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "machine/executor.h"
@@ -16,6 +17,13 @@ constexpr uint32_t kPolls = 48;
 constexpr uint32_t kLoopTurns = 1u << 20;
 
 }  // namespace
+
+Code::~Code() {
+    for (Frame* f : spare_frames) {
+        std::free(f->rows);
+        delete f;
+    }
+}
 
 Frame* Executor::make_frame(Code& code, Frame* caller) {
     auto& pool = code.spare_frames;
@@ -37,6 +45,7 @@ Frame* Executor::make_frame(Code& code, Frame* caller) {
     }
     out->caller = caller;
     out->refs = 0;
+    out->blame = 0;
     out->depth = caller ? caller->depth + 1 : 0;
     // A gap between depots, so that an overrun of one does not land in the next.
     out->local_base =
@@ -166,8 +175,16 @@ void Executor::release_joins(WarpState& state) {
 void Executor::exit_lanes(uint32_t lanes) {
     WarpState& state = *warp;
     state.info.exited |= lanes;
-    state.exit_site = current ? current->site : 0;
+    state.exit_site = current ? blamed(frame, *current) : 0;
     state.block->live_threads -= uint32_t(std::popcount(lanes));
+    // A counted barrier that this warp has reached no longer waits for them: it counts warps.
+    for (uint32_t open = state.block->open_barriers; open; open &= open - 1) {
+        BarrierState& b = state.block->barriers[size_t(std::countr_zero(open))];
+        uint32_t here = 0;
+        for (const Arrival& a : b.arrivals)
+            if (a.warp == state.info.index) here |= a.mask;
+        if (b.expected && here) b.arrived += uint32_t(std::popcount(lanes & ~here));
+    }
     if (!observers.sync.empty()) {
         const ExitEvent event{&state.info, state.exit_site, lanes};
         for (Observer* o : observers.sync) o->on_exit(event);
@@ -246,6 +263,7 @@ bool Executor::call(Split& split, const Instr& in) {
         });
     }
     callee->return_pc = split.pc + 1;
+    callee->blame = target->is_toolkit ? blamed(split.frame, in) : 0;
     callee->call = &op;
     // pc + 1 is a kReconverge: lanes that return one by one wait there.
     Join* join = make_join(split.join, split.frame, split.pc + 1, split.mask);
@@ -415,6 +433,13 @@ Executor::Stop Executor::run_split(size_t index) {
         }
         // What follows may block: lanes that the guard left out go round it.
         if (active != split->mask && in.control != kReturn && in.control != kTrap) {
+            // Counted when its lanes come back to it as a part of their own.
+            const int lanes = std::popcount(split->mask);
+            code.warp_delta[pc] -= 1;
+            code.warp_delta[pc + 1] += 1;
+            code.thread_delta[pc] -= lanes;
+            code.thread_delta[pc + 1] += lanes;
+            --warp_instructions;
             diverge(*split, active, pc, pc + 1, pc + 1);
             refresh();
             continue;

@@ -17,7 +17,10 @@ Executor* Executor::running = nullptr;
 Executor::Executor(Memory& memory_, Observers& observers_, const Limits& limits_)
     : Lanes{}, memory(memory_), observers(observers_), limits(limits_) {}
 
-Executor::~Executor() = default;  // machines live as long as the process
+Executor::~Executor() {
+    for (Join* join : join_pool_) delete join;
+    for (std::byte* p : local_pool_) munmap(p, size_t(local_stride_) * kWarpSize);
+}
 
 std::byte* Executor::local_memory() {
     if (!warp->local) {
@@ -143,6 +146,7 @@ void Executor::report_stall(StallEvent::Kind kind) {
                 const uint32_t at = split.state == SplitState::kBarrier ? split.pc - 1 : split.pc;
                 SiteId site = code.instructions[at].site;
                 for (uint32_t k = at; !site && k-- > 0;) site = code.instructions[k].site;
+                if (split.frame->blame) site = split.frame->blame;
                 const WaitReason reason = split.state == SplitState::kBarrier ? WaitReason::kBarrier
                                           : split.state == SplitState::kWarpSync
                                               ? WaitReason::kWarpSync
@@ -159,6 +163,7 @@ void Executor::report_stall(StallEvent::Kind kind) {
                 SiteId site = 0;
                 for (uint32_t k = join->pc + 1; !site && k-- > 0;)
                     site = join->frame->code->instructions[k].site;
+                if (join->frame->blame) site = join->frame->blame;
                 waiters.push_back({&state->info,
                                    w.info.index,
                                    join->arrived,
@@ -322,7 +327,7 @@ void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::s
                      uint32_t line, std::string function) {
     FaultEvent event{kind,
                      warp ? &warp->info : nullptr,
-                     current ? current->site : 0,
+                     current ? blamed(frame, *current) : 0,
                      lanes,
                      std::move(message),
                      std::move(file),

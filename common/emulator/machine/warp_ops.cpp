@@ -204,7 +204,7 @@ void Executor::run_warp_op(const std::vector<Party>& parties, uint32_t named,
     }
     if (observers.sync.empty()) return;
     const WarpSyncEvent event{&warp->info,
-                              parties[0].instr->site,
+                              blamed(parties[0].frame, *parties[0].instr),
                               sync_kind(kind),
                               named,
                               lanes,

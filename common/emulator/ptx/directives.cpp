@@ -260,13 +260,33 @@ private:
 
 }  // namespace
 
+// nvcc writes bytes outside of ASCII, quotes and backslashes of a path as \ooo or behind a
+// backslash.
+static std::string without_escapes(std::string_view text) {
+    std::string out;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\\' || i + 1 == text.size()) {
+            out += text[i];
+            continue;
+        }
+        unsigned value = 0;
+        size_t digits = 0;
+        while (digits < 3 && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '7') {
+            value = value * 8 + unsigned(text[++i] - '0');
+            ++digits;
+        }
+        out += digits ? char(value) : text[++i];
+    }
+    return out;
+}
+
 void parse_file_directive(Lexer& lexer, SourceMap& sources) {
     const Token number = lexer.peek();
     const uint64_t index = lexer.expect_integer("the number of a file");
     if (index > UINT32_MAX) lexer.fail(number, "a smaller file number");
     const Token name = lexer.take();
     if (name.kind != Token::Kind::kString) lexer.fail(name, "the name of a file in quotes");
-    sources.add_file(uint32_t(index), name.text);
+    sources.add_file(uint32_t(index), without_escapes(name.text));
     while (lexer.accept(',')) lexer.expect_integer("a time stamp or a size");
 }
 

@@ -44,6 +44,9 @@ public:
     SourceLine user_line(uint32_t location) const override {
         return index_.sources.user_line(location);
     }
+    bool in_user_file(uint32_t location) const override {
+        return index_.sources.in_user_file(location);
+    }
 
 private:
     struct Parsed {

@@ -239,6 +239,8 @@ public:
     // The line to blame: the first of the chain in a file that the user wrote (not under a CUDA
     // toolkit's or the compiler's include directories), else the outermost.
     virtual SourceLine user_line(uint32_t location) const = 0;
+    // Whether that line is in a file that the user wrote: false inside a toolkit's own function.
+    virtual bool in_user_file(uint32_t location) const = 0;
 };
 
 constexpr unsigned byte_size(Type type) {

@@ -118,4 +118,9 @@ SourceLine SourceMap::user_line(uint32_t id) const {
     return last ? line_of(*last) : SourceLine{};
 }
 
+bool SourceMap::in_user_file(uint32_t id) const {
+    const SourceLine line = user_line(id);
+    return line.line != 0 && user_files_.is_user_file(line.file);
+}
+
 }  // namespace ptx

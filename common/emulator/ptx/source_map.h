@@ -52,6 +52,7 @@ public:
 
     std::vector<SourceLine> chain(uint32_t id) const;
     SourceLine user_line(uint32_t id) const;
+    bool in_user_file(uint32_t id) const;
 
 private:
     struct Entry {

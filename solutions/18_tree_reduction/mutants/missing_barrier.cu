@@ -1,7 +1,6 @@
 // Mutant: nobody waits between the levels, so that a thread adds what another warp has not yet
 // stored.
 // verdict: finding race-shared line @here
-// verdict: finding uninitialized-shared line @here
 // verdict: fails "task 3: sums the elements of each block when all"
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches whose counters are known by hand: sectors, wavefronts, atomics, barriers, branches, copies.
+// Launches whose counters are known by hand: sectors, wavefronts, atomics, branches, copies.
 #include <cstdint>
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -26,8 +26,11 @@ static bool get() {
 
 #define SAME(field, want)                                                                          \
     if (counters.field != (want)) {                                                                \
-        std::printf("line %d: %s is %llu, want %llu\n", __LINE__, #field,                          \
-                    (unsigned long long)counters.field, (unsigned long long)(want));               \
+        std::printf("line %d: %s is %llu, want %llu\n",                                            \
+                    __LINE__,                                                                      \
+                    #field,                                                                        \
+                    (unsigned long long)counters.field,                                            \
+                    (unsigned long long)(want));                                                   \
         ++wrong;                                                                                   \
     }
 

@@ -6,13 +6,13 @@ __global__ void smooth_in_place(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i > 0 && i < n) {
         float left = x[i - 1];
-        x[i] = 0.5f * (left + x[i]);  // expect: race-global "is written while another thread may still be reading it"
+        x[i] = 0.5f * (left + x[i]);  // expect: race-global "written while another thread may"
     }
 }
 
 __global__ void overlapping(int* out) {
     int i = blockIdx.x * (blockDim.x - 8) + threadIdx.x;
-    out[i] = blockIdx.x;  // expect: race-global "`out[120]` is written while another thread may still be writing it"
+    out[i] = blockIdx.x;  // expect: race-global "`out[120]` is written"
 }
 
 int main() {

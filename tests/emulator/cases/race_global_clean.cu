@@ -134,7 +134,10 @@ __global__ void scan_fenced(const int* in, int* out, int* sums, int* flags) {
         if (b > 0) {
             int flag;
             do {
-                asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(flag) : "l"(flags + b - 1) : "memory");
+                asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];"
+                             : "=r"(flag)
+                             : "l"(flags + b - 1)
+                             : "memory");
             } while (flag == 0);
             __threadfence();
             sum = sums[b - 1];

@@ -17,7 +17,7 @@ __global__ void read_too_early(int* counter, int* out) {
     atomicAdd(counter, 1);
     __syncthreads();
     if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) {
-        *out = *counter;  // expect: race-global "is read without an atomic while another thread may still be updating it"
+        *out = *counter;  // expect: race-global "without an atomic"
     }
 }
 

@@ -9,7 +9,7 @@ __global__ void no_fence(int* data, volatile int* flag, int* out) {
     } else {
         while (*flag == 0) {
         }
-        *out = *data;  // expect: race-global "is read while another thread may still be writing it"
+        *out = *data;  // expect: race-global "is read while another thread"
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The last block adds up what the others wrote: without a fence before the ticket it may not see it.
+// The last block adds up what the others wrote, and no fence before the ticket makes it visible.
 #include <cuda_runtime.h>
 
 __device__ unsigned int tickets = 0;
@@ -14,7 +14,9 @@ __global__ void sum(const float* in, float* partial, float* out) {
     }
     __syncwarp();
     if (last) {
-        value = threadIdx.x < gridDim.x ? partial[threadIdx.x] : 0.0f;  // expect: race-global "`partial[0]` is read while another thread may still be writing it"
+        value = 0;
+        if (threadIdx.x < gridDim.x)
+            value = partial[threadIdx.x];  // expect: race-global "`partial[0]`"
         for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffff, value, step);
         if (threadIdx.x == 0) *out = value;
     }

@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 __global__ void count(int* counter) {
-    atomicAdd_block(counter, 1);  // expect: race-global "by two blocks, but one of them only with block scope"
+    atomicAdd_block(counter, 1);  // expect: race-global "only with block scope"
 }
 
 __global__ void publish(int* data, int* flag, int* out) {

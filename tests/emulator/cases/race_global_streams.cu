@@ -7,7 +7,7 @@ __global__ void fill(int* x, int value) {
 }
 
 __global__ void add(const int* x, int* out) {
-    out[threadIdx.x] = x[threadIdx.x] + 1;  // expect: race-global "is read while another thread may still be writing it"
+    out[threadIdx.x] = x[threadIdx.x] + 1;  // expect: race-global "is read while another thread"
 }
 
 __global__ void twice(const int* x, int* out) {
@@ -26,7 +26,8 @@ int main() {
     add<<<1, 64, 0, second>>>(x, y);
     cudaDeviceSynchronize();
     twice<<<1, 64, 0, second>>>(x, y);
-    cudaMemcpyAsync(host, y, 64 * sizeof(int), cudaMemcpyDeviceToHost, first);  // expect: race-global
+    const size_t bytes = 64 * sizeof(int);
+    cudaMemcpyAsync(host, y, bytes, cudaMemcpyDeviceToHost, first);  // expect: race-global
     cudaDeviceSynchronize();
     cudaFreeHost(host);
     cudaFree(x);

@@ -5,7 +5,7 @@
 __global__ void exchange(int* x, int* out) {
     int t = threadIdx.x;
     x[t] = t;
-    out[t] = x[t ^ 1];  // expect: race-global "is read while another thread may still be writing it"
+    out[t] = x[t ^ 1];  // expect: race-global "is read while another thread"
 }
 
 __global__ void scan_in_place(int* x) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Three slips of one histogram: no barrier after clearing, a plain increment, no barrier at the end.
+// Three slips of one histogram: no barrier after clearing, plain increments, none at the end.
 #include <cuda_runtime.h>
 
 __global__ void no_barrier_after_clearing(const int* data, int n, int* out) {
     __shared__ int bins[64];
     int t = threadIdx.x;
     if (t < 64) bins[t] = 0;
-    for (int i = t; i < n; i += blockDim.x) atomicAdd(&bins[data[i]], 1);  // expect: race-shared "is updated atomically while another thread may still be writing it without an atomic"
+    for (int i = t; i < n; i += blockDim.x)
+        atomicAdd(&bins[data[i]], 1);  // expect: race-shared "is updated atomically while"
     __syncthreads();
     if (t < 64) atomicAdd(&out[t], bins[t]);
 }
@@ -27,7 +28,7 @@ __global__ void no_barrier_at_the_end(const int* data, int n, int* out) {
     if (t < 64) bins[t] = 0;
     __syncthreads();
     for (int i = t; i < n; i += blockDim.x) atomicAdd(&bins[data[i]], 1);
-    if (t < 64) atomicAdd(&out[t], bins[t]);  // expect: race-shared "is read without an atomic while another thread may still be updating it"
+    if (t < 64) atomicAdd(&out[t], bins[t]);  // expect: race-shared "without an atomic"
 }
 
 int main() {

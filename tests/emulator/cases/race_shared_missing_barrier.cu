@@ -6,7 +6,7 @@ __global__ void reverse(int* data) {
     __shared__ int tile[256];
     int t = threadIdx.x;
     tile[t] = data[t];
-    data[t] = tile[255 - t];  // expect: race-shared "is read while another thread may still be writing it"
+    data[t] = tile[255 - t];  // expect: race-shared "is read while another thread"
 }
 
 int main() {

@@ -4,7 +4,7 @@
 
 __global__ void last_one(const int* in, int* out) {
     __shared__ int winner;
-    if (in[threadIdx.x] > 10) winner = threadIdx.x;  // expect: race-shared "`winner` is written by several threads at once, with different values"
+    if (in[threadIdx.x] > 10) winner = threadIdx.x;  // expect: race-shared "by several threads"
     __syncthreads();
     out[threadIdx.x] = winner;
 }

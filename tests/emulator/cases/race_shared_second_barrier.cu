@@ -6,7 +6,7 @@ __global__ void shift(const int* in, int* out, int tiles) {
     __shared__ int tile[128];
     int t = threadIdx.x;
     for (int i = 0; i < tiles; ++i) {
-        tile[t] = in[i * 128 + t];  // expect: race-shared "is written while another thread may still be reading it"
+        tile[t] = in[i * 128 + t];  // expect: race-shared "written while another thread may"
         __syncthreads();
         out[i * 128 + t] = tile[(t + 32) % 128];
     }

@@ -12,7 +12,7 @@ __global__ void warp_sum(const int* in, int* out) {
     int other = tile[lane + 16];
     __syncwarp();
     tile[lane] += other;
-    int last = tile[lane + 8];  // expect: race-shared "is read while another thread may still be writing it"
+    int last = tile[lane + 8];  // expect: race-shared "is read while another thread"
     out[lane] = tile[lane] + last;
     if (lane == 0) unused[0] = 1;
 }

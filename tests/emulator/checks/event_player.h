@@ -31,7 +31,8 @@ using machine::AccessKind;
 using machine::MemoryOrder;
 using machine::Scope;
 
-using Lines = std::vector<std::string>;  // "12 after 10": line 12 races with line 10, which comes first
+using Lines =
+    std::vector<std::string>;  // "12 after 10": line 12 races with line 10, which comes first
 using Addresses = std::function<uint64_t(uint32_t lane)>;
 
 // Elements of 4 bytes unless said otherwise.
@@ -82,9 +83,12 @@ public:
     void access(uint32_t line, How how, const Addresses& address, uint32_t bytes = 4,
                 const std::function<uint64_t(uint32_t)>& value = nullptr);
     void access(uint32_t line, How how, uint64_t address, uint32_t bytes = 4) {
-        access(line, how, [=](uint32_t) { return address; }, bytes);
+        access(
+            line, how, [=](uint32_t) { return address; }, bytes);
     }
-    void load(uint32_t line, const Addresses& a, uint32_t bytes = 4) { access(line, kLoad, a, bytes); }
+    void load(uint32_t line, const Addresses& a, uint32_t bytes = 4) {
+        access(line, kLoad, a, bytes);
+    }
     void load(uint32_t line, uint64_t a, uint32_t bytes = 4) { access(line, kLoad, a, bytes); }
     // Without values, every lane stores another one.
     void store(uint32_t line, const Addresses& a, uint32_t bytes = 4) {
@@ -97,7 +101,8 @@ public:
         access(line, kStore, a, bytes, [=](uint32_t) { return value; });
     }
     void store_value(uint32_t line, uint64_t a, uint64_t value) {
-        store_value(line, [=](uint32_t) { return a; }, value);
+        store_value(
+            line, [=](uint32_t) { return a; }, value);
     }
     void atomic(uint32_t line, const Addresses& a) { access(line, kAtomic, a); }
     void atomic(uint32_t line, uint64_t a) { access(line, kAtomic, a); }
@@ -119,9 +124,8 @@ public:
 
     Player() {
         sites().assign(1, {});
-        checks::set_site_resolver([](machine::SiteId site) -> const machine::CodeSite& {
-            return sites()[site];
-        });
+        checks::set_site_resolver(
+            [](machine::SiteId site) -> const machine::CodeSite& { return sites()[site]; });
         checks::set_host_resolver([](machine::HostSite site) {
             return ptx::SourceLine{"/src/main.cu", site, 0, "main"};
         });
@@ -140,9 +144,9 @@ public:
     void unwatch() { observers_.clear(); }
 
     // ---- host
-    ArrayOf global(uint64_t elements, uint32_t element = 4) {
+    ArrayOf global(uint64_t elements, uint32_t element = 4, int device = 0) {
         machine::Allocation& a =
-            *memory.allocate(machine::MemoryKind::kDevice, elements * element, 0, 1);
+            *memory.allocate(machine::MemoryKind::kDevice, elements * element, device, 1);
         for (auto& o : observers_) o->on_alloc(a);
         return {a.address, element, ptx::Space::kGlobal, &a};
     }
@@ -151,8 +155,8 @@ public:
         memory.release(*a.allocation, 2);
     }
     void order(machine::OrderEvent::Kind kind, uint64_t stream = 0, uint64_t event = 0,
-               bool non_blocking = false) {
-        for (auto& o : observers_) o->on_order({kind, stream, event, non_blocking, 0});
+               bool non_blocking = false, int device = 0) {
+        for (auto& o : observers_) o->on_order({kind, stream, event, non_blocking, device});
     }
     void copy(uint32_t line, const char* api, machine::HostAccess::Kind kind, const ArrayOf& a,
               uint64_t elements, uint64_t stream = 0) {
@@ -164,6 +168,9 @@ public:
         access.bytes = elements * a.element;
         access.stream = stream;
         access.site = line;
+        host_access(access);
+    }
+    void host_access(const machine::HostAccess& access) {
         for (auto& o : observers_) o->on_host_access(access);
     }
 
@@ -178,13 +185,14 @@ public:
         shared_.push_back(v);
         return {v.address, element, ptx::Space::kShared, nullptr};
     }
-    void launch(uint32_t blocks, uint32_t threads, uint64_t stream = 0) {
+    void launch(uint32_t blocks, uint32_t threads, uint64_t stream = 0, int device = 0) {
         end_launch();
         launch_.serial = ++serial_;
         launch_.kernel = launch_.mangled = "kernel";
         launch_.grid = {blocks, 1, 1};
         launch_.block = {threads, 1, 1};
         launch_.stream = stream;
+        launch_.device = device;
         launch_.shared = &shared_;
         running_ = true;
         for (auto& o : observers_) o->on_launch_begin(launch_);
@@ -200,7 +208,8 @@ public:
             block.warps.resize(block.info.warps);
             for (uint32_t w = 0; w < block.info.warps; ++w) {
                 const uint32_t left = threads - 32 * w;
-                block.warps[w] = {&block.info, w, left >= 32 ? machine::kAllLanes : (1u << left) - 1, 0};
+                block.warps[w] = {
+                    &block.info, w, left >= 32 ? machine::kAllLanes : (1u << left) - 1, 0};
             }
             for (auto& o : observers_) o->on_block_begin(block.info);
         }
@@ -239,8 +248,13 @@ public:
         for (const uint32_t w : arriving) add(w, true);
         for (const auto& w : b.warps) exited.push_back(w.exited);
         const std::vector<machine::SiteId> exit_sites(b.warps.size());
-        const machine::BarrierEvent event{&b.info, id, id ? uint32_t(arrivals.size() * 32) : 0, true,
-                                          arrivals, exited, exit_sites};
+        const machine::BarrierEvent event{&b.info,
+                                          id,
+                                          id ? uint32_t(arrivals.size() * 32) : 0,
+                                          true,
+                                          arrivals,
+                                          exited,
+                                          exit_sites};
         for (auto& o : observers_) o->on_block_barrier(event);
     }
 
@@ -265,8 +279,9 @@ private:
     }
     // One instruction for each line and way to access, numbered in the order of the lines.
     machine::SiteId site(uint32_t line, How how) {
-        const auto [entry, fresh] = site_ids_.try_emplace(
-            {line, int(how.kind), int(how.order), int(how.scope)}, line * kSitesPerLine + used_[line]);
+        const auto [entry, fresh] =
+            site_ids_.try_emplace({line, int(how.kind), int(how.order), int(how.scope)},
+                                  line * kSitesPerLine + used_[line]);
         if (fresh) {
             ++used_[line];
             if (sites().size() <= entry->second) sites().resize(entry->second + 1);
@@ -331,11 +346,13 @@ inline void Lanes::access(uint32_t line, How how, const Addresses& address, uint
         const auto same = [&](auto holder) {
             auto* found = holder(first);
             for (uint32_t m = mask_; m; m &= m - 1)
-                if (holder(addresses[std::countr_zero(m)]) != found) return decltype(found)(nullptr);
+                if (holder(addresses[std::countr_zero(m)]) != found)
+                    return decltype(found)(nullptr);
             return found;
         };
         if (shared) {
-            e.variable = same([&](uint64_t a) { return machine::shared_variable_at(player_.launch_, a); });
+            e.variable =
+                same([&](uint64_t a) { return machine::shared_variable_at(player_.launch_, a); });
         } else {
             e.allocation = same([&](uint64_t a) { return player_.memory.find(a); });
         }

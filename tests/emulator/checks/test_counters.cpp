@@ -41,7 +41,8 @@ std::vector<Row> measurements() {
 
 struct Counted : Player {
     checks::Counters& counters;
-    Counted() : counters(static_cast<checks::Counters&>(watch(std::make_unique<checks::Counters>()))) {}
+    Counted()
+        : counters(static_cast<checks::Counters&>(watch(std::make_unique<checks::Counters>()))) {}
 };
 
 }  // namespace
@@ -58,11 +59,13 @@ TEST_CASE("counting rules: all measurements with Nsight Compute on an H200", "[c
         uint32_t offset[32];
         for (uint64_t lane = 0; lane < 32; ++lane) {
             const uint64_t mod = number("mod");
-            offset[lane] = uint32_t(number("offset") + (mod ? lane % mod : lane) * number("stride"));
+            offset[lane] =
+                uint32_t(number("offset") + (mod ? lane % mod : lane) * number("stride"));
             address[lane] = 0x7000000000ull + offset[lane];
         }
         if (kind.find("red.global") == 0) {
-            CHECK(checks::atomic_sectors(machine::kAllLanes, address, bytes) == number("g_red_sec"));
+            CHECK(checks::atomic_sectors(machine::kAllLanes, address, bytes) ==
+                  number("g_red_sec"));
         } else if (kind.find("global") != std::string::npos) {
             CHECK(checks::global_sectors(machine::kAllLanes, address, bytes) ==
                   number("g_ld_sec") + number("g_st_sec"));
@@ -95,7 +98,8 @@ TEST_CASE("counting rules: sectors of any lanes anywhere", "[checks][counters]")
     CHECK(checks::global_sectors(mask, address, bytes) == sectors.size());
 }
 
-TEST_CASE("counting rules: shared accesses of some lanes, of bytes, in pairs", "[checks][counters]") {
+TEST_CASE("counting rules: shared accesses of some lanes, of bytes, in pairs",
+          "[checks][counters]") {
     uint32_t offset[32];
     const auto fill = [&](auto f) {
         for (uint32_t lane = 0; lane < 32; ++lane) offset[lane] = uint32_t(f(lane));
@@ -191,7 +195,8 @@ TEST_CASE("counters: lines, launches and JSON", "[checks][counters]") {
     CHECK(p.counters.launches().size() == 2);
     CHECK(p.counters.launches()[1].counters.global_load_requests == 3);
     const auto lines = p.counters.lines();
-    const auto line = std::find_if(lines.begin(), lines.end(), [](const auto& r) { return r.line == 10; });
+    const auto line =
+        std::find_if(lines.begin(), lines.end(), [](const auto& r) { return r.line == 10; });
     REQUIRE(line != lines.end());
     CHECK(line->kernel == "kernel");
     CHECK(line->requests == 6);
@@ -204,8 +209,10 @@ TEST_CASE("counters: lines, launches and JSON", "[checks][counters]") {
     CHECK(c.device_to_host_bytes == 128);
     CHECK(c.device_allocations == 1);
     const std::string json = p.counters.to_json();
-    CHECK(json.find("{\"launches\": [{\"kernel\": \"kernel\", \"grid\": [2, 1, 1], \"block\": [32, 1, 1], "
-                    "\"counters\": {\"launches\": 1, \"blocks\": 2") == 0);
+    CHECK(
+        json.find(
+            "{\"launches\": [{\"kernel\": \"kernel\", \"grid\": [2, 1, 1], \"block\": [32, 1, 1], "
+            "\"counters\": {\"launches\": 1, \"blocks\": 2") == 0);
     CHECK(json.find("\"line\": 10, \"kernel\": \"kernel\", \"requests\": 6, \"sectors\": 18") !=
           std::string::npos);
     CHECK(json.find("\"totals\": {\"launches\": 2") != std::string::npos);
@@ -215,12 +222,14 @@ TEST_CASE("counters: lines, launches and JSON", "[checks][counters]") {
     CHECK(p.counters.to_json().find("{\"launches\": [],\n\"lines\": [],\n\"totals\"") == 0);
 }
 
-TEST_CASE("counters: instructions and branches come from the launch's summary", "[checks][counters]") {
+TEST_CASE("counters: instructions and branches come from the launch's summary",
+          "[checks][counters]") {
     checks::Counters counters;
     machine::LaunchInfo launch;
     launch.kernel = "k";
     counters.on_launch_begin(launch);
-    const machine::SiteCount sites[] = {{1, 10, 320, false, 0}, {2, 10, 300, true, 4}, {3, 6, 100, true, 0}};
+    const machine::SiteCount sites[] = {
+        {1, 10, 320, false, 0}, {2, 10, 300, true, 4}, {3, 6, 100, true, 0}};
     machine::LaunchSummary summary;
     summary.warp_instructions = 26;
     summary.thread_instructions = 720;

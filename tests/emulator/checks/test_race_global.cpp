@@ -71,7 +71,8 @@ TEST_CASE("race-global: a barrier orders a block's global accesses", "[checks][r
     }
 }
 
-TEST_CASE("race-global: lanes of one warp need __syncwarp in global memory, too", "[checks][race]") {
+TEST_CASE("race-global: lanes of one warp need __syncwarp in global memory, too",
+          "[checks][race]") {
     Global p;
     const auto x = p.global(64);
     p.launch(1, 32);
@@ -168,7 +169,14 @@ TEST_CASE("race-global: a counter cleared in the kernel that counts", "[checks][
 }
 
 TEST_CASE("race-global: the last block done sums up", "[checks][race]") {
-    enum Variant { kFenceByWriter, kFenceByAll, kFenceLateByThread0, kNone, kFenceAfter, kBlockFence };
+    enum Variant {
+        kFenceByWriter,
+        kFenceByAll,
+        kFenceLateByThread0,
+        kNone,
+        kFenceAfter,
+        kBlockFence
+    };
     const Variant variant =
         GENERATE(kFenceByWriter, kFenceByAll, kFenceLateByThread0, kNone, kFenceAfter, kBlockFence);
     CAPTURE(int(variant));
@@ -242,7 +250,11 @@ TEST_CASE("race-global: what is stored after the fence is not published", "[chec
 }
 
 TEST_CASE("race-global: a flag between blocks", "[checks][race]") {
-    struct Case { How store; Scope fence; bool right; };
+    struct Case {
+        How store;
+        Scope fence;
+        bool right;
+    };
     const Case c = GENERATE(Case{kVolatileStore, Scope::kGpu, true},
                             Case{kVolatileStore, Scope::kSys, true},
                             Case{kVolatileStore, Scope::kCta, false},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Races in shared memory: barriers, warp syncs, bytes, vectors, and who is named.
 #include <random>
+#include <set>
 
 #include "catch.h"
 #include "checks/race_shared.h"
@@ -62,7 +63,8 @@ TEST_CASE("race-shared: a missing barrier before the next store is found", "[che
     CHECK(p.races() == (fixed ? Lines{} : Lines{"10 after 12"}));
 }
 
-TEST_CASE("race-shared: the store of the second warp after the load of the first", "[checks][race]") {
+TEST_CASE("race-shared: the store of the second warp after the load of the first",
+          "[checks][race]") {
     Shared p;
     const auto tile = p.shared(64);
     p.launch(1, 64);
@@ -202,8 +204,12 @@ TEST_CASE("race-shared: lanes that returned do not stand in the way of a sync", 
     p.launch(1, 32);
     p.warp(0, 0).store(10, tile.from(0));
     p.warp(0, 0, 0xffff0000).exit();
-    SECTION("of a warp") { p.warp(0, 0, 0xffff).sync(); }
-    SECTION("of a block") { p.barrier(0); }
+    SECTION("of a warp") {
+        p.warp(0, 0, 0xffff).sync();
+    }
+    SECTION("of a block") {
+        p.barrier(0);
+    }
     p.thread(0, 0).load(12, tile[20]);
     CHECK(p.races().empty());
 }
@@ -231,9 +237,9 @@ TEST_CASE("race-shared: a named barrier orders its participants only", "[checks]
     SECTION("producer and consumer, twice") {
         for (int round = 0; round < 2; ++round) {
             p.warp(0, 0).store(20, tile.from(0));
-            p.named_barrier(0, 1, {1}, {0});   // full
+            p.named_barrier(0, 1, {1}, {0});  // full
             p.warp(0, 1).load(21, tile.from(0));
-            p.named_barrier(0, 2, {0}, {1});   // empty
+            p.named_barrier(0, 2, {0}, {1});  // empty
         }
         CHECK(p.races().empty());
         p.warp(0, 1).load(22, tile.from(0));
@@ -275,8 +281,8 @@ TEST_CASE("race-shared: atomics race with plain accesses, not with each other", 
     SECTION("no barrier after clearing") {
         p.warp(0, 1).atomic(10, bins.all(3));
         REQUIRE(p.races() == Lines{"10 after 9"});
-        CHECK(p.report.findings()[0].message.find(
-                  "updated atomically while another thread may still be writing it without an atomic") !=
+        CHECK(p.report.findings()[0].message.find("updated atomically while another thread may "
+                                                  "still be writing it without an atomic") !=
               std::string::npos);
     }
     SECTION("no barrier before reading") {
@@ -301,8 +307,8 @@ TEST_CASE("race-shared: lanes of one store to one place", "[checks][race]") {
     SECTION("of different values") {
         p.warp(0, 0).store(10, tile.all(0));
         REQUIRE(p.races() == Lines{"10 after 10"});
-        CHECK(p.report.findings()[0].message.find("several threads at once, with different values") !=
-              std::string::npos);
+        CHECK(p.report.findings()[0].message.find(
+                  "several threads at once, with different values") != std::string::npos);
     }
     SECTION("of one value") {
         p.warp(0, 0).store_value(10, tile.all(0), 1);
@@ -322,7 +328,8 @@ TEST_CASE("race-shared: lanes of one store to one place", "[checks][race]") {
         CHECK(p.races().empty());
     }
     SECTION("of different values to neighbouring bytes") {
-        p.warp(0, 0).store(10, [&](uint32_t lane) { return tile[0] + lane; }, 1);
+        p.warp(0, 0).store(
+            10, [&](uint32_t lane) { return tile[0] + lane; }, 1);
         CHECK(p.races().empty());
     }
 }
@@ -357,7 +364,8 @@ TEST_CASE("race-shared: neighbouring bytes are neighbours, not one word", "[chec
     }
 }
 
-TEST_CASE("race-shared: bytes of whole warps in order, then one byte of another", "[checks][race]") {
+TEST_CASE("race-shared: bytes of whole warps in order, then one byte of another",
+          "[checks][race]") {
     Shared p;
     const auto text = p.shared(64, 1);
     p.launch(1, 64);
@@ -381,6 +389,127 @@ TEST_CASE("race-shared: wide accesses touch all of their words", "[checks][race]
     CHECK(p.races().empty());
     p.thread(0, 3).load(12, tile[2 * words + words - 1]);
     CHECK(p.races() == Lines{"12 after 10"});
+}
+
+TEST_CASE("race-shared: members of structs", "[checks][race]") {
+    // Structs of four elements of `size` bytes; each warp uses one member of all of them.
+    const uint32_t size = GENERATE(1u, 4u);
+    CAPTURE(size);
+    Shared p;
+    const auto x = p.shared(32 * 4, size);
+    p.launch(1, 128);
+    for (uint32_t w = 0; w < 4; ++w) p.warp(0, w).store(10 + w, x.from(w, 4), size);
+    for (uint32_t w = 0; w < 4; ++w) p.warp(0, w).load(20 + w, x.from(w, 4), size);
+    CHECK(p.races().empty());
+    SECTION("another's member") {
+        p.warp(0, 1).load(31, x.from(2, 4), size);
+        REQUIRE(p.races() == Lines{"31 after 12"});
+        CHECK(p.report.findings()[0].count == 32);
+    }
+    SECTION("whole structs") {
+        p.thread(0, 5).load(32, x[4 * 5], 4 * size);
+        CHECK(p.races() == Lines{"32 after 11", "32 after 12", "32 after 13"});
+    }
+    SECTION("stored over readers") {
+        p.warp(0, 2).load(33, x.from(3, 4), size);  // races with line 13
+        p.warp(0, 3).store(34, x.from(3, 4), size);
+        CHECK(p.races() == Lines{"33 after 13", "34 after 33"});
+    }
+    SECTION("in order after a barrier") {
+        p.barrier(0);
+        p.warp(0, 1).load(35, x.from(0, 4), 4 * size);
+        p.warp(0, 1).store(36, x.from(0, 4), 4 * size);
+        p.barrier(0);
+        for (uint32_t w = 0; w < 4; ++w) p.warp(0, w).store(10 + w, x.from(w, 4), size);
+        CHECK(p.races().empty());
+    }
+}
+
+TEST_CASE("race-shared: one byte of each word, then the word", "[checks][race]") {
+    Shared p;
+    const auto x = p.shared(32);
+    p.launch(1, 64);
+    const auto top_byte = [&](uint32_t lane) { return x[lane] + 3; };
+    const bool all_lanes = GENERATE(true, false);
+    const uint32_t lanes = all_lanes ? machine::kAllLanes : 0xffff;
+    p.warp(0, 0, lanes).load(10, top_byte, 1);
+    SECTION("stored by others as a word") {
+        p.warp(0, 1).store(11, x.from(0));
+        REQUIRE(p.races().size() == 1);
+        CHECK(p.report.findings()[0].count == (all_lanes ? 32 : 16));
+    }
+    SECTION("other bytes stored by others") {
+        p.warp(0, 1).store(
+            11, [&](uint32_t lane) { return x[lane]; }, 1);
+        p.warp(0, 1).store(
+            12, [&](uint32_t lane) { return x[lane] + 1; }, 1);
+        CHECK(p.races().empty());
+    }
+    SECTION("stored by a byte") {
+        p.thread(0, 40).store(
+            11, [&](uint32_t) { return x[8] + 3; }, 1);
+        CHECK(p.races().size() == 1);
+    }
+    SECTION("counted atomically by others") {
+        p.warp(0, 1).atomic(11, x.from(0));
+        CHECK(p.races().size() == 1);
+    }
+}
+
+TEST_CASE("race-shared: random accesses of random width agree with a model of bytes",
+          "[checks][race]") {
+    const int seed = GENERATE(range(0, 150));
+    std::mt19937 random(unsigned(seed) * 104729 + 3);
+    const auto pick = [&](uint32_t n) { return uint32_t(random() % n); };
+    Shared p;
+    const auto memory = p.shared(1024 + 64, 1);
+    p.launch(1, 96);
+    struct Last {
+        int writer = -1;
+        std::set<int> readers;
+    };  // threads, since the last barrier
+    std::vector<Last> last(1024 + 64);
+    for (int step = 0; step < 30 && p.races().empty(); ++step) {
+        if (pick(4) == 0) {
+            p.barrier(0);
+            for (Last& l : last) l = {};
+            continue;
+        }
+        const uint32_t warp = pick(3), bytes = 1u << pick(5);
+        // Mostly one lane after another, or each in its own struct; sometimes anywhere.
+        const uint32_t stride = pick(5) == 0 ? 0 : bytes << pick(4);
+        const uint32_t first = pick(2) * bytes + (pick(3) == 0 ? 16 : 0);
+        const uint32_t mask = pick(3) ? machine::kAllLanes : uint32_t(random()) | 1;
+        const bool write = pick(2) == 0;
+        uint32_t at[32];
+        bool race = false;
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            at[lane] = stride ? first + lane * stride : pick(1024 / bytes) * bytes;
+            at[lane] = std::min(at[lane], 1024 + 64 - bytes) / bytes * bytes;
+        }
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            if (!(mask >> lane & 1)) continue;
+            const int thread = int(warp * 32 + lane);
+            for (uint32_t b = at[lane]; b < at[lane] + bytes; ++b) {
+                Last& l = last[b];
+                race |= l.writer >= 0 && l.writer != thread;
+                if (!write) {
+                    l.readers.insert(thread);
+                    continue;
+                }
+                for (const int reader : l.readers) race |= reader != thread;
+                l.writer = thread;
+            }
+        }
+        const auto address = [&](uint32_t lane) { return memory.address + at[lane]; };
+        CAPTURE(step, warp, bytes, stride, first, mask, write);
+        if (write) {
+            p.warp(0, warp, mask).store(10, address, bytes);
+        } else {
+            p.warp(0, warp, mask).load(10, address, bytes);
+        }
+        REQUIRE(p.races().empty() == !race);
+    }
 }
 
 TEST_CASE("race-shared: rows that begin anywhere", "[checks][race]") {
@@ -506,7 +635,10 @@ TEST_CASE("race-shared: random programs agree with a full vector clock", "[check
     const uint32_t words = 1 + pick(12), warps = 1 + pick(3);
     const auto tile = p.shared(words);
     p.launch(1, warps * 32);
-    struct Past { uint32_t word, thread, block_epoch, warp_epoch; bool write; };
+    struct Past {
+        uint32_t word, thread, block_epoch, warp_epoch;
+        bool write;
+    };
     std::vector<Past> past;
     uint32_t block_epoch = 0;
     std::vector<uint32_t> warp_epoch(warps, 0);
@@ -526,7 +658,8 @@ TEST_CASE("race-shared: random programs agree with a full vector clock", "[check
             const uint32_t thread = pick(3) + 32 * pick(warps), word = pick(words);
             const bool write = pick(3) == 0;
             for (const Past& other : past) {
-                if (other.word != word || !(write || other.write) || other.thread == thread) continue;
+                if (other.word != word || !(write || other.write) || other.thread == thread)
+                    continue;
                 const bool same_warp = other.thread / 32 == thread / 32;
                 race |= other.block_epoch == block_epoch &&
                         !(same_warp && other.warp_epoch < warp_epoch[thread / 32]);

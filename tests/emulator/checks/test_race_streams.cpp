@@ -39,16 +39,19 @@ TEST_CASE("streams: two streams, nothing between", "[checks][race][streams]") {
     CHECK(p.races().empty());
     p.read(a, 2);
     REQUIRE(p.races() == Lines{"20 after 10"});
-    CHECK(p.report.findings()[0].other_text ==
-          "thread (0,0,0) of block (1,0,0) of kernel `kernel` in another stream wrote it on line 10, "
-          "and no event or synchronisation orders the two launches");
+    CHECK(
+        p.report.findings()[0].other_text ==
+        "thread (0,0,0) of block (1,0,0) of kernel `kernel` in another stream wrote it on line 10, "
+        "and no event or synchronisation orders the two launches");
 }
 
 TEST_CASE("streams: what orders two streams", "[checks][race][streams]") {
     Streams p;
     const auto a = p.global(64);
     p.write(a, 1);
-    SECTION("the same stream") { p.read(a, 1); }
+    SECTION("the same stream") {
+        p.read(a, 1);
+    }
     SECTION("an event") {
         p.order(Order::kEventRecord, 1, 7);
         p.order(Order::kStreamWaitEvent, 2, 7);
@@ -67,7 +70,9 @@ TEST_CASE("streams: what orders two streams", "[checks][race][streams]") {
         p.order(Order::kDeviceSync);
         p.read(a, 3);
     }
-    SECTION("the default stream waits for blocking streams") { p.read(a, 0); }
+    SECTION("the default stream waits for blocking streams") {
+        p.read(a, 0);
+    }
     SECTION("through the default stream to another one") {
         const auto b = p.global(64);
         p.read(b, 0);
@@ -181,6 +186,43 @@ TEST_CASE("streams: copies by the host", "[checks][race][streams]") {
         CHECK(p.races().empty());
         p.thread(0, 0).load(21, odd[34], 1);
         CHECK(p.races() == Lines{"21 after 30"});
+    }
+}
+
+TEST_CASE("streams: two devices", "[checks][race][streams]") {
+    Player p;
+    p.watch(checks::make_race_global(p.report, p.memory));
+    const auto a = p.global(64), far = p.global(64, 4, 1);
+    const auto on = [&](int device, uint32_t line, How how) {
+        p.launch(1, 32, 0, device);
+        p.warp(0, 0).access(line, how, far.from(0), 4);
+        p.end_launch();
+    };
+    on(1, 10, kStore);
+    SECTION("each has a default stream of its own") {
+        on(0, 11, kLoad);
+        CHECK(p.races() == Lines{"11 after 10"});
+    }
+    SECTION("a copy from one to the other waits for both") {
+        machine::HostAccess copy{};
+        copy.kind = Host::kCopy;
+        copy.api = "cudaMemcpyPeer";
+        copy.allocation = a.allocation;
+        copy.address = a.address;
+        copy.source = far.allocation;
+        copy.source_address = far.address;
+        copy.bytes = 256;
+        p.host_access(copy);
+        on(0, 11, kLoad);
+        on(0, 12, kStore);
+        p.host_access(copy);
+        on(1, 13, kStore);
+        CHECK(p.races().empty());
+    }
+    SECTION("the host waits for one of them") {
+        p.order(Order::kDeviceSync, 0, 0, false, 1);
+        on(0, 11, kLoad);
+        CHECK(p.races().empty());
     }
 }
 

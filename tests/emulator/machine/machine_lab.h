@@ -48,8 +48,8 @@ struct SeenFault {
 struct SeenStall {
     StallEvent::Kind kind;
     std::vector<Waiter> waiters;
-    std::vector<std::string> opcodes;    // of each waiter
-    std::vector<uint64_t> blocks;        // of each waiter, linear index
+    std::vector<std::string> opcodes;  // of each waiter
+    std::vector<uint64_t> blocks;      // of each waiter, linear index
     uint64_t exited_threads;
 };
 
@@ -61,7 +61,7 @@ public:
     std::vector<SeenFault> faults;
     std::vector<SeenStall> stalls;
     std::vector<FenceEvent> fences;
-    std::vector<uint32_t> exits;  // masks
+    std::vector<uint32_t> exits;   // masks
     std::vector<std::string> log;  // begin and end of launches and blocks, in order
     std::vector<std::string> allocated, freed;
     std::vector<SiteCount> sites;
@@ -82,12 +82,18 @@ public:
         log.push_back("done " + std::to_string(block.linear));
     }
     void on_access(const AccessEvent& event) override {
-        SeenAccess seen{event.space,         event.kind,
-                        event.order,         event.scope,
-                        event.bytes,         event.element_bytes,
-                        event.mask,          event.bad_lanes,
-                        event.misaligned_lanes, event.contiguous,
-                        event.allocation || event.variable, event.wrote_only_if_equal,
+        SeenAccess seen{event.space,
+                        event.kind,
+                        event.order,
+                        event.scope,
+                        event.bytes,
+                        event.element_bytes,
+                        event.mask,
+                        event.bad_lanes,
+                        event.misaligned_lanes,
+                        event.contiguous,
+                        event.allocation || event.variable,
+                        event.wrote_only_if_equal,
                         event.variable ? event.variable->name : "",
                         std::vector<uint64_t>(kWarpSize),
                         std::vector<uint64_t>(kWarpSize),
@@ -132,11 +138,8 @@ public:
                           e.line});
     }
     void on_stall(const StallEvent& event) override {
-        SeenStall seen{event.kind,
-                       {event.waiters.begin(), event.waiters.end()},
-                       {},
-                       {},
-                       event.exited_threads};
+        SeenStall seen{
+            event.kind, {event.waiters.begin(), event.waiters.end()}, {}, {}, event.exited_threads};
         for (const Waiter& w : event.waiters) {
             seen.opcodes.emplace_back(code_site(w.site).opcode);
             seen.blocks.push_back(w.block->linear);

@@ -90,9 +90,9 @@ TEST_CASE("st: every width truncates and leaves the neighbours alone", "[machine
                 Lab lab;
                 const std::string r = reg(from, 1);
                 lab.run("cvt.u64.u32 %rd5, %lane;\nmul.lo.u64 %rd6, %rd5, 0x9e3779b97f4a7c15;\n" +
-                        std::string(from == 8 ? "mov.b64 %rd1, %rd6;"
-                                              : from == 4 ? "cvt.u32.u64 %r1, %rd6;"
-                                                          : "cvt.u16.u64 %rs1, %rd6;") +
+                        std::string(from == 8   ? "mov.b64 %rd1, %rd6;"
+                                    : from == 4 ? "cvt.u32.u64 %r1, %rd6;"
+                                                : "cvt.u16.u64 %rs1, %rd6;") +
                         "\nmad.lo.u64 %rd9, %rd5, " + std::to_string(gap * w.bytes) +
                         ", %out;\nst.global." + w.type + " [%rd9], " + r + ";");
                 INFO(w.type << " from " << from << " bytes, gap " << gap);
@@ -133,8 +133,7 @@ TEST_CASE("ld and st: vectors keep their elements in order", "[machine][access]"
             Lab lab;
             fill(lab);
             std::string list;
-            for (unsigned e = 0; e < f.count; ++e)
-                list += (e ? ", " : "{") + reg(f.width, 1 + e);
+            for (unsigned e = 0; e < f.count; ++e) list += (e ? ", " : "{") + reg(f.width, 1 + e);
             list += "}";
             const std::string v = ".v" + std::to_string(f.count) + "." + f.type + " ",
                               guard = partial ? "@%p1 " : "";
@@ -237,9 +236,9 @@ TEST_CASE("ld: freed memory is out of range", "[machine][access]") {
     Lab lab;
     Allocation* old = lab.memory.allocate(MemoryKind::kDevice, 128, 0, 0);
     lab.give<uint64_t>(0, old->address);
-    LoadedModule& module = lab.load(kernel_text(
-        "ld.global.u64 %rd1, [%in];\nmad.wide.u32 %rd2, %lane, 4, %rd1;\n"
-        "ld.global.u32 %r1, [%rd2];\nst.global.u32 [%mine], %r1;"));
+    LoadedModule& module =
+        lab.load(kernel_text("ld.global.u64 %rd1, [%in];\nmad.wide.u32 %rd2, %lane, 4, %rd1;\n"
+                             "ld.global.u32 %r1, [%rd2];\nst.global.u32 [%mine], %r1;"));
     lab.launch(module, "k");  // the instruction now remembers its allocation
     CHECK(lab.got(0) == 0xcdcdcdcd);
     lab.memory.release(*old, 0);
@@ -250,8 +249,7 @@ TEST_CASE("ld: freed memory is out of range", "[machine][access]") {
 
 TEST_CASE("ld: an address far from its array is an illegal address", "[machine][access]") {
     Lab lab;
-    CHECK(lab.run("ld.global.u32 %r1, [%out+0x40000000];").status ==
-          LaunchStatus::kIllegalAddress);
+    CHECK(lab.run("ld.global.u32 %r1, [%out+0x40000000];").status == LaunchStatus::kIllegalAddress);
 }
 
 TEST_CASE("generic ld and st: lanes in different spaces", "[machine][access]") {
@@ -276,7 +274,7 @@ TEST_CASE("generic ld and st: lanes in different spaces", "[machine][access]") {
     uint32_t shared = 0, local = 0, global = 0;
     for (const SeenAccess& a : lab.seen.accesses) {
         if (a.opcode != "st.u32") continue;
-        (a.space == ptx::Space::kShared ? shared
+        (a.space == ptx::Space::kShared  ? shared
          : a.space == ptx::Space::kLocal ? local
                                          : global) |= a.mask;
         CHECK(a.bad == 0);
@@ -446,7 +444,9 @@ TEST_CASE("misaligned: reported per lane, and the launch fails", "[machine][acce
         const LaunchSummary summary =
             lab.run(std::string(".shared .align 16 .b8 s[512];\n.local .align 16 .b8 l[512];\n") +
                     "mov.u64 %rd1, " +
-                    (*space == 'g' ? "%in" : *space == 's' ? "s" : "l") +
+                    (*space == 'g'   ? "%in"
+                     : *space == 's' ? "s"
+                                     : "l") +
                     ";\nmad.wide.u32 %rd2, %lane, 6, %rd1;\nld." + space + ".u32 %r1, [%rd2];\n");
         INFO(space);
         CHECK(lab.seen.accesses[0].misaligned == 0xaaaaaaaa);

@@ -291,19 +291,33 @@ TEST_CASE("carry: sub.cc and subc borrow", "[machine][arith]") {
         setup.carry = carry;
         return run(setup);
     };
+    // The flag is that of a + ~b + 1: set when nothing was borrowed (measured on an H200).
     Outcome outcome = step("sub.cc.u32", 0, 1, 0);
     CHECK(outcome.dst[0] == 0xffffffff);
-    CHECK(outcome.carry == kAllLanes);
-    outcome = step("subc.cc.u32", 0, 0, kAllLanes);
-    CHECK(outcome.dst[0] == 0xffffffff);
-    CHECK(outcome.carry == kAllLanes);
-    outcome = step("subc.cc.u32", 5, 5, kAllLanes);
-    CHECK(outcome.carry == kAllLanes);
-    outcome = step("subc.u64", 7, 5, kAllLanes);
-    CHECK(outcome.dst[0] == 1);
-    outcome = step("sub.cc.s64", 7, 5, kAllLanes);
-    CHECK(outcome.dst[0] == 2);
     CHECK(outcome.carry == 0);
+    outcome = step("subc.cc.u32", 0, 0, 0);
+    CHECK(outcome.dst[0] == 0xffffffff);
+    CHECK(outcome.carry == 0);
+    outcome = step("subc.cc.u32", 5, 5, kAllLanes);
+    CHECK(outcome.dst[0] == 0);
+    CHECK(outcome.carry == kAllLanes);
+    outcome = step("subc.u64", 7, 5, 0);
+    CHECK(outcome.dst[0] == 1);
+    outcome = step("sub.cc.s64", 7, 5, 0);
+    CHECK(outcome.dst[0] == 2);
+    CHECK(outcome.carry == kAllLanes);
+}
+
+TEST_CASE("carry: addc after sub.cc adds one when nothing was borrowed", "[machine][arith]") {
+    Setup setup{.mnemonic = "sub.cc.u32", .sources = {{1}, {0}}};
+    const uint32_t after_one_minus_zero = run(setup).carry;
+    setup.sources = {{0}, {1}};
+    const uint32_t after_zero_minus_one = run(setup).carry;
+    Setup add{.mnemonic = "addc.u32", .sources = {{0}, {0}}};
+    add.carry = after_one_minus_zero;
+    CHECK(run(add).dst[0] == 1);
+    add.carry = after_zero_minus_one;
+    CHECK(run(add).dst[0] == 0);
 }
 
 TEST_CASE("carry: mad.cc and madc multiply 64-bit numbers by 32-bit parts", "[machine][arith]") {

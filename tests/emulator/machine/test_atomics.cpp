@@ -60,11 +60,12 @@ void integer_operations(std::vector<Operation>& all, const char* suffix_) {
     all.push_back({name("add"), n, start, scatter, on<T>([](T o, T b, T) {
                        return T(uint64_t(o) + uint64_t(b));
                    })});
-    all.push_back({name("min"), n, start, scatter, on<T>([](T o, T b, T) {
-                       return std::min(o, b);
-                   })});
-    all.push_back({name("max"), n, bits_of<T>(std::numeric_limits<T>::min()), scatter,
-                   on<T>([](T o, T b, T) { return std::max(o, b); })});
+    all.push_back(
+        {name("min"), n, start, scatter, on<T>([](T o, T b, T) { return std::min(o, b); })});
+    all.push_back(
+        {name("max"), n, bits_of<T>(std::numeric_limits<T>::min()), scatter, on<T>([](T o, T b, T) {
+             return std::max(o, b);
+         })});
 }
 
 template <class T>
@@ -73,17 +74,25 @@ void bit_operations(std::vector<Operation>& all, const char* const names[5]) {
         return bits_of<T>(T((lane + 1) * 0x9e3779b97f4a7c15ull));
     };
     const unsigned n = sizeof(T);
-    all.push_back({names[0], n, bits_of<T>(T(~T(0))),
+    all.push_back({names[0],
+                   n,
+                   bits_of<T>(T(~T(0))),
                    [](uint64_t lane) { return bits_of<T>(T(~(T(1) << (lane % (8 * sizeof(T)))))); },
                    on<T>([](T o, T b, T) { return T(o & b); })});
-    all.push_back({names[1], n, 0,
+    all.push_back({names[1],
+                   n,
+                   0,
                    [](uint64_t lane) { return bits_of<T>(T(T(1) << (lane % (8 * sizeof(T))))); },
                    on<T>([](T o, T b, T) { return T(o | b); })});
     all.push_back({names[2], n, 1, scatter, on<T>([](T o, T b, T) { return T(o ^ b); })});
     all.push_back({names[3], n, 99, scatter, on<T>([](T, T b, T) { return b; })});
     // Lane i swaps when it finds i, except that lane 7 looks for something else.
-    all.push_back({names[4], n, 0, [](uint64_t lane) { return lane == 7 ? 200 : lane; },
-                   on<T>([](T o, T b, T c) { return o == b ? c : o; }), true,
+    all.push_back({names[4],
+                   n,
+                   0,
+                   [](uint64_t lane) { return lane == 7 ? 200 : lane; },
+                   on<T>([](T o, T b, T c) { return o == b ? c : o; }),
+                   true,
                    [](uint64_t lane) { return lane == 6 ? 8 : lane + 1; }});
 }
 
@@ -97,22 +106,35 @@ std::vector<Operation> operations() {
     static const char* const longs[] = {"and.b64", "or.b64", "xor.b64", "exch.b64", "cas.b64"};
     bit_operations<uint32_t>(all, words);
     bit_operations<uint64_t>(all, longs);
-    all.push_back({"cas.b16", 2, 0, [](uint64_t lane) { return lane == 7 ? 200 : lane; },
+    all.push_back({"cas.b16",
+                   2,
+                   0,
+                   [](uint64_t lane) { return lane == 7 ? 200 : lane; },
                    on<uint16_t>([](uint16_t o, uint16_t b, uint16_t c) { return o == b ? c : o; }),
-                   true, [](uint64_t lane) { return lane == 6 ? 8 : lane + 1; }});
+                   true,
+                   [](uint64_t lane) { return lane == 6 ? 8 : lane + 1; }});
     // inc goes to 0 behind its bound; dec to the bound from 0 or from above it.
-    all.push_back({"inc.u32", 4, 3, [](uint64_t lane) { return lane < 20 ? 5 : lane; },
-                   on<uint32_t>([](uint32_t o, uint32_t b, uint32_t) {
-                       return o >= b ? 0 : o + 1;
-                   })});
-    all.push_back({"dec.u32", 4, 9, [](uint64_t lane) { return lane < 20 ? 5 : 2; },
+    all.push_back(
+        {"inc.u32",
+         4,
+         3,
+         [](uint64_t lane) { return lane < 20 ? 5 : lane; },
+         on<uint32_t>([](uint32_t o, uint32_t b, uint32_t) { return o >= b ? 0 : o + 1; })});
+    all.push_back({"dec.u32",
+                   4,
+                   9,
+                   [](uint64_t lane) { return lane < 20 ? 5 : 2; },
                    on<uint32_t>([](uint32_t o, uint32_t b, uint32_t) {
                        return o == 0 || o > b ? b : o - 1;
                    })});
-    all.push_back({"add.f32", 4, bits_of(1.5f),
+    all.push_back({"add.f32",
+                   4,
+                   bits_of(1.5f),
                    [](uint64_t lane) { return bits_of(0.1f * float(lane) - 1e-8f); },
                    on<float>([](float o, float b, float) { return o + b; })});
-    all.push_back({"add.f64", 8, bits_of(-2.5),
+    all.push_back({"add.f64",
+                   8,
+                   bits_of(-2.5),
                    [](uint64_t lane) { return bits_of(0.1 * double(lane)); },
                    on<double>([](double o, double b, double) { return o + b; })});
     return all;
@@ -127,11 +149,16 @@ void check(const Operation& op, const char* space, bool reduction, uint32_t mask
     }
     lab.give<uint64_t>(100, op.start);
     const bool wide = op.bytes == 8, half = op.bytes == 2;
-    const std::string r = wide ? "%rd" : half ? "%rs" : "%r",
-                      b = wide ? ".b64 " : half ? ".b16 " : ".b32 ";
+    const std::string r = wide   ? "%rd"
+                          : half ? "%rs"
+                                 : "%r",
+                      b = wide   ? ".b64 "
+                          : half ? ".b16 "
+                                 : ".b32 ";
     const bool shared = std::string(space) != "global";
     std::string where = "mov.u64 %rd31, s;\n";
-    if (std::string(space) == "global") where = "mov.u64 %rd31, %in;\nadd.u64 %rd31, %rd31, 2048;\n";
+    if (std::string(space) == "global")
+        where = "mov.u64 %rd31, %in;\nadd.u64 %rd31, %rd31, 2048;\n";
     const std::string seg = std::string(space) == "generic" ? "" : std::string(".") + space;
     if (seg.empty()) where += "cvta.shared.u64 %rd31, %rd31;\n";
     const std::string type = std::string(op.name).substr(std::string(op.name).find('.'));

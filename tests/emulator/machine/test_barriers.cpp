@@ -13,15 +13,19 @@ const Shape kFourWarps{.block = {128, 1, 1}};
 // Each thread writes its number, passes a barrier, reads the one of the mirrored thread.
 std::string mirror(const std::string& barrier) {
     return ".shared .align 4 .b8 s[4096];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %tid, 4, %r1;\n"
-           "st.shared.u32 [%r2], %tid;\n" + barrier +
+           "st.shared.u32 [%r2], %tid;\n" +
+           barrier +
            "\nmov.u32 %r3, %ntid.x;\nsub.u32 %r3, %r3, %tid;\nsub.u32 %r3, %r3, 1;\n"
            "mad.lo.u32 %r4, %r3, 4, %r1;\nld.shared.u32 %r5, [%r4];\nst.global.u32 [%mine], %r5;\n";
 }
 }  // namespace
 
 TEST_CASE("bar.sync: nobody passes before all have arrived", "[machine][barriers]") {
-    for (const char* text : {"bar.sync 0;", "barrier.sync 0;", "barrier.sync.aligned 0;",
-                             "barrier.cta.sync 3;", "mov.u32 %r9, 5;\nbar.sync %r9;"})
+    for (const char* text : {"bar.sync 0;",
+                             "barrier.sync 0;",
+                             "barrier.sync.aligned 0;",
+                             "barrier.cta.sync 3;",
+                             "mov.u32 %r9, 5;\nbar.sync %r9;"})
         for (const uint32_t threads : {1u, 31u, 32u, 33u, 128u, 1000u, 1024u}) {
             Lab lab;
             INFO(text << " of " << threads);
@@ -62,12 +66,14 @@ TEST_CASE("barrier.sync: without .aligned the event says so", "[machine][barrier
 
 TEST_CASE("bar.sync: threads that have returned are not waited for", "[machine][barriers]") {
     Lab lab;
-    const LaunchSummary s = lab.run(
-        "setp.ge.u32 %p1, %tid, 50;\n@%p1 ret;\nbar.sync 0;\nst.global.u32 [%mine], 1;", kFourWarps);
+    const LaunchSummary s =
+        lab.run("setp.ge.u32 %p1, %tid, 50;\n@%p1 ret;\nbar.sync 0;\nst.global.u32 [%mine], 1;",
+                kFourWarps);
     CHECK(s.status == LaunchStatus::kOk);
     CHECK(lab.words(128) == each([](uint32_t i) { return i < 50 ? 1 : kOldWord; }, 128));
     REQUIRE(lab.seen.barriers.size() == 1);
-    CHECK(lab.seen.barriers[0].exited == std::vector<uint32_t>{0, 0xfffc0000u, kAllLanes, kAllLanes});
+    CHECK(lab.seen.barriers[0].exited ==
+          std::vector<uint32_t>{0, 0xfffc0000u, kAllLanes, kAllLanes});
 }
 
 TEST_CASE("bar.sync: those who return while others wait let them go", "[machine][barriers]") {
@@ -82,10 +88,11 @@ TEST_CASE("bar.sync: those who return while others wait let them go", "[machine]
 
 TEST_CASE("bar.sync: parts of one warp may arrive one by one", "[machine][barriers]") {
     Lab lab;
-    const LaunchSummary s = lab.run("setp.lt.u32 %p1, %lane, 8;\n@%p1 bra A;\nbar.sync 0;\nbra END;\n"
-                                    "A:\nbar.sync 0;\nEND:\nactivemask.b32 %r1;\n"
-                                    "st.global.u32 [%mine], %r1;",
-                                    kTwoWarps);
+    const LaunchSummary s =
+        lab.run("setp.lt.u32 %p1, %lane, 8;\n@%p1 bra A;\nbar.sync 0;\nbra END;\n"
+                "A:\nbar.sync 0;\nEND:\nactivemask.b32 %r1;\n"
+                "st.global.u32 [%mine], %r1;",
+                kTwoWarps);
     CHECK(s.status == LaunchStatus::kOk);
     CHECK(lab.words(64) == each([](uint32_t) { return kAllLanes; }, 64));
     REQUIRE(lab.seen.barriers.size() == 1);
@@ -160,8 +167,8 @@ TEST_CASE("bar.sync with a count: lanes that return later do not hold it up",
     // Half of warp 0 waits at the barrier; the other half returns instead of coming.
     Lab lab;
     const LaunchSummary s =
-        lab.run("setp.lt.u32 %p1, %tid, 16;\n@%p1 bra WAIT;\nsetp.lt.u32 %p2, %tid, 32;\n"
-                "@%p2 ret;\nWAIT:\nbar.sync 1, 64;\nst.global.u32 [%mine], 1;",
+        lab.run("setp.ge.u32 %p1, %tid, 16;\nsetp.lt.u32 %p2, %tid, 32;\nand.pred %p1, %p1, %p2;\n"
+                "@%p1 bra LEAVE;\nbar.sync 1, 64;\nst.global.u32 [%mine], 1;\nLEAVE:\nret;",
                 kTwoWarps);
     CHECK(s.status == LaunchStatus::kOk);
     CHECK(lab.got(0) == 1);
@@ -172,13 +179,13 @@ TEST_CASE("bar.sync with a count: lanes that return later do not hold it up",
 TEST_CASE("bar.arrive: counts without waiting", "[machine][barriers]") {
     // Warp 0 produces and goes on; warp 1 waits for it.
     Lab lab;
-    const LaunchSummary s =
-        lab.run(".shared .align 4 .b8 s[128];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %lane, 4, %r1;\n"
-                "setp.ge.u32 %p1, %tid, 32;\n@%p1 bra CONSUME;\nadd.u32 %r3, %lane, 7;\n"
-                "st.shared.u32 [%r2], %r3;\nbar.arrive 1, 64;\nst.global.u32 [%mine], 1;\nbra END;\n"
-                "CONSUME:\nbar.sync 1, 64;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%mine], %r4;\n"
-                "END:\n",
-                kTwoWarps);
+    const LaunchSummary s = lab.run(
+        ".shared .align 4 .b8 s[128];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %lane, 4, %r1;\n"
+        "setp.ge.u32 %p1, %tid, 32;\n@%p1 bra CONSUME;\nadd.u32 %r3, %lane, 7;\n"
+        "st.shared.u32 [%r2], %r3;\nbar.arrive 1, 64;\nst.global.u32 [%mine], 1;\nbra END;\n"
+        "CONSUME:\nbar.sync 1, 64;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%mine], %r4;\n"
+        "END:\n",
+        kTwoWarps);
     CHECK(s.status == LaunchStatus::kOk);
     for (uint32_t i = 0; i < 32; ++i) CHECK(lab.got(32 + i) == i + 7);
     REQUIRE(lab.seen.barriers.size() == 1);
@@ -189,15 +196,15 @@ TEST_CASE("bar.arrive: counts without waiting", "[machine][barriers]") {
 TEST_CASE("bar.arrive: ping-pong over two barriers", "[machine][barriers]") {
     Lab lab;
     // Three rounds: warp 0 writes a round number, warp 1 adds it up.
-    const LaunchSummary s =
-        lab.run(".shared .align 4 .b8 s[4];\nmov.u32 %r9, 0;\nmov.u32 %r1, 0;\n"
-                "setp.ge.u32 %p1, %tid, 32;\n@%p1 bra CONSUME;\nPRODUCE:\n"
-                "add.u32 %r1, %r1, 1;\nst.shared.u32 [s], %r1;\nbar.arrive 1, 64;\nbar.sync 2, 64;\n"
-                "setp.lt.u32 %p2, %r1, 3;\n@%p2 bra PRODUCE;\nbra END;\nCONSUME:\n"
-                "bar.sync 1, 64;\nld.shared.u32 %r2, [s];\nadd.u32 %r9, %r9, %r2;\n"
-                "bar.arrive 2, 64;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 3;\n"
-                "@%p2 bra CONSUME;\nEND:\nst.global.u32 [%mine], %r9;",
-                kTwoWarps);
+    const LaunchSummary s = lab.run(
+        ".shared .align 4 .b8 s[4];\nmov.u32 %r9, 0;\nmov.u32 %r1, 0;\n"
+        "setp.ge.u32 %p1, %tid, 32;\n@%p1 bra CONSUME;\nPRODUCE:\n"
+        "add.u32 %r1, %r1, 1;\nst.shared.u32 [s], %r1;\nbar.arrive 1, 64;\nbar.sync 2, 64;\n"
+        "setp.lt.u32 %p2, %r1, 3;\n@%p2 bra PRODUCE;\nbra END;\nCONSUME:\n"
+        "bar.sync 1, 64;\nld.shared.u32 %r2, [s];\nadd.u32 %r9, %r9, %r2;\n"
+        "bar.arrive 2, 64;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 3;\n"
+        "@%p2 bra CONSUME;\nEND:\nst.global.u32 [%mine], %r9;",
+        kTwoWarps);
     CHECK(s.status == LaunchStatus::kOk);
     CHECK(lab.got(0) == 0);
     CHECK(lab.got(40) == 6);
@@ -206,15 +213,17 @@ TEST_CASE("bar.arrive: ping-pong over two barriers", "[machine][barriers]") {
 TEST_CASE("bar.red: count, all and any over the block", "[machine][barriers]") {
     for (const uint32_t yes : {0u, 1u, 40u, 99u, 100u}) {
         Lab lab;
-        lab.run("setp.lt.u32 %p1, %tid, " + std::to_string(yes) +
-                    ";\nbar.red.popc.u32 %r1, 0, %p1;\nbar.red.and.pred %p2, 0, %p1;\n"
-                    "bar.red.or.pred %p3, 0, %p1;\nbar.red.popc.u32 %r2, 0, !%p1;\n"
-                    "selp.u32 %r3, 1000, 0, %p2;\nselp.u32 %r4, 2000, 0, %p3;\n"
-                    "add.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nmad.lo.u32 %r1, %r2, 10000, %r1;\n"
-                    "st.global.u32 [%mine], %r1;",
-                {.block = {100, 1, 1}});
+        lab.run(
+            "setp.lt.u32 %p1, %tid, " + std::to_string(yes) +
+                ";\nbar.red.popc.u32 %r1, 0, %p1;\nbar.red.and.pred %p2, 0, %p1;\n"
+                "bar.red.or.pred %p3, 0, %p1;\nbar.red.popc.u32 %r2, 0, !%p1;\n"
+                "selp.u32 %r3, 1000, 0, %p2;\nselp.u32 %r4, 2000, 0, %p3;\n"
+                "add.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nmad.lo.u32 %r1, %r2, 10000, %r1;\n"
+                "st.global.u32 [%mine], %r1;",
+            {.block = {100, 1, 1}});
         CAPTURE(yes);
-        const uint32_t want = yes + (yes == 100 ? 1000 : 0) + (yes ? 2000 : 0) + (100 - yes) * 10000;
+        const uint32_t want =
+            yes + (yes == 100 ? 1000 : 0) + (yes ? 2000 : 0) + (100 - yes) * 10000;
         CHECK(lab.words(100) == each([&](uint32_t) { return want; }, 100));
     }
 }
@@ -280,8 +289,9 @@ TEST_CASE("deadlock: fewer come than the count asks for", "[machine][barriers]")
 TEST_CASE("deadlock: the device runs the next launch as if nothing had been",
           "[machine][barriers]") {
     Lab lab;
-    CHECK(lab.run("setp.ge.u32 %p1, %tid, 32;\n@%p1 bra A;\nbar.sync 1;\nA:\nbar.sync 2;",
-                  kTwoWarps).status == LaunchStatus::kDeadlock);
+    CHECK(
+        lab.run("setp.ge.u32 %p1, %tid, 32;\n@%p1 bra A;\nbar.sync 1;\nA:\nbar.sync 2;", kTwoWarps)
+            .status == LaunchStatus::kDeadlock);
     CHECK(lab.run(mirror("bar.sync 1;"), kTwoWarps).status == LaunchStatus::kOk);
     CHECK(lab.words(64) == each([](uint32_t i) { return 63 - i; }, 64));
 }

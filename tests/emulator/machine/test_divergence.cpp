@@ -64,11 +64,12 @@ TEST_CASE("loop: every lane its own trip count, and all meet behind it", "[machi
 TEST_CASE("loop: an inner loop meets before the outer one goes on", "[machine][divergence]") {
     // Outer: three rounds for all; inner: lane % 4 + 1 rounds.
     Lab lab;
-    lab.run(kRow + "mov.u32 %r1, 0;\nmov.u32 %r9, 0;\nOUTER:\nand.b32 %r2, %lane, 3;\nINNER:\n" +
-            "add.u32 %r9, %r9, 1;\nsub.u32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra INNER;\n" +
-            "activemask.b32 %r3;\nsetp.ne.u32 %p3, %r3, 0xffffffff;\n@%p3 trap;\n" +
-            "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 3;\n@%p2 bra OUTER;\n" +
-            "st.global.u32 [%mine], %r9;");
+    lab.run(
+        kRow + "mov.u32 %r1, 0;\nmov.u32 %r9, 0;\nOUTER:\nand.b32 %r2, %lane, 3;\nINNER:\n" +
+        "add.u32 %r9, %r9, 1;\nsub.u32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra INNER;\n" +
+        "activemask.b32 %r3;\nsetp.ne.u32 %p3, %r3, 0xffffffff;\n@%p3 trap;\n" +
+        "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 3;\n@%p2 bra OUTER;\n" +
+        "st.global.u32 [%mine], %r9;");
     CHECK(lab.words() == each([](uint32_t i) { return 3 * (i % 4 + 1); }));
     CHECK(lab.seen.faults.empty());
 }
@@ -153,8 +154,8 @@ TEST_CASE("exit: lanes that branch to the end do not keep the others apart",
     // How nvcc writes `if (c) { ... } else { ...; if (d) return; ... } rest`.
     Lab lab;
     lab.run(kRow + "setp.lt.u32 %p1, %lane, 16;\n@%p1 bra THEN;\nsetp.ge.u32 %p2, %lane, 20;\n" +
-            "@%p2 bra RETURN;\n" + note_mask(0) + "bra JOIN;\nTHEN:\n" + note_mask(0) +
-            "JOIN:\n" + note_mask(1) + "RETURN:\nret;");
+            "@%p2 bra RETURN;\n" + note_mask(0) + "bra JOIN;\nTHEN:\n" + note_mask(0) + "JOIN:\n" +
+            note_mask(1) + "RETURN:\nret;");
     CHECK(noted(lab, 0, 0) == 0xffffu);
     CHECK(noted(lab, 17, 0) == 0xf0000u);
     CHECK(noted(lab, 0, 1) == 0xfffffu);
@@ -162,11 +163,25 @@ TEST_CASE("exit: lanes that branch to the end do not keep the others apart",
     CHECK(noted(lab, 25, 1) == kOldWord);
 }
 
+TEST_CASE("exit: when the last of a branch leave, who waits for them goes on at once",
+          "[machine][divergence]") {
+    // Lanes 24 to 31 return where 16 to 23 wait for them; 0 to 15 wait for all further down.
+    Lab lab;
+    lab.run(kRow + "setp.lt.u32 %p1, %lane, 16;\nsetp.ge.u32 %p2, %lane, 24;\n@%p1 bra JOIN;\n" +
+            "@%p2 bra B;\nadd.u32 %r1, %r1, 1;\nbra M;\nB:\n@%p2 exit;\nadd.u32 %r1, %r1, 1;\n" +
+            "M:\n" + note_mask(0) + "JOIN:\n" + note_mask(1));
+    CHECK(noted(lab, 16, 0) == 0xff0000u);
+    CHECK(noted(lab, 16, 1) == 0xffffffu);
+    CHECK(noted(lab, 0, 1) == 0xffffffu);
+    CHECK(noted(lab, 24, 1) == kOldWord);
+}
+
 TEST_CASE("exit: an endless loop with a way out still meets inside", "[machine][divergence]") {
     Lab lab;
-    lab.run(kRow + "mov.u32 %r1, 0;\nLOOP:\nand.b32 %r2, %lane, 1;\nsetp.eq.u32 %p1, %r2, 0;\n" +
-            "@%p1 bra EVEN;\nadd.u32 %r1, %r1, 1;\nbra MEET;\nEVEN:\nadd.u32 %r1, %r1, 2;\nMEET:\n" +
-            note_mask(0) + "setp.ge.u32 %p2, %r1, 6;\n@%p2 bra RETURN;\nbra LOOP;\nRETURN:\nret;");
+    lab.run(
+        kRow + "mov.u32 %r1, 0;\nLOOP:\nand.b32 %r2, %lane, 1;\nsetp.eq.u32 %p1, %r2, 0;\n" +
+        "@%p1 bra EVEN;\nadd.u32 %r1, %r1, 1;\nbra MEET;\nEVEN:\nadd.u32 %r1, %r1, 2;\nMEET:\n" +
+        note_mask(0) + "setp.ge.u32 %p2, %r1, 6;\n@%p2 bra RETURN;\nbra LOOP;\nRETURN:\nret;");
     CHECK(noted(lab, 0, 0) == kAllLanes);    // third round: all there
     CHECK(noted(lab, 1, 0) == 0xaaaaaaaau);  // sixth
 }
@@ -213,7 +228,8 @@ TEST_CASE("spin: a lane waits for another lane of its warp", "[machine][divergen
     for (const bool reader_first : {false, true}) {
         Lab lab;
         const LaunchSummary s = lab.run(
-            std::string("setp.") + (reader_first ? "eq" : "ne") + ".u32 %p1, %lane, 0;\n"
+            std::string("setp.") + (reader_first ? "eq" : "ne") +
+            ".u32 %p1, %lane, 0;\n"
             "@%p1 bra WAIT;\nst.volatile.global.u32 [%in], 7;\nbra END;\n"
             "WAIT:\nld.volatile.global.u32 %r1, [%in];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;\n"
             "END:\nst.global.u32 [%mine], 1;");
@@ -257,8 +273,8 @@ TEST_CASE("grid barrier: a cooperative launch has a workspace, and every block p
     Lab lab;
     LoadedModule& module = lab.load(kernel_text(body));
     for (int round = 0; round < 2; ++round) {
-        const LaunchSummary s = lab.launch(
-            module, "k", {.grid = {8, 1, 1}, .block = {64, 1, 1}, .cooperative = true});
+        const LaunchSummary s =
+            lab.launch(module, "k", {.grid = {8, 1, 1}, .block = {64, 1, 1}, .cooperative = true});
         CHECK(s.status == LaunchStatus::kOk);
         for (uint32_t t : {0u, 1u, 100u, 511u}) CHECK(lab.got(2048 + t) == 511 - t);
     }
@@ -270,9 +286,9 @@ TEST_CASE("grid barrier: a cooperative launch has a workspace, and every block p
 TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
           "[machine][divergence]") {
     Lab lab;
-    const LaunchSummary s =
-        lab.run("setp.ne.u32 %p1, %lane, 3;\n@%p1 exit;\nWAIT:\nld.volatile.global.u32 %r1, [%in];\n"
-                "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;");
+    const LaunchSummary s = lab.run(
+        "setp.ne.u32 %p1, %lane, 3;\n@%p1 exit;\nWAIT:\nld.volatile.global.u32 %r1, [%in];\n"
+        "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;");
     CHECK(s.status == LaunchStatus::kBudget);
     REQUIRE(lab.seen.stalls.size() == 1);
     const SeenStall& stall = lab.seen.stalls[0];
@@ -285,7 +301,7 @@ TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
 
 TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
     Lab lab;
-    lab.machine->set_budget(100'000'000);
+    lab.machine->set_budget(300'000'000);
     const LaunchSummary s =
         lab.run("setp.lt.u32 %p1, %lane, 4;\n@!%p1 bra END;\nLOOP:\nadd.u32 %r1, %r1, 1;\n"
                 "bra LOOP;\nEND:\nst.global.u32 [%mine], 1;");

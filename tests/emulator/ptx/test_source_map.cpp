@@ -173,3 +173,10 @@ TEST_CASE("user files: the disk decides where the file exists", "[ptx][source]")
     CHECK(files.is_user_file(user));
     CHECK(files.is_user_file(stub));
 }
+
+TEST_CASE("source map: a path outside of ASCII is read from its octal escapes", "[ptx][source]") {
+    const auto module = open_kernel(".loc 1 10 3\nret;",
+                                    ".file 1 \"/nowhere/\\303\\274bung \\\"1\\\"/kernel.cu\"\n");
+    CHECK(line_of(*module, *module->function("k"), 0).file == "/nowhere/\xC3\xBC"
+                                                              "bung \"1\"/kernel.cu");
+}
