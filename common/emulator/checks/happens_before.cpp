@@ -50,6 +50,7 @@ void HappensBefore::on_launch_begin(const machine::LaunchInfo& launch) {
     ordered_before_ = streams_.ordered_before();
     launch_first_ = next_;
     segment_warp_.clear();
+    segment_floor_.clear();
     block_linear_.clear();
     grid_ = launch.grid;
     block_shape_ = launch.block;
@@ -60,7 +61,7 @@ void HappensBefore::on_launch_begin(const machine::LaunchInfo& launch) {
     operation.grid = grid_;
     operation.block = block_shape_;
     operation.warps_per_block = warps_per_block_;
-    partial_ = fenced_ = false;
+    partial_ = fenced_ = observed_ = false;
     if (!locations_.empty()) {
         locations_.clear();
         std::fill(location_filter_.begin(), location_filter_.end(), 0);
@@ -95,24 +96,27 @@ Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
         next_ = std::min(next_ + 1, kLastSegment);
         launch_first_ = next_;
         segment_warp_.clear();
+        segment_floor_.clear();
     }
     if (host_waits(access)) streams_.host_waits_for(access.stream, device);
     return segment;
 }
 
-Segment HappensBefore::new_segment(uint32_t warp) {
+Segment HappensBefore::new_segment(uint32_t warp, Segment block_floor) {
     if (next_ >= kLastSegment) {
         // More segments than shadow state can tell apart, in one launch: say nothing more about it.
         ordered_before_ = ~Segment(0);
         return kLastSegment;
     }
     segment_warp_.push_back(warp);
+    segment_floor_.push_back(block_floor);
     return next_++;
 }
 
 void HappensBefore::next_segment(WarpOrder& warp) {
     if (!warp.used) return;  // nothing happened in the current one
-    warp.segment = new_segment(warp.number);
+    const BlockOrder& b = *warp.block;
+    warp.segment = new_segment(warp.number, b.floor > b.first_segment ? b.floor : 0);
     warp.used = false;
     if (warp.lanes) warp.lanes->synced.clear();
 }
@@ -137,6 +141,7 @@ void HappensBefore::on_block_begin(const machine::BlockInfo& info) {
     block->first_warp = uint32_t(block_linear_.size()) * warps_per_block_;
     block->first_segment = block->floor = next_;
     block->acquired = {};
+    block->observed = {};
     block->publishable = {};
     block->locations.clear();
     block_linear_.push_back(uint32_t(info.linear));
@@ -146,7 +151,7 @@ void HappensBefore::on_block_begin(const machine::BlockInfo& info) {
         warp.block = block.get();
         warp.index = i;
         warp.number = block->first_warp + i;
-        warp.segment = warp.floor = new_segment(warp.number);
+        warp.segment = warp.floor = new_segment(warp.number, 0);
         warp.used = false;
         warp.lanes.reset();
         warp.fenced_at.reset();
@@ -192,7 +197,8 @@ void HappensBefore::whole_barrier(BlockOrder& b) {
     if (partial_) {
         for (WarpOrder& warp : b.warps) {
             if (!warp.lanes) continue;
-            warp.lanes->add_acquired(b.acquired, machine::kAllLanes);
+            warp.lanes->acquired.join_into(b.acquired, machine::kAllLanes);
+            warp.lanes->observed.join_into(b.observed, machine::kAllLanes);
             for (uint32_t reach = 0; reach < kReaches; ++reach)
                 warp.lanes->add_publishable(
                     b.publishable[reach], warp.number, machine::kAllLanes, Reach(reach));
@@ -203,7 +209,7 @@ void HappensBefore::whole_barrier(BlockOrder& b) {
     }
     b.floor = next_;
     for (WarpOrder& warp : b.warps) {
-        warp.segment = warp.floor = new_segment(warp.number);
+        warp.segment = warp.floor = new_segment(warp.number, b.floor);
         warp.used = false;
     }
 }

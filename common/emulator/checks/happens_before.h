@@ -101,6 +101,7 @@ struct BlockOrder {
     Segment first_segment = 0;  // no segment of this block is older
     Segment floor = 0;          // every thread knows what the others did in segments below
     Clock acquired;             // what every thread knows of other blocks
+    Clock observed;             // whose loads are over: see HappensBefore::observe
     std::array<Publishable, kReaches> publishable;  // held by every thread
     std::vector<WarpOrder> warps;
     std::vector<uint64_t> locations;  // shared ones that carry knowledge
@@ -128,6 +129,14 @@ public:
     // publishes: enter it into the shadow as part of segment (*warp.fenced_at)[lane], so that
     // whoever acquires it may reset the counter or flag with a plain store.
     uint32_t on_strong_access(const machine::AccessEvent& event, WarpOrder& warp);
+    // A strong load or atomic of `lane` of `now` finds at `address` (global) what another thread
+    // stored there in `segment`, fence or no fence. The memory model does not order that thread's
+    // earlier loads with what comes now, but libraries rely on it: a value that was computed from
+    // what the loads gave cannot be stored before they are done. So loads, and loads only, count as
+    // ordered. (CUB's single-pass algorithms overwrite their input in place, by relaxed stores of
+    // 64-bit words that carry flag and value.)
+    void observe(Segment segment, uint32_t other_lane, WarpOrder& now, uint32_t lane,
+                 uint64_t address);
     // After a race was reported: what the reader of a plainly stored flag would have acquired.
     void assume_ordered(Segment segment, uint32_t lane, WarpOrder& now, uint32_t now_lane);
     // The segment that stands for a host operation in the shadow.
@@ -154,6 +163,14 @@ public:
         }
         return partial_ && knows(other, segment, lane, now, now_lane);
     }
+    // The same for an earlier load: also if it must have been over, as a later strong store by its
+    // thread was seen.
+    bool load_ordered(Segment segment, uint32_t lane, const WarpOrder& now,
+                      uint32_t now_lane) const {
+        return ordered(segment, lane, now, now_lane) ||
+               (observed_ && segment >= launch_first_ &&
+                observed(warp_of(segment), segment, lane, now, now_lane));
+    }
     // The same for all lanes of that warp before all lanes of `now`; "no" may mean "not all".
     bool ordered_for_all(Segment segment, const WarpOrder& now) const {
         if (segment < ordered_before_) return true;
@@ -168,6 +185,13 @@ public:
     bool ordered_before_host(Segment segment) const {
         return segment < ordered_before_ || streams_.ordered(segment);
     }
+    bool loads_ordered_for_all(Segment segment, const WarpOrder& now) const {
+        return ordered_for_all(segment, now) ||
+               (observed_ && segment >= launch_first_ &&
+                now.block->observed.knows_warp(warp_of(segment), segment));
+    }
+    // After a strong store: what the warp does next is not part of what its reader has observed.
+    void end_segment(WarpOrder& warp) { next_segment(warp); }
     // Everything below this is ordered before every thread of the running launch.
     Segment ordered_before() const { return ordered_before_; }
     Segment launch_first() const { return launch_first_; }
@@ -201,13 +225,13 @@ public:
 
 private:
     struct Location {  // what a strong read here acquires
-        Clock device;
+        Clock device, reads;
         std::vector<std::pair<uint64_t, Clock>>
             blocks;  // only by threads of that block (its serial)
     };
 
     BlockOrder& block(uint64_t serial);
-    Segment new_segment(uint32_t warp);
+    Segment new_segment(uint32_t warp, Segment block_floor);
     void next_segment(WarpOrder& warp);
     bool knows(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
                uint32_t now_lane) const;
@@ -220,7 +244,14 @@ private:
     void fence(WarpOrder& warp, uint32_t mask, Reach reach);
     Clock publishable(WarpOrder& warp, uint32_t lane, Reach reach);
     void acquire(WarpOrder& warp, uint32_t lane, uint64_t key);
-    bool publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only, bool replace);
+    bool publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only);
+    bool observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
+                  uint32_t now_lane) const;
+    void pass_on(WarpOrder& warp, uint32_t lane, uint64_t key);
+    void note_location(uint64_t key) {
+        const uint64_t bit = key * 0x9e3779b97f4a7c15ull >> 48;
+        location_filter_[bit >> 6] |= uint64_t(1) << (bit & 63);
+    }
     bool maybe_location(uint64_t key) const {
         const uint64_t bit = key * 0x9e3779b97f4a7c15ull >> 48;
         return location_filter_[bit >> 6] >> (bit & 63) & 1;
@@ -229,10 +260,12 @@ private:
     StreamOrder streams_;
     Segment next_ = 1, launch_first_ = 1, ordered_before_ = 1;
     uint32_t warps_per_block_ = 1;
-    std::vector<uint32_t> segment_warp_;  // by segment - launch_first_
+    // By segment - launch_first_: whose it is, and that block's floor then (0: no barrier yet).
+    std::vector<uint32_t> segment_warp_;
+    std::vector<Segment> segment_floor_;
     std::vector<uint32_t> block_linear_;  // by block number
     machine::Dim3 grid_, block_shape_;
-    bool partial_ = false, fenced_ = false;
+    bool partial_ = false, fenced_ = false, observed_ = false;
     std::unordered_map<uint64_t, std::unique_ptr<BlockOrder>> blocks_;
     std::vector<std::unique_ptr<BlockOrder>> spare_;
     uint64_t last_serial_ = 0;

@@ -23,8 +23,12 @@ LaneKnowledge& lanes_of(WarpOrder& warp) {
 }
 
 const Clock& acquired_by(const WarpOrder& warp, uint32_t lane) {
-    return warp.lanes && warp.lanes->acquired_lanes >> lane & 1 ? warp.lanes->acquired[lane]
-                                                                : warp.block->acquired;
+    const Clock& block = warp.block->acquired;
+    return warp.lanes ? warp.lanes->acquired.of(lane, block) : block;
+}
+const Clock& observed_by(const WarpOrder& warp, uint32_t lane) {
+    const Clock& block = warp.block->observed;
+    return warp.lanes ? warp.lanes->observed.of(lane, block) : block;
 }
 
 // What has happened in the current segment counts as well, if anything has.
@@ -42,10 +46,43 @@ bool HappensBefore::knows(uint32_t other, Segment segment, uint32_t lane, const 
     return acquired_by(now, now_lane).knows(other, lane, segment);
 }
 
+bool HappensBefore::observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
+                             uint32_t now_lane) const {
+    return observed_by(now, now_lane).knows(other, lane, segment);
+}
+
+// `lane` of `now` sees what `other_lane` stored at `key` in `segment`: its own loads are over, and
+// those of its block before its last barrier, and those that it has seen the end of itself.
+void HappensBefore::observe(Segment segment, uint32_t other_lane, WarpOrder& now, uint32_t lane,
+                            uint64_t address) {
+    if (segment < launch_first_) return;
+    const uint32_t other = warp_of(segment);
+    const auto found = observed_ ? locations_.find(address >> 2) : locations_.end();
+    const Clock* more =
+        found != locations_.end() && found->second.reads ? &found->second.reads : nullptr;
+    const Clock& known = observed_by(now, lane);
+    if (known.knows(other, other_lane, segment) && !more) return;
+    partial_ = observed_ = true;
+    Clock& mine = lanes_of(now).observed.own(lane, now.block->observed);
+    const Segment floor = segment_floor_[segment - launch_first_];
+    if (floor) mine.raise(other / warps_per_block_ * warps_per_block_, warps_per_block_, floor);
+    mine.raise_lanes(other, 1u << other_lane, segment + 1);
+    if (more) mine.join(*more);
+}
+
+// Leaves at the location what the lane has observed, for whoever sees this write.
+void HappensBefore::pass_on(WarpOrder& warp, uint32_t lane, uint64_t key) {
+    Clock reads = observed_by(warp, lane);
+    reads.join(acquired_by(warp, lane));
+    if (!reads) return;
+    note_location(key);
+    locations_[key].reads.join(reads);
+}
+
 // Everything that any lane of `mask` knows.
 void HappensBefore::add_knowledge(Clock& clock, const WarpOrder& warp, uint32_t mask) const {
     const BlockOrder& b = *warp.block;
-    if (warp.lanes) warp.lanes->add_acquired(clock, mask);
+    if (warp.lanes) warp.lanes->acquired.join_into(clock, mask);
     clock.join(b.acquired);
     if (b.floor > b.first_segment) clock.raise(b.first_warp, warps_per_block_, b.floor);
     clock.raise(warp.number, 1, warp.floor);
@@ -76,12 +113,13 @@ void HappensBefore::settle(Publishable& p, const BlockOrder& b) const {
 
 void HappensBefore::partial_barrier(BlockOrder& b, const machine::BarrierEvent& event) {
     partial_ = true;
-    Clock known;
+    Clock known, observed = b.observed;
     std::array<Publishable, kReaches> publishable;
     for (const machine::Arrival& a : event.arrivals) {
         const WarpOrder& warp = b.warps[a.warp];
         add_knowledge(known, warp, a.mask);
         if (!warp.lanes) continue;
+        warp.lanes->observed.join_into(observed, a.mask);
         for (uint32_t r = 0; r < kReaches; ++r)
             warp.lanes->add_publishable(publishable[r], warp.number, a.mask, Reach(r));
     }
@@ -96,9 +134,8 @@ void HappensBefore::partial_barrier(BlockOrder& b, const machine::BarrierEvent& 
         next_segment(warp);
         if (a.arrive_only) continue;
         LaneKnowledge& lanes = lanes_of(warp);
-        for (uint32_t m = a.mask; m; m &= m - 1)
-            lanes.acquired[uint32_t(std::countr_zero(m))] = known;
-        lanes.acquired_lanes |= a.mask;
+        lanes.acquired.set(a.mask, known);
+        if (observed) lanes.observed.set(a.mask, observed);
         for (uint32_t r = 0; r < kReaches; ++r) {
             if (publishable[r].empty()) continue;
             lanes.supersede(a.mask, Reach(r));
@@ -154,12 +191,8 @@ void HappensBefore::sync_matrix(WarpOrder& warp, uint32_t mask) {
 // What each of the lanes acquired, or can publish, all of them do now.
 void HappensBefore::sync_lanes(WarpOrder& warp, uint32_t mask) {
     LaneKnowledge& lanes = *warp.lanes;
-    if (lanes.acquired_lanes & mask) {
-        Clock all = warp.block->acquired;
-        lanes.add_acquired(all, mask);
-        for (uint32_t m = mask; m; m &= m - 1) lanes.acquired[uint32_t(std::countr_zero(m))] = all;
-        lanes.acquired_lanes |= mask;
-    }
+    lanes.acquired.share(mask, warp.block->acquired);
+    lanes.observed.share(mask, warp.block->observed);
     for (uint32_t r = 0; r < kReaches; ++r) {
         Publishable all;
         lanes.add_publishable(all, warp.number, mask, Reach(r));
@@ -240,31 +273,27 @@ void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key) {
     if (found == locations_.end()) return;
     LaneKnowledge& lanes = lanes_of(warp);
     const Clock& device = found->second.device;
+    if (!device && found->second.blocks.empty()) return;
     if (device && found->second.blocks.empty() && lanes.last_found[lane].same_as(device)) return;
     lanes.last_found[lane] = device;
-    Clock& mine = lanes.acquired[lane];
-    if (!(lanes.acquired_lanes >> lane & 1)) mine = warp.block->acquired;
-    lanes.acquired_lanes |= 1u << lane;
+    Clock& mine = lanes.acquired.own(lane, warp.block->acquired);
     mine.join(device);
     for (const auto& [serial, clock] : found->second.blocks)
         if (serial == warp.block->serial) mine.join(clock);
 }
 
-// A strong write leaves what the lane can publish at the location. `replace`: a store; what a
-// read-modify-write finds there stays, as in a release sequence.
-bool HappensBefore::publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only,
-                            bool replace) {
+// A strong write adds what the lane can publish to what it finds at the location. (A store has
+// removed that before; a read-modify-write has not, as in a release sequence.)
+bool HappensBefore::publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only) {
     Clock block = publishable(warp, lane, kBlockReach);
     Clock device = publishable(warp, lane, kDeviceReach);
     if (block_only) block.join(device);
-    if (replace && maybe_location(key)) locations_.erase(key);
     if (block_only) device = {};
     if (!block && !device) return false;
     const bool itself =
         warp.fenced_at &&
         (block_only || !device ? block : device).knows(warp.number, lane, (*warp.fenced_at)[lane]);
-    const uint64_t bit = key * 0x9e3779b97f4a7c15ull >> 48;
-    location_filter_[bit >> 6] |= uint64_t(1) << (bit & 63);
+    note_location(key);
     const auto [entry, fresh] = locations_.try_emplace(key);
     if (fresh && key >> 63) warp.block->locations.push_back(key);
     Location& location = entry->second;
@@ -284,9 +313,8 @@ void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& no
     if (segment < launch_first_) return;
     partial_ = true;
     LaneKnowledge& lanes = lanes_of(now);
-    if (!(lanes.acquired_lanes >> now_lane & 1)) lanes.acquired[now_lane] = now.block->acquired;
-    lanes.acquired_lanes |= 1u << now_lane;
-    lanes.acquired[now_lane].raise_lanes(warp_of(segment), 1u << lane, segment + 1);
+    lanes.acquired.own(now_lane, now.block->acquired)
+        .raise_lanes(warp_of(segment), 1u << lane, segment + 1);
 }
 
 uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, WarpOrder& w) {
@@ -295,8 +323,9 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
     const bool writes = event.kind != AccessKind::kLoad;
     const bool reads = event.kind == AccessKind::kLoad || event.kind == AccessKind::kAtomic;
     const bool can_publish = writes && (releases || fenced_);
-    if (!can_publish && locations_.empty()) return 0;
     const bool shared = event.space == ptx::Space::kShared;
+    const bool passes_on = writes && observed_ && !shared;
+    if (!can_publish && !passes_on && locations_.empty()) return 0;
     const bool narrow = shared || block_scope(event.scope);
     uint32_t published = 0;
     // Lane by lane: the last of 32 lanes to count itself knows of the other 31.
@@ -309,15 +338,13 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
             for (uint64_t word = first; word <= last; ++word)
                 if (maybe_location(tag | word)) acquire(w, lane, tag | word);
         if (releases && writes) fence(w, 1u << lane, narrow ? kBlockReach : kDeviceReach);
-        if (!can_publish) {
-            if (writes && event.kind == AccessKind::kStore)
-                for (uint64_t word = first; word <= last; ++word)
-                    if (maybe_location(tag | word)) locations_.erase(tag | word);
-            continue;
+        const bool replaces = event.kind == AccessKind::kStore;
+        for (uint64_t word = first; writes && word <= last; ++word) {
+            const uint64_t key = tag | word;
+            if (replaces && maybe_location(key)) locations_.erase(key);
+            if (can_publish && publish(w, lane, key, narrow)) published |= 1u << lane;
+            if (passes_on) pass_on(w, lane, key);
         }
-        for (uint64_t word = first; word <= last; ++word)
-            if (publish(w, lane, tag | word, narrow, event.kind == AccessKind::kStore))
-                published |= 1u << lane;
     }
     if (releases && writes) next_segment(w);
     return published;

@@ -11,6 +11,37 @@
 
 namespace checks {
 
+// A clock for each of some lanes; the others have their block's.
+struct LaneClocks {
+    uint32_t lanes = 0;
+    std::array<Clock, machine::kWarpSize> clock;
+
+    const Clock& of(uint32_t lane, const Clock& block) const {
+        return lanes >> lane & 1 ? clock[lane] : block;
+    }
+    // To change: starts as the block's.
+    Clock& own(uint32_t lane, const Clock& block) {
+        if (!(lanes >> lane & 1)) clock[lane] = block;
+        lanes |= 1u << lane;
+        return clock[lane];
+    }
+    void set(uint32_t mask, const Clock& value) {
+        for (uint32_t m = mask; m; m &= m - 1) clock[uint32_t(std::countr_zero(m))] = value;
+        lanes |= mask;
+    }
+    void join_into(Clock& into, uint32_t mask) const {
+        for (uint32_t m = mask & lanes; m; m &= m - 1)
+            into.join(clock[uint32_t(std::countr_zero(m))]);
+    }
+    // All of `mask` know what each of them does.
+    void share(uint32_t mask, const Clock& block) {
+        if (!(lanes & mask)) return;
+        Clock all = block;
+        join_into(all, mask);
+        set(mask, all);
+    }
+};
+
 struct LaneKnowledge {
     using Row = std::array<Segment, machine::kWarpSize>;
 
@@ -18,8 +49,8 @@ struct LaneKnowledge {
     std::unique_ptr<std::array<Row, machine::kWarpSize>> matrix;
     std::vector<uint32_t> synced;  // masks that synced since something was last accessed
 
-    uint32_t acquired_lanes = 0;  // the others know what the block knows
-    std::array<Clock, machine::kWarpSize> acquired;
+    LaneClocks acquired;  // beyond what the block acquired
+    LaneClocks observed;  // and observed
     // What each lane found at the last location that it acquired. Polling finds the same again and
     // again, and what a lane knows only grows.
     std::array<Clock, machine::kWarpSize> last_found;
@@ -27,10 +58,6 @@ struct LaneKnowledge {
     // Holders of the entries of one reach are disjoint; who holds none has the block's.
     std::array<std::vector<Publishable>, kReaches> publishable;
 
-    void add_acquired(Clock& into, uint32_t mask) const {
-        for (uint32_t m = mask & acquired_lanes; m; m &= m - 1)
-            into.join(acquired[uint32_t(std::countr_zero(m))]);
-    }
     // What lanes of `mask` can publish, as facts about warp `number`.
     void add_publishable(Publishable& into, uint32_t number, uint32_t mask, Reach reach) const {
         for (const Publishable& p : publishable[reach]) {

@@ -26,6 +26,8 @@ inline void RaceDetector::cell(Context& c, Sector& s, uint32_t byte, uint32_t la
         if (s.has(Sector::kReaderCells) || s.reader >= c.floor)
             compare_with_readers(c, s, byte, lane);
         Pair& atomics = c.shadow.atomic_cell(s, byte);
+        if (strong_store_seen_ && c.allocation && c.event.kind == machine::AccessKind::kAtomic)
+            observe(c, atomics.first, byte, lane);
         if (narrow_seen_) {
             compare_scope(c, atomics.first, byte, lane);
             compare_scope(c, atomics.second, byte, lane);
@@ -34,7 +36,11 @@ inline void RaceDetector::cell(Context& c, Sector& s, uint32_t byte, uint32_t la
         remember(
             c, s, atomics, cell_entry(segment, c.event.site, lane), byte, Sector::kMoreAtomics);
     } else {
-        if (s.atomic_cells()) compare_with_atomics(c, s, byte, lane);
+        if (s.atomic_cells()) {
+            if (role == Role::kStrongLoad && c.allocation)
+                observe(c, s.atomic_cells()[s.cell(byte)].first, byte, lane);
+            compare_with_atomics(c, s, byte, lane);
+        }
         remember_read(
             c, s, c.shadow.reader_cell(s, byte), cell_entry(c.segment, c.event.site, lane), byte);
     }
@@ -47,7 +53,7 @@ void RaceDetector::compare_with_readers(Context& c, Sector& s, uint32_t byte, ui
         if (e < c.floor) continue;
         if (strong_write && strong(e)) {
             if (narrow_seen_) compare_scope(c, e, byte, lane);
-        } else if (compare(c, e, byte, lane)) {
+        } else if (compare(c, e, byte, lane, true)) {
             return;
         }
     }
@@ -149,7 +155,8 @@ void RaceDetector::scattered(Context& c, uint32_t lanes) {
     const AccessEvent& event = c.event;
     const uint32_t bytes = event.bytes;
     const bool can_skip = !c.partial && role != Role::kStore;
-    const bool can_hurry = !c.partial && !c.published && !narrow_seen_;
+    const bool can_hurry = !c.partial && !c.published && !narrow_seen_ &&
+                           !(role == Role::kStrongWrite && strong_store_seen_);
     if (lanes == machine::kAllLanes) fetch_ahead<role>(c);
     uint64_t before = ~uint64_t(0), before_that = ~uint64_t(1);
     for (uint32_t m = lanes; m; m &= m - 1) {

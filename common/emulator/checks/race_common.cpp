@@ -24,10 +24,11 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
     WarpOrder& w = order_.warp(*event.warp);
     w.used = true;
     if (event.site >= traits_.size()) traits_.resize(event.site + 256);
-    if (!traits_[event.site].known) {
-        traits_[event.site] = traits_of(event);
-        narrow_seen_ |= traits_[event.site].strong && traits_[event.site].block_scope &&
-                        event.space == ptx::Space::kGlobal;
+    AccessTraits& traits = traits_[event.site];
+    if (!traits.known) {
+        traits = traits_of(event);
+        narrow_seen_ |= traits.strong && traits.block_scope && allocation;
+        strong_store_seen_ |= traits.strong && event.kind == AccessKind::kStore && allocation;
     }
     const bool is_load = event.kind == AccessKind::kLoad;
     Context c{event, w, shadow, shift, allocation};
@@ -47,6 +48,8 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
     }
     if (c.races) flush(c);
     w.steps.note(event.site, c.segment);
+    if (c.role == Role::kStrongWrite && event.kind == AccessKind::kStore && allocation)
+        order_.end_segment(w);
 }
 
 }  // namespace checks

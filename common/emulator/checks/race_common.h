@@ -79,8 +79,8 @@ private:
     bool writers_ordered(Context& c, Sector& s, Entry mine);
     bool readers_ordered(Context& c, Sector& s, Entry mine);
     bool cells_ordered(const Context& c, const Sector& s, Entry mine, const Entry* cells,
-                       uint32_t entries) const;
-    bool pattern_ordered(const Context& c, Entry e, Entry mine) const;
+                       uint32_t entries, bool load = false) const;
+    bool pattern_ordered(const Context& c, Entry e, Entry mine, bool load = false) const;
     uint32_t pattern_rank(const Context& c, Entry e, Entry mine) const;
     bool remember_pattern(Context& c, Sector& s, Entry mine);
 
@@ -101,9 +101,11 @@ private:
     bool atomics_allow_store(Context& c, Sector& s, uint32_t byte, uint32_t lane);
 
     // Pairs of accesses.
-    bool compare(Context& c, Entry e, uint32_t byte, uint32_t lane);
+    // `load`: the earlier access is one.
+    bool compare(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load = false);
     void compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane);
-    uint32_t unordered_lane(const Context& c, Entry e, uint32_t lane) const;
+    uint32_t unordered_lane(const Context& c, Entry e, uint32_t lane, bool load = false) const;
+    void observe(Context& c, Entry e, uint32_t byte, uint32_t lane);
     void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, bool scope);
     bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
                               uint32_t lane) const;
@@ -139,6 +141,7 @@ private:
     std::array<Found, 6> found_;
     std::unordered_map<uint64_t, bool> later_;  // comes_later() by both instructions
     std::set<std::string> order_of_lines_;      // "file:line file:line"
+    bool strong_store_seen_ = false;            // a strong store to global memory has happened
     bool narrow_seen_ = false;                  // a strong access of block scope has happened
 };
 

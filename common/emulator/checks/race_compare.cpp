@@ -20,18 +20,31 @@ constexpr machine::SiteId kHostKey = 0x80000000u;
 }  // namespace
 
 // A lane of `e` that is not ordered before `lane` of the event's warp.
-uint32_t RaceDetector::unordered_lane(const Context& c, Entry e, uint32_t lane) const {
+uint32_t RaceDetector::unordered_lane(const Context& c, Entry e, uint32_t lane, bool load) const {
     const uint32_t first = lane_of(e), second = second_lane_of(e);
+    if (load) {
+        if (!order_.load_ordered(segment_of(e), first, c.warp, lane)) return first;
+        if (second != first && !order_.load_ordered(segment_of(e), second, c.warp, lane))
+            return second;
+        return kNobody;
+    }
     if (!order_.ordered(segment_of(e), first, c.warp, lane)) return first;
     if (second != first && !order_.ordered(segment_of(e), second, c.warp, lane)) return second;
     return kNobody;
 }
 
-bool RaceDetector::compare(Context& c, Entry e, uint32_t byte, uint32_t lane) {
-    const uint32_t other = unordered_lane(c, e, lane);
+bool RaceDetector::compare(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load) {
+    const uint32_t other = unordered_lane(c, e, lane, load);
     if (other == kNobody) return false;
     found(c, e, other, byte, lane, false);
     return true;
+}
+
+// A strong read finds what `e` stored: see HappensBefore::observe.
+void RaceDetector::observe(Context& c, Entry e, uint32_t byte, uint32_t lane) {
+    const machine::SiteId site = instruction_of(e);
+    if (e < c.floor || !strong(e) || traits_[site].atomic) return;
+    order_.observe(segment_of(e), lane_of(e), c.warp, lane, c.offset + byte - c.shift);
 }
 
 void RaceDetector::compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane) {
@@ -213,14 +226,15 @@ void RaceDetector::spill(Context& c, Sector& s, uint32_t byte, bool pattern, Ent
 
 // Whether none of the entries matters to a store of the whole sector; drops them if so.
 bool RaceDetector::spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more) {
+    const bool load = more == Sector::kMoreReaders;
     auto& list = c.shadow.spilled(c.offset, more);
     for (const Shadow::Spilled& known : list) {
         if (known.entry < c.floor) continue;
         const bool ordered =
             known.pattern
-                ? pattern_ordered(c, known.entry, mine)
-                : unordered_lane(c, known.entry, lane_of(cell_of_pattern(mine, known.byte))) ==
-                      kNobody;
+                ? pattern_ordered(c, known.entry, mine, load)
+                : unordered_lane(
+                      c, known.entry, lane_of(cell_of_pattern(mine, known.byte)), load) == kNobody;
         if (!ordered) return false;
     }
     if (c.role == Role::kStore) {
@@ -237,7 +251,7 @@ void RaceDetector::compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sec
         if (!known.pattern && known.byte != byte) continue;
         const Entry e = known.pattern ? cell_of_pattern(known.entry, byte) : known.entry;
         if (plain_only && strong(e)) continue;
-        if (compare(c, e, byte, lane)) return;
+        if (compare(c, e, byte, lane, more == Sector::kMoreReaders)) return;
     }
 }
 

@@ -24,12 +24,13 @@ bool same_lanes(Entry a, Entry b) {
 
 }  // namespace
 
-bool RaceDetector::pattern_ordered(const Context& c, Entry e, Entry mine) const {
+bool RaceDetector::pattern_ordered(const Context& c, Entry e, Entry mine, bool load) const {
     if (e < c.floor) return true;
     const Segment segment = segment_of(e);
     if (segment >= order_.launch_first() && order_.warp_of(segment) == c.warp.number)
         return segment < c.warp.floor || same_lanes(e, mine);
-    return order_.ordered_for_all(segment, c.warp);
+    return load ? order_.loads_ordered_for_all(segment, c.warp)
+                : order_.ordered_for_all(segment, c.warp);
 }
 
 // How much a pattern still matters beside `mine`: see rank().
@@ -44,14 +45,14 @@ uint32_t RaceDetector::pattern_rank(const Context& c, Entry e, Entry mine) const
 // Whether all cells that `mine` touches are ordered before it; false when they are too coarse to
 // say.
 bool RaceDetector::cells_ordered(const Context& c, const Sector& s, Entry mine, const Entry* cells,
-                                 uint32_t entries) const {
+                                 uint32_t entries, bool load) const {
     const uint32_t bytes = s.cell_bytes();
     if (bytes == 4 && needs_bytes(mine)) return false;
     for (uint32_t i = 0; i < s.cells(); ++i) {
         const Entry here = cell_of_pattern(mine, i * bytes);
         for (uint32_t k = 0; here && k < entries; ++k) {
             const Entry e = cells[i * entries + k];
-            if (e >= c.floor && unordered_lane(c, e, lane_of(here)) != kNobody) return false;
+            if (e >= c.floor && unordered_lane(c, e, lane_of(here), load) != kNobody) return false;
         }
     }
     return true;
@@ -69,8 +70,9 @@ bool RaceDetector::writers_ordered(Context& c, Sector& s, Entry mine) {
 bool RaceDetector::readers_ordered(Context& c, Sector& s, Entry mine) {
     if (s.has(Sector::kMoreReaders) && !spilled_ordered(c, s, mine, Sector::kMoreReaders))
         return false;
-    if (s.has(Sector::kReaderCells)) return cells_ordered(c, s, mine, &s.reader_cells()->first, 2);
-    return pattern_ordered(c, s.reader, mine) && pattern_ordered(c, s.reader2, mine);
+    if (s.has(Sector::kReaderCells))
+        return cells_ordered(c, s, mine, &s.reader_cells()->first, 2, true);
+    return pattern_ordered(c, s.reader, mine, true) && pattern_ordered(c, s.reader2, mine, true);
 }
 
 // True: nothing races, and the access is entered. False: see cell by cell.

@@ -185,7 +185,11 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
         Stream* where = find_stream(call, stream, per_thread);
         if (!where) return cudaErrorInvalidResourceHandle;
         if (!pointer) return cudaErrorInvalidValue;
-        if (where->capture) return cudaSuccess;  // the memory stays for later runs of the graph
+        if (where->capture)  // freed when the graph runs
+            return where->capture->add(
+                *where, Work{Work::Kind::kFree, call.name, [pointer](Call&, Stream&) {
+                                 return cudaFree(pointer);
+                             }});
         const cudaError_t error = free_memory(
             call,
             pointer,
