@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Races in global memory within one launch: blocks, fences, flags, locks, grid-wide syncs.
+#include <algorithm>
+
 #include "catch.h"
 #include "checks/race_global.h"
 #include "checks/race_shared.h"
@@ -462,6 +464,34 @@ TEST_CASE("race-global: a decoupled look-back scan", "[checks][race]") {
             p.thread(t, 0).load(21, value[t - 1]);
         }
     CHECK(p.races().empty() == (variant != kNoFence));
+}
+
+TEST_CASE("race-global: tiles in place, and a status word without a fence", "[checks][race]") {
+    // Tile t is stored to where tile t - 2 was, which it knows of by tile t - 1's status word. What
+    // the word says was computed from the loads, so they are over; for stores, nothing says so.
+    Global p;
+    const uint32_t tiles = 6;
+    const auto x = p.global(32 * tiles), status = p.global(tiles, 8);
+    p.launch(tiles, 64);
+    const bool loads_late = GENERATE(false, true), stores = GENERATE(false, true);
+    for (uint32_t t = 0; t < tiles; ++t) {
+        p.warp(t, 1).access(10, stores ? kStore : kLoad, x.from(32 * t));
+        p.barrier(t);
+        if (t) {
+            p.thread(t, 5).access(11, kRelaxedLoad, status[t - 1], 8);
+            p.warp(t, 0).sync(machine::WarpSyncKind::kShuffle);
+        }
+        p.thread(t, 0).access(12, kRelaxedStore, status[t], 8);
+        if (loads_late) p.thread(t, 0).load(13, x[32 * t + 3]);
+        p.barrier(t);
+        if (t >= 2) p.warp(t, 0).store(14, x.from(32 * (t - 2)));
+    }
+    const Lines races = p.races();
+    // Nobody had stored before: who loads is to blame.
+    const char* const late = stores ? "14 after 13" : "13 after 14";
+    CHECK(std::count(races.begin(), races.end(), late) == loads_late);
+    CHECK(std::count(races.begin(), races.end(), "14 after 10") == stores);
+    CHECK(races.size() == size_t(loads_late) + size_t(stores));
 }
 
 TEST_CASE("race-global: knowledge goes through third parties", "[checks][race]") {
