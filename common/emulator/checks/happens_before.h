@@ -179,7 +179,7 @@ public:
         if (other == now.number) return segment < now.floor;
         if (other - now.block->first_warp < warps_per_block_ && segment < now.block->floor)
             return true;
-        return partial_ && now.block->acquired.knows_warp(other, segment);
+        return partial_ && shared_clock(now).knows_warp(other, segment);
     }
     // Before the host operation that on_host_access() returned last.
     bool ordered_before_host(Segment segment) const {
@@ -245,6 +245,7 @@ private:
     Clock publishable(WarpOrder& warp, uint32_t lane, Reach reach);
     void acquire(WarpOrder& warp, uint32_t lane, uint64_t key);
     bool publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only);
+    const Clock& shared_clock(const WarpOrder& warp) const;
     bool observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
                   uint32_t now_lane) const;
     void pass_on(WarpOrder& warp, uint32_t lane, uint64_t key);

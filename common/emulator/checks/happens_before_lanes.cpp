@@ -46,6 +46,16 @@ bool HappensBefore::knows(uint32_t other, Segment segment, uint32_t lane, const 
     return acquired_by(now, now_lane).knows(other, lane, segment);
 }
 
+// What all lanes of the warp have acquired for sure.
+const Clock& HappensBefore::shared_clock(const WarpOrder& warp) const {
+    const Clock& block = warp.block->acquired;
+    if (!warp.lanes || warp.lanes->acquired.lanes != machine::kAllLanes) return block;
+    const auto& clock = warp.lanes->acquired.clock;
+    for (uint32_t lane = 1; lane < machine::kWarpSize; ++lane)
+        if (!clock[lane].same_as(clock[0])) return block;
+    return clock[0];
+}
+
 bool HappensBefore::observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
                              uint32_t now_lane) const {
     return observed_by(now, now_lane).knows(other, lane, segment);

@@ -66,7 +66,6 @@ StreamOperation& StreamOrder::begin(uint64_t id, int device, Segment next_segmen
         operations_.back().end_segment = next_segment;
     forget();
     Stream& own = stream(id, device);
-    join(own.known, host_);
     join_peers(own);
     now_ = own.known;  // without the operation itself: its own index stays unknown to it
     ordered_before_ = next_segment;
@@ -134,7 +133,6 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
         break;
     case Kind::kEventRecord: {
         Stream& s = stream(event.stream, event.device);
-        join(s.known, host_);
         join_peers(s);
         events_[event.event] = s.known;
         break;

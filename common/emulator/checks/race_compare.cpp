@@ -246,12 +246,19 @@ bool RaceDetector::spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Fl
 
 void RaceDetector::compare_spilled(Context& c, uint32_t byte, uint32_t lane, Sector::Flag more,
                                    bool plain_only) {
+    const uint32_t bytes = c.shadow.sector(c.offset).cell_bytes();
     for (const Shadow::Spilled& known : c.shadow.spilled(c.offset, more)) {
-        if (known.entry < c.floor) continue;
-        if (!known.pattern && known.byte != byte) continue;
-        const Entry e = known.pattern ? cell_of_pattern(known.entry, byte) : known.entry;
-        if (plain_only && strong(e)) continue;
-        if (compare(c, e, byte, lane, more == Sector::kMoreReaders)) return;
+        if (known.entry < c.floor || (plain_only && strong(known.entry))) continue;
+        if (!known.pattern) {
+            if (known.byte == byte &&
+                compare(c, known.entry, byte, lane, more == Sector::kMoreReaders))
+                return;
+            continue;
+        }
+        for (uint32_t i = byte; i < byte + bytes; ++i) {
+            const Entry e = cell_of_pattern(known.entry, i);
+            if (e && compare(c, e, i, lane, more == Sector::kMoreReaders)) return;
+        }
     }
 }
 

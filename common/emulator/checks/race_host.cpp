@@ -29,6 +29,7 @@ void RaceDetector::host_access(const machine::HostAccess& access,
         const uint32_t low = uint32_t(std::max(at, begin) - at);
         const uint32_t high = uint32_t(std::min(at + kSectorBytes, end) - at);
         if ((low | high) & 3) shadow.use_byte_cells(s);
+        shadow.prepare_words(s);
         const uint32_t step = s.cell_bytes();
         // Most of a large range is ordered; what is not is counted cell by cell.
         const auto ordered = [&](Entry e) { return order_.ordered_before_host(segment_of(e)); };

@@ -129,7 +129,6 @@ void Shadow::add_atomics(Sector& s) {
 
 void Shadow::split_writer(Sector& s) {
     const Entry pattern = s.writer;
-    if (needs_bytes(pattern)) use_byte_cells(s);
     Entry* cells = arena_.allocate(cell_units(s));
     s.writer = reinterpret_cast<uint64_t>(cells);
     s.set(Sector::kWriterCells);
@@ -140,7 +139,6 @@ void Shadow::split_writer(Sector& s) {
 
 void Shadow::split_readers(Sector& s) {
     const Entry first = s.reader, second = s.reader2;
-    if (needs_bytes(first) || needs_bytes(second)) use_byte_cells(s);
     auto* pairs = reinterpret_cast<Pair*>(arena_.allocate(pair_units(s)));
     s.reader = reinterpret_cast<uint64_t>(pairs);
     s.reader2 = 0;

@@ -214,6 +214,16 @@ public:
             for (auto& o : observers_) o->on_block_begin(block.info);
         }
     }
+    // Another block of the launch takes the place of one that has ended.
+    void next_block(uint32_t block) {
+        Block& b = blocks_[block];
+        for (auto& o : observers_) o->on_block_end(b.info);
+        b.info.serial = ++block_serial_;
+        b.info.linear = ++launch_.grid.x - 1;
+        b.info.index = {uint32_t(b.info.linear), 0, 0};
+        for (auto& w : b.warps) w.exited = 0;
+        for (auto& o : observers_) o->on_block_begin(b.info);
+    }
     void end_launch() {
         if (!running_) return;
         for (Block& block : blocks_)

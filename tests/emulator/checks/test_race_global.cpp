@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Races in global memory within one launch: blocks, fences, flags, locks, grid-wide syncs.
 #include <algorithm>
+#include <random>
 
 #include "catch.h"
 #include "checks/race_global.h"
@@ -234,6 +235,33 @@ TEST_CASE("race-global: a fence of another thread publishes only its own", "[che
     CHECK(p.races().empty());
     p.thread(1, 0).load(11, x[40]);
     CHECK(p.races() == Lines{"11 after 8"});
+}
+
+TEST_CASE("race-global: the latest fence counts", "[checks][race]") {
+    Global p;
+    const auto x = p.global(4), flag = p.global(1);
+    p.launch(2, 32);
+    for (int i = 0; i < 3; ++i) {
+        p.thread(0, 0).store(8, x[i]);
+        p.thread(0, 0).fence(i == 1 ? Scope::kCta : Scope::kGpu);
+    }
+    p.thread(0, 0).atomic(10, flag[0]);
+    p.thread(1, 0).atomic(11, flag[0]);
+    for (int i = 0; i < 3; ++i) p.thread(1, 0).load(12, x[i]);
+    CHECK(p.races().empty());
+}
+
+TEST_CASE("race-global: a release of block scope leaves nothing for later signals",
+          "[checks][race]") {
+    Global p;
+    const auto x = p.global(1), flag = p.global(2);
+    p.launch(2, 32);
+    p.thread(0, 0).store(8, x[0]);
+    p.thread(0, 0).access(9, kReleaseStoreBlock, flag[0]);
+    p.thread(0, 0).atomic(10, flag[1]);
+    p.thread(1, 0).atomic(11, flag[1]);
+    p.thread(1, 0).load(12, x[0]);
+    CHECK(p.races() == Lines{"12 after 8"});
 }
 
 TEST_CASE("race-global: what is stored after the fence is not published", "[checks][race]") {
@@ -481,6 +509,7 @@ TEST_CASE("race-global: tiles in place, and a status word without a fence", "[ch
             p.thread(t, 5).access(11, kRelaxedLoad, status[t - 1], 8);
             p.warp(t, 0).sync(machine::WarpSyncKind::kShuffle);
         }
+        p.thread(t, 0).load(9, x[32 * t + 7]);
         p.thread(t, 0).access(12, kRelaxedStore, status[t], 8);
         if (loads_late) p.thread(t, 0).load(13, x[32 * t + 3]);
         p.barrier(t);
@@ -518,12 +547,20 @@ TEST_CASE("race-global: many consumers, one of which answers too early", "[check
     const auto data = p.global(32), go = p.global(1), done = p.global(1);
     p.launch(consumers + 1, 32);
     const bool early = GENERATE(true, false), whole_warps = GENERATE(true, false);
+    const bool barriers = GENERATE(true, false);
+    const auto meet = [&](uint32_t block) {
+        if (barriers) {
+            p.barrier(block);
+        } else {
+            p.warp(block, 0).sync();
+        }
+    };
     p.warp(0, 0).store(10, data.from(0));
-    p.warp(0, 0).sync();
+    meet(0);
     p.thread(0, 0).access(11, kReleaseStore, go[0]);
     for (uint32_t c = 1; c <= consumers; ++c) {
         p.thread(c, 0).access(12, kAcquireLoad, go[0]);
-        p.warp(c, 0).sync();
+        meet(c);
         const bool wrong = early && c == 3;
         if (wrong) p.thread(c, 0).access(13, kReleaseAdd, done[0]);
         if (whole_warps) {
@@ -531,17 +568,81 @@ TEST_CASE("race-global: many consumers, one of which answers too early", "[check
         } else {
             p.thread(c, 5).load(14, data[7]);
         }
-        p.warp(c, 0).sync();
+        meet(c);
         if (!wrong) p.thread(c, 0).access(13, kReleaseAdd, done[0]);
     }
     p.thread(0, 0).access(15, kAcquireLoad, done[0]);
-    p.warp(0, 0).sync();
+    meet(0);
     if (whole_warps) {
         p.warp(0, 0).store(16, data.from(0));
     } else {
         p.thread(0, 9).store(16, data[7]);
     }
     CHECK(p.races() == (early ? Lines{"16 after 14"} : Lines{}));
+}
+
+TEST_CASE("race-global: a reader of another block is not pushed aside", "[checks][race]") {
+    Global p;
+    const auto x = p.global(1);
+    p.launch(2, 32);
+    p.thread(1, 7).load(10, x[0]);
+    p.thread(0, 0).load(11, x[0]);
+    p.thread(0, 1).load(12, x[0]);
+    p.barrier(0);
+    p.thread(0, 0).store(13, x[0]);
+    REQUIRE(p.races().size() == 1);
+    CHECK(p.report.findings()[0].place.line == 10);
+}
+
+TEST_CASE("race-global: random programs agree with a model of blocks", "[checks][race]") {
+    // Blocks that take turns, barriers, whole-warp syncs; loads, stores and atomics of single
+    // threads.
+    const int seed = GENERATE(range(0, 120));
+    std::mt19937 random(unsigned(seed) * 65537 + 5);
+    const auto pick = [&](uint32_t n) { return uint32_t(random() % n); };
+    Global p;
+    const uint32_t words = 1 + pick(6), blocks = 1 + pick(3);
+    const auto x = p.global(words);
+    p.launch(blocks, 64);
+    enum Kind { kRead, kWrite, kCount };
+    struct Past {
+        uint32_t word, block, thread, block_epoch, warp_epoch;
+        Kind kind;
+    };
+    std::vector<Past> past;
+    std::vector<uint32_t> block_epoch(blocks), warp_epoch(blocks * 2);
+    bool race = false;
+    for (int step = 0; step < 60 && !race; ++step) {
+        const uint32_t block = pick(blocks), thread = pick(2) * 32 + pick(3), what = pick(8);
+        uint32_t& warp = warp_epoch[block * 2 + thread / 32];
+        if (what == 0) {
+            p.barrier(block);
+            ++block_epoch[block];
+            ++warp_epoch[block * 2];
+            ++warp_epoch[block * 2 + 1];
+        } else if (what == 1) {
+            p.warp(block, thread / 32).sync();
+            ++warp;
+        } else {
+            const uint32_t word = pick(words);
+            const Kind kind = pick(10) == 0 ? kWrite : seed % 2 || pick(8) == 0 ? kRead : kCount;
+            for (const Past& other : past) {
+                if (other.word != word || (other.kind == kind && kind != kWrite)) continue;
+                const bool same_block = other.block == block;
+                const bool same_warp = same_block && other.thread / 32 == thread / 32;
+                race |= !(same_block && other.block_epoch < block_epoch[block]) &&
+                        !(same_warp && (other.thread == thread || other.warp_epoch < warp));
+            }
+            past.push_back({word, block, thread, block_epoch[block], warp, kind});
+            const uint32_t line = 10 + uint32_t(step);
+            auto self = p.thread(block, thread);
+            if (kind == kRead) self.load(line, x[word]);
+            if (kind == kWrite) self.store(line, x[word]);
+            if (kind == kCount) self.atomic(line, x[word]);
+        }
+        CAPTURE(step);
+        REQUIRE(p.races().empty() == !race);
+    }
 }
 
 TEST_CASE("race-global: many threads raising one plain flag", "[checks][race]") {

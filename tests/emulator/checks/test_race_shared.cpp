@@ -139,6 +139,32 @@ TEST_CASE("race-shared: a reader before the barrier does not hide one after it",
     CHECK(p.races() == Lines{"12 after 10"});
 }
 
+TEST_CASE("race-shared: two readers of one warp do not hide one of another", "[checks][race]") {
+    Shared p;
+    const auto tile = p.shared(4);
+    p.launch(1, 64);
+    p.thread(0, 0).load(10, tile[0]);
+    p.thread(0, 1).load(11, tile[0]);
+    p.thread(0, 40).load(12, tile[0]);
+    p.warp(0, 0).sync();
+    p.thread(0, 0).store(13, tile[0]);
+    REQUIRE(p.races().size() == 1);
+    CHECK(p.report.findings()[0].place.line == 12);
+}
+
+TEST_CASE("race-shared: one load by lanes that know and lanes that do not", "[checks][race]") {
+    Shared p;
+    const auto tile = p.shared(4);
+    p.launch(1, 32);
+    p.thread(0, 5).store(10, tile[0]);
+    p.warp(0, 0, 0x0000ff2f).sync();  // all of 0 to 15 but 4, 6 and 7
+    p.warp(0, 0, 0xf).load(11, tile.all(0));
+    CHECK(p.races().empty());
+    p.warp(0, 0, 0x1f).load(12, tile.all(0));
+    REQUIRE(p.races() == Lines{"12 after 10"});
+    CHECK(p.report.findings()[0].count == 1);
+}
+
 TEST_CASE("race-shared: lanes of one warp need __syncwarp", "[checks][race]") {
     Shared p;
     const auto tile = p.shared(32);
@@ -230,6 +256,14 @@ TEST_CASE("race-shared: a named barrier orders its participants only", "[checks]
     SECTION("who only arrives does not wait") {
         p.named_barrier(0, 1, {0}, {1});
         p.warp(0, 0).load(12, tile.from(32));
+        CHECK(p.races().empty());
+        p.warp(0, 1).load(13, tile.from(0));
+        CHECK(p.races() == Lines{"13 after 10"});
+    }
+    SECTION("who only arrives does not wait, though the whole block is named") {
+        p.named_barrier(0, 1, {0, 2}, {1});
+        p.warp(0, 0).load(12, tile.from(32));
+        p.warp(0, 2).load(12, tile.from(0));
         CHECK(p.races().empty());
         p.warp(0, 1).load(13, tile.from(0));
         CHECK(p.races() == Lines{"13 after 10"});
@@ -425,6 +459,29 @@ TEST_CASE("race-shared: members of structs", "[checks][race]") {
     }
 }
 
+TEST_CASE("race-shared: readers of three members, then a store to the first", "[checks][race]") {
+    Shared p;
+    const auto x = p.shared(32 * 4);
+    p.launch(1, 128);
+    p.thread(0, 127).store(9, x[0]);
+    p.barrier(0);
+    for (uint32_t w = 0; w < 3; ++w) p.warp(0, w).load(10 + w, x.from(w, 4));
+    const uint32_t member = GENERATE(0u, 1u, 2u);
+    p.warp(0, 3).store(20, x.from(member, 4));
+    REQUIRE(p.races().size() == 1);
+    CHECK(p.report.findings()[0].count == 32);
+}
+
+TEST_CASE("race-shared: one warp, four bytes a lane and then eight", "[checks][race]") {
+    Shared p;
+    const auto x = p.shared(64);
+    p.launch(1, 32);
+    p.warp(0, 0).store(10, x.from(0));
+    p.warp(0, 0).load(11, x.from(0, 2), 8);
+    REQUIRE(p.races() == Lines{"11 after 10"});
+    CHECK(p.report.findings()[0].count == 31);  // all but lane 0's own first word
+}
+
 TEST_CASE("race-shared: one byte of each word, then the word", "[checks][race]") {
     Shared p;
     const auto x = p.shared(32);
@@ -582,6 +639,19 @@ TEST_CASE("race-shared: a block does not inherit what an earlier one left", "[ch
         p.warp(0, 0, 2).atomic(12, tile.from(0));
     }
     p.end_launch();
+    CHECK(p.races().empty());
+}
+
+TEST_CASE("race-shared: nor what an earlier block of the launch left", "[checks][race]") {
+    Shared p;
+    const auto tile = p.shared(32);
+    p.launch(1, 64);
+    for (int block = 0; block < 3; ++block) {
+        p.warp(0, 0, 0xffff).store(10, tile.from(0));
+        p.warp(0, 0, 0xffff).load(11, tile.from(0));
+        p.warp(0, 0, 0xffff).atomic(12, tile.from(0));
+        p.next_block(0);
+    }
     CHECK(p.races().empty());
 }
 

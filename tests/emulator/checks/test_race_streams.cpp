@@ -127,6 +127,19 @@ TEST_CASE("streams: what does not order two streams", "[checks][race][streams]")
     CHECK(p.races() == Lines{"20 after 10"});
 }
 
+TEST_CASE("streams: an operation that the host knows of, between others",
+          "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64), b = p.global(64);
+    p.write(a, 1);
+    p.write(b, 2);
+    p.order(Order::kStreamSync, 2);
+    p.read(b, 3);
+    CHECK(p.races().empty());
+    p.read(a, 3);
+    CHECK(p.races() == Lines{"20 after 10"});
+}
+
 TEST_CASE("streams: a store after an unordered load", "[checks][race][streams]") {
     Streams p;
     const auto a = p.global(64);
