@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from draw_lessons import BLOCKS, EMPTY, FAINT, INK, PAPER, WRONG, arrow, canvas, cell, label
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from style import BLOCKS, EMPTY, FAINT, INK, PAPER, WRONG, arrow, canvas, cell, label
 
 
 def level(axes: Axes, left: float, y: float, values: list[int], drop: float) -> list[int]:
@@ -70,3 +70,6 @@ def lesson_18_tree_reduction() -> Figure:
         size=9.5,
     )
     return figure
+
+
+FIGURES = {"18_tree_reduction": lesson_18_tree_reduction}

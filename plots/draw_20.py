@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-from draw_lessons import BLOCKS, EMPTY, FAINT, PAPER, WRONG, arrow, canvas, cell, label
 from matplotlib.figure import Figure
+from style import BLOCKS, EMPTY, FAINT, PAPER, WRONG, arrow, canvas, cell, label
 
 MASSES = [91, -1, 3, 9, 88, 3, 60, 119]
 BINS, WIDTH, ROWS = 6, 20, 4
@@ -86,3 +86,9 @@ def lesson_20_spectrum() -> Figure:
     axes.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
     axes.legend(frameon=False)
     return figure
+
+
+FIGURES = {
+    "20_histogram_rows_vs_atomics": lesson_20_histogram_rows_vs_atomics,
+    "20_spectrum": lesson_20_spectrum,
+}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks one program of one lesson: a solution, a skeleton, a mutant or an unusual right answer.
+"""Checks one program of one lesson: solution, skeleton, mutant, variant or unusual right answer.
+
+A variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
+and efficient too, unless `// verdict: efficient` lines say what it does too much of.
 
 A mutant's first lines say what must happen to it, and each line must come true:
 
@@ -244,6 +247,17 @@ def check_mutant(lesson: Lesson, source: Path) -> int:
     return 0
 
 
+def check_variant(lesson: Lesson, source: Path) -> int:
+    """A rung: right and safe; below the target just where it says so."""
+    wrong = [v for v in read_verdicts(source) if not v.startswith("efficient ")]
+    if wrong:
+        return fail(None, [f"a variant is right and safe: it cannot have the verdict `{wrong[0]}`"])
+    if read_verdicts(source):
+        return check_mutant(lesson, source)
+    program, _ = compiled(lesson, source)
+    return check_right(lesson, program, source)
+
+
 def check_names(lesson: Lesson) -> int:
     """The test cases read from the source are those that the program has."""
     program = BUILD / "lessons" / f"solution_{lesson.id}"
@@ -261,7 +275,7 @@ def check_names(lesson: Lesson) -> int:
 
 
 def main(kind: str, lesson_name: str, stem: str = "") -> int:
-    """Dispatches; kinds are solution, skeleton, mutant, unusual, names."""
+    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, names."""
     lesson = the_lesson(lesson_name)
     if kind == "names":
         return check_names(lesson)
@@ -272,6 +286,8 @@ def main(kind: str, lesson_name: str, stem: str = "") -> int:
             return check_skeleton(lesson)
         if kind == "mutant":
             return check_mutant(lesson, lesson.solution_folder / "mutants" / f"{stem}.cu")
+        if kind == "variant":
+            return check_variant(lesson, lesson.solution_folder / "variants" / f"{stem}.cu")
         source = lesson.solution_folder / "unusual" / f"{stem}.cu"
         program, _ = compiled(lesson, source)
         return check_right(lesson, program, source)

@@ -40,12 +40,15 @@ class Lessons(unittest.TestCase):
             with self.subTest(lesson=lesson.id):
                 for name in ("README.md", "HINTS.md", f"{lesson.slug}.h", f"{lesson.slug}.cu"):
                     self.assertTrue((lesson.folder / name).is_file(), f"{name} is missing")
-                names = {p.name for p in lesson.solution_folder.iterdir()}
+                names = {p.name for p in lesson.solution_folder.iterdir()} - {"variants"}
                 self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants", "unusual"})
                 mutants = list((lesson.solution_folder / "mutants").glob("*.cu"))
                 self.assertGreaterEqual(len(mutants), 4, "fewer than four mutants")
                 unusual = list((lesson.solution_folder / "unusual").glob("*.cu"))
                 self.assertGreaterEqual(len(unusual), 2, "fewer than two unusual answers")
+                for variant in (lesson.solution_folder / "variants").glob("*"):
+                    self.assertRegex(variant.name, r"^[1-9]_[a-z0-9_]+\.cu$")
+                    self.assertRegex(variant.read_text(), r"^// Variant: \S")
 
     def test_readme_headings_are_in_order(self) -> None:
         for lesson in lessons():
