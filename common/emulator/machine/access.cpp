@@ -12,6 +12,10 @@ namespace machine::ARITH_NS {
 
 using ptx::Space;
 
+// access_rows.cpp; null: no such width.
+Mover load_mover(unsigned element_bytes, unsigned row_bytes, bool sign_extend);
+Mover store_mover(unsigned element_bytes, unsigned row_bytes);
+
 namespace {
 
 // What a load from nowhere gives: NaN as a float, and no plausible index or pointer.
@@ -24,84 +28,17 @@ T load_as(const std::byte* p) {
     return value;
 }
 
-template <class M, class R>
-void move_load(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
-               const uint64_t* address, uint64_t lane_stride, bool contiguous) {
-    if (op.vector == 1) {
-        R* d = ex.row<R>(op.rows[0]);
-        if (contiguous) {
-            const std::byte* p = reinterpret_cast<const std::byte*>(bias + address[0]);
-            if constexpr (sizeof(M) == sizeof(R)) {
-                std::memcpy(d, p, sizeof(M) * kWarpSize);
-            } else {
-                for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = R(load_as<M>(p + i * sizeof(M)));
-            }
-            return;
-        }
-        if (mask == kAllLanes) {
-            for (uint32_t i = 0; i < kWarpSize; ++i)
-                d[i] = R(load_as<M>(
-                    reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride)));
-            return;
-        }
-        for_lanes(mask, [&](uint32_t i) {
-            d[i] = R(load_as<M>(
-                reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride)));
-        });
-        return;
-    }
-    for (uint32_t e = 0; e < op.vector; ++e) {
-        R* d = ex.row<R>(op.rows[e]);
-        for_lanes(mask, [&](uint32_t i) {
-            d[i] = R(
-                load_as<M>(reinterpret_cast<const std::byte*>(bias + address[i] + i * lane_stride) +
-                           e * sizeof(M)));
-        });
-    }
-}
-
-template <class M, class R>
-void move_store(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
-                const uint64_t* address, uint64_t lane_stride, bool contiguous) {
-    for (uint32_t e = 0; e < op.vector; ++e) {
-        const R* s = ex.row<R>(op.rows[e]);
-        if (contiguous && op.vector == 1) {
-            std::byte* p = reinterpret_cast<std::byte*>(bias + address[0]);
-            if constexpr (sizeof(M) == sizeof(R)) {
-                std::memcpy(p, s, sizeof(M) * kWarpSize);
-            } else {
-                for (uint32_t i = 0; i < kWarpSize; ++i) {
-                    const M value = M(s[i]);
-                    std::memcpy(p + i * sizeof(M), &value, sizeof value);
-                }
-            }
-            return;
-        }
-        for_lanes(mask, [&](uint32_t i) {
-            const M value = M(s[i]);
-            std::memcpy(reinterpret_cast<std::byte*>(bias + address[i] + i * lane_stride) +
-                            e * sizeof(M),
-                        &value,
-                        sizeof value);
-        });
-    }
-}
-
-struct Wide {
-    uint64_t low, high;
-};
-
 struct Addresses {
     alignas(64) uint64_t at[kWarpSize];
-    uint64_t low = 0, high = 0;   // of the first bytes, over the active lanes
-    uint64_t any = ~uint64_t(0);  // every bit that one of them has set, or more
+    uint64_t first = 0;  // of the lowest active lane
+    uint64_t any = 0;    // every bit that the address of an active lane has set
     bool contiguous = false;
     bool complete = true;  // false: contiguous, and only at[0] has been written so far
     // The rest of the addresses, for those who look at them one by one.
     void finish(uint32_t bytes) {
         if (complete) return;
         complete = true;
-        for (uint32_t i = 0; i < kWarpSize; ++i) at[i] = low + uint64_t(i) * bytes;
+        for (uint32_t i = 0; i < kWarpSize; ++i) at[i] = first + uint64_t(i) * bytes;
     }
 };
 
@@ -110,41 +47,62 @@ template <class A>
                                            uint32_t mask, uint32_t bytes) {
     const uint64_t add = uint64_t(offset);
     const auto cut = [](uint64_t v) { return sizeof(A) == 4 ? v & 0xffffffffu : v; };
+    uint64_t any = 0;
     if (mask == kAllLanes) {
         const uint64_t first = cut(uint64_t(base[0]) + add);
         A differs = 0;
         for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
-        out.contiguous = differs == 0 && first <= cut(first + (kWarpSize - 1) * bytes);
-        if (out.contiguous) {
-            out.low = out.any = out.at[0] = first;
-            out.high = first + (kWarpSize - 1) * bytes;
+        const uint64_t last = cut(first + (kWarpSize - 1) * bytes);
+        out.first = first;
+        if (differs == 0 && first <= last) {
+            out.contiguous = true;
+            out.at[0] = first;
+            out.any = first | last;
             out.complete = false;
             return;
         }
 #pragma GCC ivdep
-        for (uint32_t i = 0; i < kWarpSize; ++i) out.at[i] = cut(uint64_t(base[i]) + add);
-        uint64_t low = first, high = first, any = first;
-        for (uint32_t i = 1; i < kWarpSize; ++i) {
-            any |= out.at[i];
-            low = out.at[i] < low ? out.at[i] : low;
-            high = out.at[i] > high ? out.at[i] : high;
+        for (uint32_t i = 0; i < kWarpSize; ++i) {
+            const uint64_t a = cut(uint64_t(base[i]) + add);
+            out.at[i] = a;
+            any |= a;
         }
-        out.low = low;
-        out.high = high;
         out.any = any;
         return;
     }
-    out.contiguous = false;
-    out.any = 0;
-    out.low = ~uint64_t(0);
-    out.high = 0;
-    for_lanes(mask, [&](uint32_t i) {
+#pragma GCC ivdep
+    for (uint32_t i = 0; i < kWarpSize; ++i) {
         const uint64_t a = cut(uint64_t(base[i]) + add);
         out.at[i] = a;
-        out.any |= a;
-        out.low = a < out.low ? a : out.low;
-        out.high = a > out.high ? a : out.high;
-    });
+        any |= mask & kLaneBit64.bit[i] ? a : 0;
+    }
+    out.any = any;
+    out.first = out.at[std::countr_zero(mask)];
+}
+
+// Whether all active lanes' `bytes` lie in [begin, begin + size).
+[[gnu::always_inline]] inline bool within(const Addresses& a, uint32_t mask, uint64_t begin,
+                                          uint64_t size, uint32_t bytes) {
+    if (size < bytes) return false;
+    const uint64_t room = size - bytes;  // of the first byte
+    if (a.contiguous) {
+        const uint64_t distance = a.first - begin;
+        return distance <= room && (kWarpSize - 1) * uint64_t(bytes) <= room - distance;
+    }
+    // The top bit of either term is set where the distance exceeds the room, which is below 2^63.
+    uint64_t outside = 0;
+    if (mask == kAllLanes) {
+        for (uint32_t i = 0; i < kWarpSize; ++i) {
+            const uint64_t distance = a.at[i] - begin;
+            outside |= distance | (room - distance);
+        }
+    } else {
+        for (uint32_t i = 0; i < kWarpSize; ++i) {
+            const uint64_t distance = a.at[i] - begin;
+            outside |= mask & kLaneBit64.bit[i] ? distance | (room - distance) : 0;
+        }
+    }
+    return outside >> 63 == 0;
 }
 
 struct Place {
@@ -222,7 +180,7 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
 
 uint32_t misaligned_lanes(const Addresses& a, uint32_t mask, uint32_t bytes) {
     if (bytes == 1) return 0;
-    if (a.contiguous) return a.low & (bytes - 1) ? mask : 0;
+    if (a.contiguous) return a.first & (bytes - 1) ? mask : 0;
     if ((a.any & (bytes - 1)) == 0) return 0;
     uint32_t out = 0;
     for_lanes(mask, [&](uint32_t i) { out |= uint32_t((a.at[i] & (bytes - 1)) != 0) << i; });
@@ -251,13 +209,13 @@ void note_store(Executor& ex, const MemoryOp& op) {
 void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask, Addresses& a) {
     note_store(ex, op);
     Place place;
-    const uint64_t span = a.high - a.low + op.bytes;
     Allocation* one = op.cache;
-    if (!(one && one->live && one->contains(a.low, span) && span >= op.bytes)) [[unlikely]] {
-        one = ex.memory.find(a.low);
-        if (one && !(one->live && one->contains(a.low, span) && span >= op.bytes &&
-                     writable(*one, op.kind)))
-            one = nullptr;
+    const auto holds_all = [&](const Allocation* in) {
+        return in && in->live && within(a, mask, in->address, in->bytes, op.bytes);
+    };
+    if (!holds_all(one)) [[unlikely]] {
+        one = ex.memory.find(a.first);
+        if (!(holds_all(one) && writable(*one, op.kind))) one = nullptr;
         if (one) op.cache = one;
     }
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
@@ -299,8 +257,8 @@ void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a
     const uint64_t host = uint64_t(uintptr_t(ex.block->shared.data()));
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
     if (misaligned) ex.fail(LaunchStatus::kMisaligned);
-    const SharedVariable* v = ex.windows[uint32_t(a.low) >> kSharedWindowBits];
-    if (v && a.low >= v->address && a.high + op.bytes <= v->address + v->bytes) [[likely]] {
+    const SharedVariable* v = ex.windows[uint32_t(a.first) >> kSharedWindowBits];
+    if (v && within(a, mask, v->address, v->bytes, op.bytes)) [[likely]] {
         place.variable = v;
         notify(ex, op, Space::kShared, mask, a, place, misaligned);
         op.mover(ex, op, mask, host + v->offset - v->address, a.at, 0, a.contiguous);
@@ -335,7 +293,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
     };
     if (!memory) {
         place.bad = mask;
-    } else if (!inside(a.low, a.high + op.bytes)) {
+    } else if (!within(a, mask, ex.frame->local_base, ex.frame->code->local_bytes, op.bytes)) {
         for_lanes(mask, [&](uint32_t i) {
             place.bad |= uint32_t(!inside(a.at[i], a.at[i] + op.bytes)) << i;
         });
@@ -375,50 +333,41 @@ void access_nowhere(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
 }
 
 void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
-    const uint64_t tag = a.low >> 56;
-    if (tag == 0 && a.high >> 56 == 0) [[likely]]
+    if (a.any >> 56 == 0) [[likely]]
         return access_global(ex, op, Space::kGlobal, mask, a);
-    const auto one_space = [&](uint64_t which, uint32_t lanes, Addresses& at) {
-        switch (which) {
-        case kSharedTag:
-        case kLocalTag:
-            at.low &= 0xffffffffu;
-            at.high &= 0xffffffffu;
-            if (at.complete)
-                for_lanes(lanes, [&](uint32_t i) { at.at[i] &= 0xffffffffu; });
-            else
-                at.at[0] = at.low;
-            if (which == kSharedTag)
-                access_shared(ex, op, lanes, at);
-            else
-                access_local(ex, op, lanes, at);
-            return;
-        case kParamTag:
-            return access_parameters(ex, op, lanes, at);
-        case 0:
-            return access_global(ex, op, Space::kGlobal, lanes, at);
-        default:
-            return access_nowhere(ex, op, lanes, at);
-        }
-    };
-    if (tag == a.high >> 56) return one_space(tag, mask, a);
-    // Lanes in different spaces: one space after the other.
     a.finish(op.bytes);
+    // One space after the other; usually there is one.
     for (uint32_t rest = mask; rest;) {
-        const uint64_t which = a.at[std::countr_zero(rest)] >> 56;
-        Addresses part;
-        part.contiguous = false;
-        part.low = ~uint64_t(0);
-        part.high = 0;
+        const uint32_t lowest = uint32_t(std::countr_zero(rest)) % kWarpSize;
+        const uint64_t tag = a.at[lowest] >> 56;
+        Addresses part{};
         uint32_t lanes = 0;
+        const bool narrow = tag == kSharedTag || tag == kLocalTag;
         for_lanes(rest, [&](uint32_t i) {
-            if (a.at[i] >> 56 != which) return;
+            if (a.at[i] >> 56 != tag) return;
             lanes |= 1u << i;
-            part.at[i] = a.at[i];
-            part.low = std::min(part.low, a.at[i]);
-            part.high = std::max(part.high, a.at[i]);
+            part.at[i] = narrow ? a.at[i] & 0xffffffffu : a.at[i];
+            part.any |= part.at[i];
         });
-        one_space(which, lanes, part);
+        part.first = part.at[lowest];
+        part.contiguous = a.contiguous && lanes == kAllLanes;
+        switch (tag) {
+        case kSharedTag:
+            access_shared(ex, op, lanes, part);
+            break;
+        case kLocalTag:
+            access_local(ex, op, lanes, part);
+            break;
+        case kParamTag:
+            access_parameters(ex, op, lanes, part);
+            break;
+        case 0:
+            access_global(ex, op, Space::kGlobal, lanes, part);
+            break;
+        default:
+            access_nowhere(ex, op, lanes, part);
+            break;
+        }
         rest &= ~lanes;
     }
 }
@@ -426,16 +375,15 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
 // Shared and local addresses have 32 bits; a wider register is truncated to them (PTX ISA
 // "Addresses as Operands"), as when inline assembly forgets to convert a generic pointer.
 void truncate(Addresses& a, uint32_t mask, uint32_t bytes) {
-    if ((a.low | a.high) >> 32 == 0) return;
+    if (a.any >> 32 == 0) return;
     a.finish(bytes);
-    a.contiguous = a.contiguous && a.low >> 32 == a.high >> 32;
-    a.low = ~uint64_t(0);
-    a.high = 0;
+    a.contiguous = a.contiguous && a.at[0] >> 32 == a.at[kWarpSize - 1] >> 32;
+    a.any = 0;
     for_lanes(mask, [&](uint32_t i) {
         a.at[i] &= 0xffffffffu;
-        a.low = std::min(a.low, a.at[i]);
-        a.high = std::max(a.high, a.at[i]);
+        a.any |= a.at[i];
     });
+    a.first &= 0xffffffffu;
 }
 
 bool polls(const MemoryOp& op) {
@@ -461,8 +409,7 @@ void access(Lanes& lanes, const Instr& in) {
         const uint64_t at =
             uint64_t(op.offset) + (op.base == MemoryOp::Base::kLocal ? ex.frame->local_base : 0);
         for (uint32_t i = 0; i < kWarpSize; ++i) a.at[i] = at;
-        a.low = a.high = a.any = at;
-        a.contiguous = false;
+        a.first = a.any = at;
         break;
     }
     }
@@ -493,8 +440,7 @@ void kernel_parameter(Lanes& lanes, const Instr& in) {
     const uint64_t at = uint64_t(op.offset);
     if (at + op.bytes > ex.arguments.size()) {
         for (uint64_t& x : a.at) x = at;
-        a.low = a.high = at;
-        a.contiguous = false;
+        a.first = a.any = at;
         return access_nowhere(ex, op, ex.mask, a);
     }
     if (op.vector == 1 && op.element_bytes == op.row_bytes && ex.mask == kAllLanes) {
@@ -524,8 +470,7 @@ void function_parameter(Lanes& lanes, const Instr& in) {
     Addresses a;
     if (op.offset < 0 || uint64_t(op.offset) + op.bytes > op.region.stride) {
         for (uint64_t& x : a.at) x = uint64_t(op.offset);
-        a.low = a.high = uint64_t(op.offset);
-        a.contiguous = false;
+        a.first = a.any = uint64_t(op.offset);
         return access_nowhere(ex, op, ex.mask, a);
     }
     for (uint64_t& x : a.at) x = uint64_t(op.offset);
@@ -536,34 +481,6 @@ void function_parameter(Lanes& lanes, const Instr& in) {
              a.at,
              op.region.stride,
              false);
-}
-
-template <class M>
-Mover load_into(unsigned row_bytes) {
-    switch (row_bytes) {
-    case 2:
-        return sizeof(M) <= 2 ? move_load<M, uint16_t> : nullptr;
-    case 4:
-        return sizeof(M) <= 4 ? move_load<M, uint32_t> : nullptr;
-    case 8:
-        return move_load<M, uint64_t>;
-    default:
-        return nullptr;
-    }
-}
-
-template <class M>
-Mover store_from(unsigned row_bytes) {
-    switch (row_bytes) {
-    case 2:
-        return sizeof(M) <= 2 ? move_store<M, uint16_t> : nullptr;
-    case 4:
-        return sizeof(M) <= 4 ? move_store<M, uint32_t> : nullptr;
-    case 8:
-        return move_store<M, uint64_t>;
-    default:
-        return nullptr;
-    }
 }
 
 Handler address_handler(Space space, AccessKind kind) {
@@ -588,40 +505,6 @@ Handler address_handler(Space space, AccessKind kind) {
 Handler function_parameter_handler(AccessKind kind) {
     return kind == AccessKind::kLoad ? function_parameter<AccessKind::kLoad>
                                      : function_parameter<AccessKind::kStore>;
-}
-
-Mover load_mover(unsigned element_bytes, unsigned row_bytes, bool sign_extend) {
-    switch (element_bytes) {
-    case 1:
-        return sign_extend ? load_into<int8_t>(row_bytes) : load_into<uint8_t>(row_bytes);
-    case 2:
-        return sign_extend ? load_into<int16_t>(row_bytes) : load_into<uint16_t>(row_bytes);
-    case 4:
-        return sign_extend ? load_into<int32_t>(row_bytes) : load_into<uint32_t>(row_bytes);
-    case 8:
-        return load_into<uint64_t>(row_bytes);
-    case 16:
-        return row_bytes == 16 ? move_load<Wide, Wide> : nullptr;
-    default:
-        return nullptr;
-    }
-}
-
-Mover store_mover(unsigned element_bytes, unsigned row_bytes) {
-    switch (element_bytes) {
-    case 1:
-        return store_from<uint8_t>(row_bytes);
-    case 2:
-        return store_from<uint16_t>(row_bytes);
-    case 4:
-        return store_from<uint32_t>(row_bytes);
-    case 8:
-        return store_from<uint64_t>(row_bytes);
-    case 16:
-        return row_bytes == 16 ? move_store<Wide, Wide> : nullptr;
-    default:
-        return nullptr;
-    }
 }
 
 }  // namespace

@@ -266,8 +266,9 @@ template <template <class> class Op>
 }  // namespace ARITH_NS
 
 // Which of the compiled tables to ask; select_arithmetic asks the best that this processor can run.
-enum class ArithmeticLevel { kPortable, kNewer };
+enum class ArithmeticLevel { kPortable, kNewer, kNewest };
 bool can_run(ArithmeticLevel level);
+ArithmeticLevel best_level();  // of this processor
 std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
                                               const ptx::Instruction& instruction,
                                               const ptx::Function& function);

@@ -6,8 +6,12 @@
 #include "machine/arith_core.h"
 
 namespace machine {
-// Built with ARITH_NS=newer for processors with AVX2, FMA and BMI2 (x86-64-v3); see flags.cmake.
+// Built with ARITH_NS=newer for processors with AVX2, FMA and BMI2 (x86-64-v3), with
+// ARITH_NS=newest for those with AVX-512 (x86-64-v4); see flags.cmake.
 namespace newer {
+bool select_form(const Form& form, Selected& out);
+}
+namespace newest {
 bool select_form(const Form& form, Selected& out);
 }
 
@@ -64,10 +68,20 @@ bool can_run(ArithmeticLevel level) {
 #ifdef ARITH_HAS_NEWER
     static const bool newer = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    return newer;
+    static const bool newest =
+        newer && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl");
+    return level == ArithmeticLevel::kNewer ? newer : newest;
 #else
     return false;
 #endif
+}
+
+ArithmeticLevel best_level() {
+    return can_run(ArithmeticLevel::kNewest)  ? ArithmeticLevel::kNewest
+           : can_run(ArithmeticLevel::kNewer) ? ArithmeticLevel::kNewer
+                                              : ArithmeticLevel::kPortable;
 }
 
 std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
@@ -79,8 +93,10 @@ std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
     bool found = false;
     if (level == ArithmeticLevel::kPortable) found = portable::select_form(form, selected);
 #ifdef ARITH_HAS_NEWER
-    else
+    else if (level == ArithmeticLevel::kNewer)
         found = newer::select_form(form, selected);
+    else
+        found = newest::select_form(form, selected);
 #endif
     // lop3's table is the one operand that is not a source.
     const unsigned table = form.opcode == ptx::Opcode::k_lop3;
@@ -91,9 +107,7 @@ std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
 
 std::optional<Selected> select_arithmetic(const ptx::Instruction& instruction,
                                           const ptx::Function& function) {
-    static const ArithmeticLevel level =
-        can_run(ArithmeticLevel::kNewer) ? ArithmeticLevel::kNewer : ArithmeticLevel::kPortable;
-    return select_arithmetic_for(level, instruction, function);
+    return select_arithmetic_for(best_level(), instruction, function);
 }
 
 }  // namespace machine

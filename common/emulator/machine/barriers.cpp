@@ -36,7 +36,7 @@ Executor::Stop Executor::barrier(Split& split, const Instr& in) {
     BarrierState& b = state.barriers[id];
     if (b.arrivals.empty()) {
         b.arrived = 0;
-        b.aligned = false;
+        b.aligned = b.reduces = false;
         b.popc = b.any = 0;
         b.all = 1;
         b.expected = op.count_row == kNoRow ? 0 : row<uint32_t>(op.count_row)[lane];
@@ -59,6 +59,7 @@ Executor::Stop Executor::barrier(Split& split, const Instr& in) {
                           blamed(split.frame, in),
                           op.kind == BarrierOp::Kind::kArrive});
     if (op.predicate_row != kNoRow) {
+        b.reduces = true;
         const uint32_t yes = predicate(op.predicate_row) & split.mask;
         b.popc += uint32_t(std::popcount(yes));
         b.any |= yes != 0;
@@ -103,6 +104,7 @@ void Executor::complete_barrier(BlockState& state, uint32_t id) {
             if (split.state != SplitState::kBarrier || split.barrier != id) continue;
             split.state = SplitState::kRunnable;
             woke = true;
+            if (!b.reduces) continue;
             const Code& code = *split.frame->code;
             const BarrierOp& op = code.instructions[split.pc - 1].as<BarrierOp>();
             if (op.dst == kNoRow) continue;
@@ -139,12 +141,13 @@ Executor::Stop Executor::warp_sync(Split& split, const Instr& in) {
     const WarpOp& op = in.as<WarpOp>();
     const uint32_t* masks = row<uint32_t>(op.mask_row);
     const uint32_t named = masks[std::countr_zero(split.mask)];
-    uint32_t same = 0;
-    for_lanes(split.mask, [&](uint32_t i) { same |= uint32_t(masks[i] == named) << i; });
+    const uint32_t same =
+        lane_mask(kAllLanes, [&](uint32_t i) { return masks[i] == named; }) & split.mask;
     const uint32_t live = warp->live();
     if (same == split.mask) {
         if ((named & live & ~split.mask) == 0) {  // everybody named is here: the usual case
-            run_warp_op({{split.frame, &in, split.mask}}, named, 0);
+            const Party everybody{split.frame, &in, split.mask};
+            run_warp_op({&everybody, 1}, named, 0);
             ++split.pc;
             return Stop::kGone;
         }
@@ -166,7 +169,10 @@ Executor::Stop Executor::warp_sync(Split& split, const Instr& in) {
         rest &= ~group;
     }
     if (complete) {
-        for (const auto& [name, group] : groups) run_warp_op({{split.frame, &in, group}}, name, 0);
+        for (const auto& [name, group] : groups) {
+            const Party these{split.frame, &in, group};
+            run_warp_op({&these, 1}, name, 0);
+        }
         ++split.pc;
         return Stop::kGone;
     }

@@ -137,6 +137,13 @@ struct Code {
     bool is_entry = false;
     bool is_toolkit = false;  // a wrapper of the toolkit's headers, not inlined (-G)
     std::vector<Instr> instructions;
+    // Executed once for each activation's rows and launch; see invariants.cpp.
+    std::vector<Instr> invariants;
+    struct Counted {
+        uint32_t pc;  // counted as often as this instruction
+        SiteId site;
+    };
+    std::vector<Counted> counted_with;
     uint32_t row_bytes = 0;        // size of one activation's rows
     uint32_t constants_begin = 0;  // rows from here on hold constants: written once, never changed
     std::vector<std::byte> constants;
@@ -155,17 +162,22 @@ struct Code {
     bool calls_indirectly = false;
 
     // Executions as differences: +1 where a straight run starts, -1 behind its end.
-    std::vector<int64_t> warp_delta, thread_delta;
+    struct Delta {
+        int64_t warps = 0, threads = 0;
+        void add(int64_t times, int lanes) {
+            warps += times;
+            threads += times * lanes;
+        }
+    };
+    std::vector<Delta> deltas;
     std::vector<uint64_t> divergent;
     bool touched = false;
     std::vector<Frame*> spare_frames;  // activations to use again, with their constants in place
     void reset_counts();
     void ran(uint32_t first, uint32_t end, uint32_t mask) {
         const int lanes = std::popcount(mask);
-        warp_delta[first] += 1;
-        warp_delta[end] -= 1;
-        thread_delta[first] += lanes;
-        thread_delta[end] -= lanes;
+        deltas[first].add(1, lanes);
+        deltas[end].add(-1, lanes);
     }
 };
 

@@ -382,6 +382,7 @@ std::unique_ptr<Code> Decoder::run() {
                           return in.location && module_.ptx().in_user_file(in.location);
                       });
     lay_out();
+    count_definitions();
     meeting_ = reconvergence_points(function_);
     const uint32_t count = uint32_t(function_.body.size());
     std::vector<bool> meets(count + 1, false);
@@ -398,7 +399,10 @@ std::unique_ptr<Code> Decoder::run() {
             join.control = kReconverge;
             code.instructions.push_back(join);
         }
-        if (!instruction(in) && bad++ < 20)
+        const size_t first = code.instructions.size();
+        if (instruction(in))
+            note_invariant(in, first);
+        else if (bad++ < 20)
             missing << "\n  PTX line " << in.line << ": " << in.text;
     }
     if (bad)
@@ -411,6 +415,7 @@ std::unique_ptr<Code> Decoder::run() {
     end.site = count ? register_site(module_.ptx(), function_, count - 1) : 0;
     code.instructions.push_back(end);
 
+    hoist_invariants();
     // Branches were decoded with PTX indexes.
     for (uint32_t i = 0; i < code.branches.size(); ++i) {
         BranchOp& branch = code.branches[i];
@@ -432,10 +437,12 @@ std::unique_ptr<Code> Decoder::run() {
     const auto fix = [&](uint32_t& row) {
         if (row != kNoRow && (row & 0x80000000u)) row = constant_rows_[row & 0x7fffffffu].first;
     };
-    for (Instr& in : code.instructions) {
-        fix(in.dst);
-        fix(in.dst2);
-        for (uint32_t& row : in.src) fix(row);
+    for (auto* list : {&code.instructions, &code.invariants}) {
+        for (Instr& in : *list) {
+            fix(in.dst);
+            fix(in.dst2);
+            for (uint32_t& row : in.src) fix(row);
+        }
     }
     for (MemoryOp& op : code.memory) {
         for (uint32_t& row : op.rows) fix(row);
@@ -460,8 +467,7 @@ std::unique_ptr<Code> Decoder::run() {
         fix(op.c);
         fix(op.mask_row);
     }
-    code.warp_delta.assign(code.instructions.size() + 1, 0);
-    code.thread_delta = code.warp_delta;
+    code.deltas.assign(code.instructions.size() + 1, {});
     code.divergent.assign(code.instructions.size(), 0);
     return std::move(code_);
 }
@@ -471,8 +477,7 @@ std::unique_ptr<Code> decode(ModuleImage& module, const ptx::Function& function)
 }
 
 void Code::reset_counts() {
-    std::fill(warp_delta.begin(), warp_delta.end(), 0);
-    std::fill(thread_delta.begin(), thread_delta.end(), 0);
+    std::fill(deltas.begin(), deltas.end(), Delta{});
     std::fill(divergent.begin(), divergent.end(), 0);
     touched = false;
 }

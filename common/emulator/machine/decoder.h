@@ -35,6 +35,13 @@ private:
     bool warp_operation(In in);
     bool miscellaneous(In in);
 
+    // Launch invariants (invariants.cpp).
+    void count_definitions();
+    bool is_invariant(In in) const;
+    // Marks the instruction just decoded, if it is the only one from `first` on and qualifies.
+    void note_invariant(In in, size_t first);
+    void hoist_invariants();
+
     // Rows.
     void lay_out();
     uint32_t reserve(uint32_t bytes_per_lane, bool predicate = false);
@@ -65,9 +72,12 @@ private:
     std::map<std::pair<uint32_t, std::pair<uint64_t, uint64_t>>, uint32_t> constants_;
     std::vector<std::pair<uint32_t, std::vector<std::byte>>> constant_rows_;
     std::map<uint32_t, uint32_t> scratch_;
-    std::vector<uint32_t> pc_of_;    // PTX instruction -> decoded
-    std::vector<uint32_t> meeting_;  // where each branch's lanes meet again
-    uint32_t index_ = 0;             // PTX instruction being decoded
+    std::vector<uint32_t> pc_of_;        // PTX instruction -> decoded
+    std::vector<uint32_t> meeting_;      // where each branch's lanes meet again
+    uint32_t index_ = 0;                 // PTX instruction being decoded
+    std::vector<uint32_t> definitions_;  // by register: instructions that may write it
+    std::vector<bool> invariant_;        // by register
+    std::vector<bool> hoisted_;          // by decoded instruction
 };
 
 Mover atomic_mover(const ptx::Instruction& in);  // atomics.cpp; null: unknown form

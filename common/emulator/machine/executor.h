@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "machine/module_image.h"
@@ -20,8 +21,9 @@ struct Frame {
     const CallOp* call = nullptr;
     uint32_t local_base = 0;  // of this activation's depot, in each lane's local space
     uint32_t depth = 0;
-    SiteId blame = 0;   // in a toolkit's function: the call in the user's code that led here
-    uint32_t refs = 0;  // splits, joins and callees that point here
+    uint64_t prepared = 0;  // the launch whose invariants are in the rows
+    SiteId blame = 0;       // in a toolkit's function: the call in the user's code that led here
+    uint32_t refs = 0;      // splits, joins and callees that point here
 };
 
 // A point where lanes that went different ways wait for each other: PTX has no instruction for it,
@@ -62,6 +64,7 @@ struct BarrierState {
     std::vector<Arrival> arrivals;
     uint32_t arrived = 0, expected = 0;  // threads; expected 0: all live ones
     bool aligned = false;
+    bool reduces = false;                 // bar.red: somebody waits for a result
     uint32_t popc = 0, all = 1, any = 0;  // of bar.red
 };
 
@@ -134,7 +137,7 @@ public:
         const Instr* instr;
         uint32_t mask;
     };
-    void run_warp_op(const std::vector<Party>& parties, uint32_t named, uint32_t missing_waiting);
+    void run_warp_op(std::span<const Party> parties, uint32_t named, uint32_t missing_waiting);
 
 private:
     friend class Decoder;
@@ -142,6 +145,7 @@ private:
     RunResult run_warp(WarpState& state);
     enum class Stop : uint8_t { kGone, kBlocked, kSpin, kAbort };
     Stop run_split(size_t index);
+    bool account(Code& code, uint32_t first, uint32_t end, uint32_t lanes);
     void start_block(uint64_t linear, BlockState& state);
     void finish_block(BlockState& state);
     void diverge(Split& split, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meeting);
@@ -160,6 +164,7 @@ private:
     void report_stall(StallEvent::Kind kind);
     void collect_counts(LaunchSummary& summary);
 
+    void execute_invariants(Frame& activation);
     Frame* make_frame(Code& code, Frame* caller);
     void ref(Frame* f) {
         if (f) ++f->refs;

@@ -169,7 +169,16 @@ template <class Lane = int32_t, class F>
             bits |= uint32_t(_mm_movemask_epi8(_mm_packs_epi16(vectors[2 * v], vectors[2 * v + 1])))
                     << (16 * v);
     } else {
-#if defined(__AVX2__)
+#if defined(__AVX512DQ__)
+        const auto* wide = reinterpret_cast<const __m512i*>(truth);
+        if constexpr (sizeof(Lane) == 4) {
+            bits = uint32_t(_mm512_movepi32_mask(wide[0])) | uint32_t(_mm512_movepi32_mask(wide[1]))
+                                                                 << 16;
+        } else {
+            for (unsigned v = 0; v < 4; ++v)
+                bits |= uint32_t(_mm512_movepi64_mask(wide[v])) << (8 * v);
+        }
+#elif defined(__AVX2__)
         const auto* wide = reinterpret_cast<const __m256i*>(truth);
         if constexpr (sizeof(Lane) == 4) {
             for (unsigned v = 0; v < 4; ++v)

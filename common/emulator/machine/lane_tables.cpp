@@ -6,34 +6,33 @@
 
 namespace machine {
 
-namespace portable {
-AccessTable access_table();
-MoveTable move_table();
-}  // namespace portable
 #ifdef ARITH_HAS_NEWER
-namespace newer {
-AccessTable access_table();
-MoveTable move_table();
-}  // namespace newer
+#define EACH_LEVEL(name) name(portable) name(newer) name(newest)
+#else
+#define EACH_LEVEL(name) name(portable)
 #endif
 
+#define DECLARE(level)                                                                             \
+    namespace level {                                                                              \
+    AccessTable access_table();                                                                    \
+    MoveTable move_table();                                                                        \
+    }
+EACH_LEVEL(DECLARE)
+#undef DECLARE
+
 const AccessTable& access_handlers() {
-#ifdef ARITH_HAS_NEWER
-    static const AccessTable table =
-        can_run(ArithmeticLevel::kNewer) ? newer::access_table() : portable::access_table();
-#else
-    static const AccessTable table = portable::access_table();
-#endif
+#define TABLE(level) level::access_table(),
+    static const AccessTable tables[] = {EACH_LEVEL(TABLE)};
+#undef TABLE
+    static const AccessTable& table = tables[int(best_level())];
     return table;
 }
 
 const MoveTable& move_handlers() {
-#ifdef ARITH_HAS_NEWER
-    static const MoveTable table =
-        can_run(ArithmeticLevel::kNewer) ? newer::move_table() : portable::move_table();
-#else
-    static const MoveTable table = portable::move_table();
-#endif
+#define TABLE(level) level::move_table(),
+    static const MoveTable tables[] = {EACH_LEVEL(TABLE)};
+#undef TABLE
+    static const MoveTable& table = tables[int(best_level())];
     return table;
 }
 

@@ -2,8 +2,6 @@
 // The interpreter loop and divergence: one warp's lanes run together until a branch parts them, and
 // meet again at the branch's immediate post-dominator, as convergence barriers do on hardware.
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "machine/executor.h"
 
@@ -17,50 +15,6 @@ constexpr uint32_t kPolls = 48;
 constexpr uint32_t kLoopTurns = 1u << 20;
 
 }  // namespace
-
-Code::~Code() {
-    for (Frame* f : spare_frames) {
-        std::free(f->rows);
-        delete f;
-    }
-}
-
-Frame* Executor::make_frame(Code& code, Frame* caller) {
-    auto& pool = code.spare_frames;
-    Frame* out = nullptr;
-    if (!pool.empty()) {
-        out = pool.back();
-        pool.pop_back();
-    } else {
-        out = new Frame;
-        out->code = &code;
-        const size_t bytes = (std::max<size_t>(code.row_bytes, 64) + 63) & ~size_t(63);
-        out->rows = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
-        std::fill(out->rows, out->rows + bytes, std::byte{0});
-        std::copy(code.constants.begin(), code.constants.end(), out->rows + code.constants_begin);
-    }
-    if (!code.touched) {
-        code.touched = true;
-        touched_.push_back(&code);
-    }
-    out->caller = caller;
-    out->refs = 0;
-    out->blame = 0;
-    out->depth = caller ? caller->depth + 1 : 0;
-    // A gap between depots, so that an overrun of one does not land in the next.
-    out->local_base =
-        caller ? caller->local_base + ((caller->code->local_bytes + 15) & ~15u) + 1024 : 1024;
-    ref(caller);
-    return out;
-}
-
-void Executor::unref(Frame* f) {
-    while (f && --f->refs == 0) {
-        Frame* caller = f->caller;
-        f->code->spare_frames.push_back(f);
-        f = caller;
-    }
-}
 
 Join* Executor::make_join(Join* parent, Frame* at, uint32_t pc, uint32_t lanes) {
     Join* out;
@@ -191,117 +145,20 @@ void Executor::exit_lanes(uint32_t lanes) {
     }
 }
 
-bool Executor::call(Split& split, const Instr& in) {
-    Code& code = *split.frame->code;
-    const CallOp& op = in.as<CallOp>();
-    if (op.builtin) {
-        rows = split.frame->rows;
-        mask = split.mask;
-        frame = split.frame;
-        op.builtin(*this, in, op);
-        ++split.pc;
+// Counts a straight run and pays for it. False: the launch ends here.
+bool Executor::account(Code& code, uint32_t first, uint32_t end, uint32_t lanes) {
+    code.ran(first, end, lanes);
+    const uint32_t executed = end - first;
+    warp_instructions += executed;
+    budget_left_ -= int64_t(executed) * kWarpSize;
+    if (budget_left_ >= 0 && !abort) [[likely]]
         return true;
-    }
-    Code* target = op.target;
-    if (op.pointer_row != kNoRow) {
-        // Lanes may call different functions: one group at a time, the rest repeats the call.
-        const uint64_t* pointers =
-            reinterpret_cast<const uint64_t*>(split.frame->rows + op.pointer_row);
-        const uint64_t first = pointers[std::countr_zero(split.mask)];
-        uint32_t same = 0;
-        for_lanes(split.mask, [&](uint32_t i) { same |= uint32_t(pointers[i] == first) << i; });
-        if (first >> 56 == kCodeTag) target = code.module->linker().at((first & 0xffffffffu) / 16);
-        if (!target) {
-            mask = same;
-            fault(FaultKind::kBadCall, same, "a call through a pointer that is not a function's");
-            fail(LaunchStatus::kIllegalAddress);
-            abort = true;
-            return false;
-        }
-        if (same != split.mask) {
-            diverge(split, split.mask & ~same, split.pc, split.pc, split.pc + 1);
-            return true;
-        }
-    } else if (!target) {
-        target = op.target = code.module->code(op.name);
-        if (!target) {
-            fault(FaultKind::kBadCall,
-                  split.mask,
-                  "`" + op.name + "` is declared but nobody defines it");
-            fail(LaunchStatus::kUnsupported);
-            abort = true;
-            return false;
-        }
-    }
-    Frame* callee = make_frame(*target, split.frame);
-    if (callee->local_base + callee->code->local_bytes > local_stride_ || callee->depth > 20000) {
-        unref(callee->caller);
-        callee->caller = nullptr;
-        target->spare_frames.push_back(callee);
-        fault(FaultKind::kStackOverflow,
-              split.mask,
-              "the stack of " + std::to_string(local_stride_) + " bytes per thread is used up");
-        fail(LaunchStatus::kStackOverflow);
+    if (!abort) {
+        report_stall(StallEvent::Kind::kBudget);
+        fail(LaunchStatus::kBudget);
         abort = true;
-        return false;
     }
-    // Arguments: copied lane by lane, as every lane has its own.
-    const size_t count = std::min(op.arguments.size(), target->parameters.size());
-    for (size_t k = 0; k < count; ++k) {
-        const CallOp::Slot& from = op.arguments[k];
-        const Region& to = target->parameters[k];
-        for_lanes(split.mask, [&](uint32_t lane) {
-            std::byte* d = callee->rows + to.offset + lane * to.stride;
-            if (from.row != kNoRow)
-                std::memcpy(d,
-                            split.frame->rows + from.row + lane * from.row_bytes,
-                            std::min(to.bytes, from.row_bytes));
-            else
-                std::memcpy(d,
-                            split.frame->rows + from.region.offset + lane * from.region.stride,
-                            std::min(to.bytes, from.region.bytes));
-        });
-    }
-    callee->return_pc = split.pc + 1;
-    callee->blame = target->is_toolkit ? blamed(split.frame, in) : 0;
-    callee->call = &op;
-    // pc + 1 is a kReconverge: lanes that return one by one wait there.
-    Join* join = make_join(split.join, split.frame, split.pc + 1, split.mask);
-    ++join->refs;
-    unref(split.join);
-    split.join = join;
-    ref(callee);
-    unref(split.frame);  // the callee and the join keep it
-    split.frame = callee;
-    split.pc = 0;
-    return true;
-}
-
-void Executor::do_return(Split& split) {
-    Frame* callee = split.frame;
-    Frame* caller = callee->caller;
-    const CallOp& op = *callee->call;
-    const Code& code = *callee->code;
-    const size_t count = std::min(op.results.size(), code.results.size());
-    for (size_t k = 0; k < count; ++k) {
-        const CallOp::Slot& to = op.results[k];
-        const Region& from = code.results[k];
-        for_lanes(split.mask, [&](uint32_t lane) {
-            const std::byte* s = callee->rows + from.offset + lane * from.stride;
-            if (to.row != kNoRow)
-                std::memcpy(caller->rows + to.row + lane * to.row_bytes,
-                            s,
-                            std::min(from.bytes, to.row_bytes));
-            else
-                std::memcpy(caller->rows + to.region.offset + lane * to.region.stride,
-                            s,
-                            std::min(from.bytes, to.region.bytes));
-        });
-    }
-    split.pc = callee->return_pc;
-    ref(caller);
-    split.frame = caller;
-    unref(callee);
+    return false;
 }
 
 // Runs one part of the warp until it ends, blocks, spins, or the launch is over. The split is
@@ -319,20 +176,47 @@ Executor::Stop Executor::run_split(size_t index) {
         Code& code = *frame->code;
         const Instr* const instructions = code.instructions.data();
         rows = frame->rows;
-        mask = split->mask;
-        const uint32_t first = split->pc;
+        const uint32_t mine = mask = split->mask;
+        const auto guard_of = [&](const Instr& in) {
+            return in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
+        };
+        uint32_t first = split->pc;
         const Instr* next = instructions + first;
+        // Straight runs and the branches between them on which all lanes agree.
         for (;; ++next) {
             if (next->control == kStraight) [[likely]] {
                 next->handler(*this, *next);
             } else if (next->control == kGuarded) {
-                const uint32_t guard =
-                    next->guard_negated ? ~predicate(next->guard) : predicate(next->guard);
-                if (const uint32_t active = split->mask & guard) {
+                if (const uint32_t active = mine & guard_of(*next)) {
                     mask = active;
                     next->handler(*this, *next);
-                    mask = split->mask;
+                    mask = mine;
                 }
+            } else if (next->control == kBranch) {
+                const uint32_t active = next->guarded ? mine & guard_of(*next) : mine;
+                if (active && active != mine) break;
+                const uint32_t pc = uint32_t(next - instructions);
+                split->pc = pc;
+                current = next;
+                if (!account(code, first, pc + 1, mine)) return Stop::kAbort;
+                const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
+                first = target;
+                next = instructions + target - 1;
+                if (target > pc) continue;
+                if (++turns >= kLoopTurns || waits >= kPolls) {
+                    split->pc = target;
+                    return Stop::kSpin;
+                }
+            } else if (next->control == kReconverge &&
+                       !(split->join && split->join->frame == frame &&
+                         split->join->pc == uint32_t(next - instructions))) {
+                // Nobody to wait for here. It is not counted.
+                const uint32_t pc = uint32_t(next - instructions);
+                if (pc != first && !account(code, first, pc, mine)) {
+                    split->pc = pc;
+                    return Stop::kAbort;
+                }
+                first = pc + 1;
             } else {
                 break;
             }
@@ -341,22 +225,10 @@ Executor::Stop Executor::run_split(size_t index) {
         const uint32_t pc = uint32_t(next - instructions);
         current = &in;
         split->pc = pc;
-        const bool counted = in.control != kReconverge;
-        const uint32_t executed = pc - first + counted;
-        code.ran(first, pc + counted, split->mask);
-        warp_instructions += executed;
-        budget_left_ -= int64_t(executed) * kWarpSize;
-        if (budget_left_ < 0 || abort) [[unlikely]] {
-            if (!abort) {
-                report_stall(StallEvent::Kind::kBudget);
-                fail(LaunchStatus::kBudget);
-                abort = true;
-            }
-            return Stop::kAbort;
-        }
-        uint32_t active = split->mask;
+        if (!account(code, first, pc + (in.control != kReconverge), mine)) return Stop::kAbort;
+        uint32_t active = mine;
         if (in.guarded) {
-            active &= in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
+            active &= guard_of(in);
             if (active == 0) {
                 ++split->pc;
                 continue;
@@ -371,20 +243,12 @@ Executor::Stop Executor::run_split(size_t index) {
             }
             split->pc = pc + 1;
             continue;
-        case kBranch: {
+        case kBranch: {  // on which lanes disagree
             const BranchOp& op = in.as<BranchOp>();
-            const uint32_t mine = split->mask;
-            if (active == mine) {
-                split->pc = op.target;
-            } else {
-                code.divergent[pc] += 1;
-                diverge(*split, active, op.target, pc + 1, op.meeting);
-                refresh();
-                continue;
-            }
-            if (op.target > pc) continue;
-            if (++turns < kLoopTurns && waits < kPolls) continue;
-            return Stop::kSpin;
+            code.divergent[pc] += 1;
+            diverge(*split, active, op.target, pc + 1, op.meeting);
+            refresh();
+            continue;
         }
         case kBranchTable: {
             const BranchOp& op = in.as<BranchOp>();
@@ -435,10 +299,8 @@ Executor::Stop Executor::run_split(size_t index) {
         if (active != split->mask && in.control != kReturn && in.control != kTrap) {
             // Counted when its lanes come back to it as a part of their own.
             const int lanes = std::popcount(split->mask);
-            code.warp_delta[pc] -= 1;
-            code.warp_delta[pc + 1] += 1;
-            code.thread_delta[pc] -= lanes;
-            code.thread_delta[pc + 1] += lanes;
+            code.deltas[pc].add(-1, lanes);
+            code.deltas[pc + 1].add(1, lanes);
             --warp_instructions;
             diverge(*split, active, pc, pc + 1, pc + 1);
             refresh();

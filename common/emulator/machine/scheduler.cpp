@@ -42,6 +42,7 @@ std::byte* Executor::local_memory() {
 
 void Executor::start_block(uint64_t linear, BlockState& state) {
     const Dim3 grid = info.grid;
+    block = &state;
     state.info.launch = &info;
     state.info.serial = ++block_serial_;
     state.info.linear = linear;
@@ -183,15 +184,23 @@ void Executor::collect_counts(LaunchSummary& summary) {
     uint64_t threads = 0;
     for (Code* code : touched_) {
         int64_t warps = 0, lanes = 0;
+        auto hoisted = code->counted_with.begin();
+        const auto count = [&](SiteId site, bool conditional, uint64_t divergent) {
+            threads += uint64_t(lanes);
+            site_counts_.push_back(
+                {site, uint64_t(warps), uint64_t(lanes), conditional, divergent});
+        };
         for (size_t i = 0; i < code->instructions.size(); ++i) {
-            warps += code->warp_delta[i];
-            lanes += code->thread_delta[i];
+            warps += code->deltas[i].warps;
+            lanes += code->deltas[i].threads;
+            for (; hoisted != code->counted_with.end() && hoisted->pc == i; ++hoisted) {
+                if (warps == 0) continue;
+                warp_instructions += uint64_t(warps);
+                count(hoisted->site, false, 0);
+            }
             const Instr& in = code->instructions[i];
             if (warps == 0 || in.site == 0) continue;
-            threads += uint64_t(lanes);
-            const bool conditional = in.control == kBranch && in.guarded;
-            site_counts_.push_back(
-                {in.site, uint64_t(warps), uint64_t(lanes), conditional, code->divergent[i]});
+            count(in.site, in.control == kBranch && in.guarded, code->divergent[i]);
         }
         code->reset_counts();
     }

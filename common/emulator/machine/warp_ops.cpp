@@ -4,6 +4,7 @@
 // PTX ISA "shfl.sync", "vote.sync", "match.sync", "redux.sync", "bar.warp.sync".
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "machine/executor.h"
 
@@ -30,64 +31,71 @@ T* row(const Party& party, uint32_t offset) {
     return reinterpret_cast<T*>(party.frame->rows + offset);
 }
 
-// The lane that `lane` reads from; `in_range` is the predicate result.
-uint32_t source_lane(Kind kind, uint32_t lane, uint32_t b, uint32_t c, bool& in_range) {
-    const int segment = int(c >> 8 & 31), bound = int(c & 31), shift = int(b & 31),
-              self = int(lane);
-    const int highest = (self & segment) | (bound & ~segment);
-    const int lowest = self & segment;
-    int j = self;
-    switch (kind) {
-    case Kind::kShuffleUp:
-        j = self - shift;
-        in_range = j >= highest;
-        break;
-    case Kind::kShuffleDown:
-        j = self + shift;
-        in_range = j <= highest;
-        break;
-    case Kind::kShuffleXor:
-        j = self ^ shift;
-        in_range = j <= highest;
-        break;
-    default:
-        j = lowest | (shift & ~segment);
-        in_range = j <= highest;
-        break;
+// For every lane: the lane that it reads from, itself where that is out of its segment. Returns the
+// lanes whose source is in range. b and c: the operands' rows.
+template <Kind kind>
+uint32_t source_lanes(const uint32_t* b, const uint32_t* c, int* source) {
+    int inside[kWarpSize];
+#pragma GCC ivdep
+    for (int i = 0; i < int(kWarpSize); ++i) {
+        const int segment = int(c[i] >> 8 & 31), bound = int(c[i] & 31), shift = int(b[i] & 31);
+        const int limit = (i & segment) | (bound & ~segment);
+        const int j = kind == Kind::kShuffleUp     ? i - shift
+                      : kind == Kind::kShuffleDown ? i + shift
+                      : kind == Kind::kShuffleXor  ? i ^ shift
+                                                   : (i & segment) | (shift & ~segment);
+        const bool in_range = kind == Kind::kShuffleUp ? j >= limit : j <= limit;
+        inside[i] = in_range ? -1 : 0;
+        source[i] = in_range ? j : i;
     }
-    return in_range ? uint32_t(j) : lane;
+    return lane_mask(kAllLanes, [&](uint32_t i) { return inside[i] < 0; });
 }
 
-uint32_t shuffle(const std::vector<Party>& parties, uint32_t lanes) {
+uint32_t source_lanes(Kind kind, const uint32_t* b, const uint32_t* c, int* source) {
+    switch (kind) {
+    case Kind::kShuffleUp:
+        return source_lanes<Kind::kShuffleUp>(b, c, source);
+    case Kind::kShuffleDown:
+        return source_lanes<Kind::kShuffleDown>(b, c, source);
+    case Kind::kShuffleXor:
+        return source_lanes<Kind::kShuffleXor>(b, c, source);
+    default:
+        return source_lanes<Kind::kShuffleIndex>(b, c, source);
+    }
+}
+
+// Returns the lanes that read from one that does not take part.
+uint32_t shuffle(std::span<const Party> parties, uint32_t lanes) {
     uint32_t a[kWarpSize], undefined = 0;
     for (const Party& party : parties) {
         const uint32_t* values = row<uint32_t>(party, operation(party).a);
-        for_lanes(party.mask, [&](uint32_t i) { a[i] = values[i]; });
+        map_row(
+            a, parties.size() == 1 ? kAllLanes : party.mask, [&](uint32_t i) { return values[i]; });
     }
+    for (uint32_t i = 0; lanes != kAllLanes && i < kWarpSize; ++i)
+        if (!(lanes >> i & 1)) a[i] = 0xffffffffu;
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
-        const uint32_t* b = row<uint32_t>(party, op.b);
-        const uint32_t* c = row<uint32_t>(party, op.c);
-        uint32_t results[kWarpSize], good = 0;
-        for_lanes(party.mask, [&](uint32_t i) {
-            bool in_range = false;
-            const uint32_t j = source_lane(op.kind, i, b[i], c[i], in_range);
-            good |= uint32_t(in_range) << i;
-            const bool there = lanes >> j & 1;
-            undefined |= uint32_t(!there) << i;
-            results[i] = there ? a[j] : 0xffffffffu;
-        });
+        int source[kWarpSize];
+        const uint32_t good =
+            source_lanes(op.kind, row<uint32_t>(party, op.b), row<uint32_t>(party, op.c), source);
+        if (lanes != kAllLanes)
+            for_lanes(party.mask,
+                      [&](uint32_t i) { undefined |= uint32_t(!(lanes >> source[i] & 1)) << i; });
         uint32_t* d = row<uint32_t>(party, op.dst);
-        for_lanes(party.mask, [&](uint32_t i) { d[i] = results[i]; });
+        if (party.mask == kAllLanes)
+            for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = a[source[i]];
+        else
+            for_lanes(party.mask, [&](uint32_t i) { d[i] = a[source[i]]; });
         if (op.dst_predicate != kNoRow) {
             uint32_t& p = *row<uint32_t>(party, op.dst_predicate);
-            p = (p & ~party.mask) | good;
+            p = (p & ~party.mask) | (good & party.mask);
         }
     }
     return undefined;
 }
 
-void vote(const std::vector<Party>& parties, uint32_t lanes) {
+void vote(std::span<const Party> parties, uint32_t lanes) {
     uint32_t yes = 0;
     for (const Party& party : parties)
         yes |= *row<uint32_t>(party, operation(party).a) & party.mask;
@@ -106,7 +114,7 @@ void vote(const std::vector<Party>& parties, uint32_t lanes) {
     }
 }
 
-void match(const std::vector<Party>& parties, uint32_t lanes) {
+void match(std::span<const Party> parties, uint32_t lanes) {
     uint64_t value[kWarpSize] = {};
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
@@ -133,7 +141,7 @@ void match(const std::vector<Party>& parties, uint32_t lanes) {
     }
 }
 
-void reduce(const std::vector<Party>& parties) {
+void reduce(std::span<const Party> parties) {
     bool first = true, is_signed = operation(parties[0]).is_signed;
     const Kind kind = operation(parties[0]).kind;
     uint32_t total = 0;
@@ -165,7 +173,7 @@ void reduce(const std::vector<Party>& parties) {
     }
 }
 
-void elect(const std::vector<Party>& parties, uint32_t lanes) {
+void elect(std::span<const Party> parties, uint32_t lanes) {
     const uint32_t leader = uint32_t(std::countr_zero(lanes));
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
@@ -179,7 +187,7 @@ void elect(const std::vector<Party>& parties, uint32_t lanes) {
 
 }  // namespace
 
-void Executor::run_warp_op(const std::vector<Party>& parties, uint32_t named,
+void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
                            uint32_t missing_waiting) {
     uint32_t lanes = 0, undefined = 0;
     for (const Party& party : parties) lanes |= party.mask;

@@ -17,9 +17,7 @@ namespace {
 using Row = std::map<std::string, std::string>;
 
 std::vector<Row> measurements() {
-    std::string path = __FILE__;
-    path.resize(path.rfind('/') + 1);
-    std::ifstream file(path + "data/ncu_access.csv");
+    std::ifstream file(std::string(EMULATOR_TESTS) + "/checks/data/ncu_access.csv");
     REQUIRE(file);
     std::vector<Row> rows;
     std::vector<std::string> names;

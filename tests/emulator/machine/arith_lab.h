@@ -156,8 +156,8 @@ private:
 
 inline std::vector<machine::ArithmeticLevel> levels() {
     std::vector<machine::ArithmeticLevel> list = {machine::ArithmeticLevel::kPortable};
-    if (machine::can_run(machine::ArithmeticLevel::kNewer))
-        list.push_back(machine::ArithmeticLevel::kNewer);
+    for (const auto level : {machine::ArithmeticLevel::kNewer, machine::ArithmeticLevel::kNewest})
+        if (machine::can_run(level)) list.push_back(level);
     return list;
 }
 
@@ -201,7 +201,7 @@ inline Outcome run(const Setup& setup) {
     build(setup, instruction, function);
     std::optional<Outcome> result;
     for (const auto level : levels()) {
-        INFO((level == machine::ArithmeticLevel::kPortable ? "portable table" : "newer table"));
+        INFO("table " << int(level) << " (0 portable, 1 newer, 2 newest)");
         const auto selected = machine::select_arithmetic_for(level, instruction, function);
         REQUIRE(selected);
         REQUIRE(selected->handler != nullptr);
