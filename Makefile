@@ -6,7 +6,7 @@ endif
 
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
-export DEVICE TASK RUNG FORCE YES WORKBOOK_NVCC WORKBOOK_PYTHON
+export DEVICE TASK RUNG FORCE YES MUTANT OUT WORKBOOK_NVCC WORKBOOK_PYTHON
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
@@ -31,6 +31,9 @@ solution-%: FORCE-IT
 reset-%: FORCE-IT
 	@$(WORKBOOK) reset $*
 
+demo-%: FORCE-IT
+	@$(WORKBOOK) demo $*
+
 explain-%: FORCE-IT
 	@$(WORKBOOK) explain $*
 
@@ -49,6 +52,9 @@ help:
 	@echo "make explain-CODE    what a finding means, for instance make explain-race-shared"
 	@echo "make solution-02     the solution, after passing (FORCE=1: before)"
 	@echo "make reset-02        put the file back as it was (a copy of yours is kept)"
+	@echo "make demo-18         a lesson's ladder side by side, with counters and a figure; on a"
+	@echo "                     card with times (OUT=folder for the figure)"
+	@echo "make demo-18 MUTANT=missing_barrier   a wrong answer, as its author would see it"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"

@@ -4,13 +4,26 @@
 #   solutions/NN_slug/slug.cu  + the same test object           -> solution_NN_slug
 #
 # The test is compiled once; after an edit only the student's file is. The solution is not part of
-# the default build.
+# the default build. Where tests/lessons/workload_NN_slug.cpp exists, the same objects of the two .cu
+# files are also linked with it and with bench_main.cpp, for the clock: bench_lesson_NN_slug and
+# bench_solution_NN_slug.
+#
+# lessons/link_NN_slug.txt and link_bench_NN_slug.txt in the build folder list what another .cu file
+# (a variant, a mutant) is linked with to take the place of the solution.
 function(workbook_add_lesson id)
     string(REGEX REPLACE "^[0-9]+_" "" slug ${id})
     add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL
         ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp)
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
     target_include_directories(lesson_test_${id} PRIVATE ${PROJECT_SOURCE_DIR}/lessons/${id})
+    workbook_link_list(link_${id} lesson_test_${id} workbook_catch_main)
+    set(workload ${PROJECT_SOURCE_DIR}/tests/lessons/workload_${id}.cpp)
+    if(EXISTS ${workload})
+        add_library(lesson_workload_${id} OBJECT EXCLUDE_FROM_ALL ${workload})
+        target_link_libraries(lesson_workload_${id} PRIVATE workbook_lesson_test)
+        target_include_directories(lesson_workload_${id} PRIVATE ${PROJECT_SOURCE_DIR}/lessons/${id})
+        workbook_link_list(link_bench_${id} lesson_workload_${id} workbook_bench_main)
+    endif()
     foreach(kind IN ITEMS lesson solution)
         set(target ${kind}_${id})
         add_executable(${target} EXCLUDE_FROM_ALL
@@ -19,5 +32,27 @@ function(workbook_add_lesson id)
             ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host)
         target_link_libraries(${target} PRIVATE workbook_device workbook_catch_main)
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
+        if(EXISTS ${workload})
+            add_executable(bench_${target} EXCLUDE_FROM_ALL
+                $<TARGET_OBJECTS:${target}> $<TARGET_OBJECTS:lesson_workload_${id}>)
+            target_link_libraries(bench_${target} PRIVATE workbook_device workbook_bench_main)
+            set_target_properties(bench_${target} PROPERTIES LINKER_LANGUAGE CUDA
+                RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
+        endif()
     endforeach()
+endfunction()
+
+# workbook_link_list(NAME object-library...): lessons/NAME.txt with the objects and libraries, one a
+# line.
+function(workbook_link_list name)
+    set(lines "")
+    foreach(library IN LISTS ARGN)
+        string(APPEND lines "$<JOIN:$<TARGET_OBJECTS:${library}>,\n>\n")
+    endforeach()
+    string(APPEND lines "$<TARGET_FILE:CUDA::cudart>\n")
+    get_target_property(catch_type Catch2::Catch2 TYPE)
+    if(NOT catch_type STREQUAL INTERFACE_LIBRARY)
+        string(APPEND lines "$<TARGET_FILE:Catch2::Catch2>\n")
+    endif()
+    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/lessons/${name}.txt CONTENT "${lines}")
 endfunction()

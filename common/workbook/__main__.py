@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     add("hint", "the next hint for a lesson", "lesson")
     add("solution", "a lesson's solution", "lesson")
     add("reset", "put a lesson's file back", "lesson")
+    add("demo", "a lesson's ladder side by side, or MUTANT=name as a student sees it", "lesson")
     add("explain", "explain a finding's code", "code")
     add("skeletons", "generate skeletons and the index from the solutions")
     add("doctor", "what was found on this machine")
@@ -140,7 +141,7 @@ def run(options: argparse.Namespace) -> int:
         return PASSED
     if command == "clean":
         return _clean()
-    if command in ("hint", "solution", "reset", "grade"):
+    if command in ("hint", "solution", "reset", "grade", "demo"):
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):
         install.ensure_modules()  # these build nothing, and write little
@@ -150,6 +151,12 @@ def run(options: argparse.Namespace) -> int:
         return _next(options.json)
     if command == "grade":
         return PASSED if _grade(lesson, options.json) else NOT_PASSED
+    if command == "demo":
+        from . import build, demo
+
+        if mutant := os.environ.get("MUTANT"):
+            return demo.run_mutant(lesson, mutant)
+        return demo.run(lesson, "gpu" in devices_wanted() or build.gpu_present())
     if command == "prepare":
         from . import build
 

@@ -66,20 +66,25 @@ def cases_in_source(path: Path) -> list[TestCase]:
         source = path.read_text(encoding="utf-8")
     except OSError as error:
         raise WorkbookError(f"cannot read the lesson's test: {error}") from error
-    tokens = [
-        m.group(0)
-        for m in _TOKEN.finditer(source)
-        if not m.group(0).startswith("//") and not m.group(0).startswith("/*")
-    ]
+    return [case for case, _ in case_bodies(source)]
+
+
+def case_bodies(source: str) -> list[tuple[TestCase, str]]:
+    """The TEST_CASEs of a test's text, in order, each with what stands between its braces."""
+    found = [m for m in _TOKEN.finditer(source) if not m.group(0).startswith(("//", "/*"))]
+    tokens = [m.group(0) for m in found]
     cases = []
     for at, token in enumerate(tokens):
         if token != "TEST_CASE" or at + 1 >= len(tokens) or tokens[at + 1] != "(":
             continue
         arguments: list[list[str]] = [[]]
         depth = 0
-        for inner in tokens[at + 1 :]:
+        closed = len(tokens)
+        for index in range(at + 1, len(tokens)):
+            inner = tokens[index]
             depth += (inner == "(") - (inner == ")")
             if depth == 0:
+                closed = index
                 break
             if inner == "," and depth == 1:
                 arguments.append([])
@@ -87,8 +92,22 @@ def cases_in_source(path: Path) -> list[TestCase]:
                 arguments[-1].append(_text_of(inner))
         name = "".join(arguments[0])
         tags = "".join(arguments[1]) if len(arguments) > 1 else ""
-        cases.append(TestCase(name, tuple(re.findall(r"\[([^\]]+)\]", tags))))
-    return [case for case in cases if not any(tag.startswith((".", "!")) for tag in case.tags)]
+        case = TestCase(name, tuple(re.findall(r"\[([^\]]+)\]", tags)))
+        if not any(tag.startswith((".", "!")) for tag in case.tags):
+            cases.append((case, _braces(source, found[closed + 1 :])))
+    return cases
+
+
+def _braces(source: str, tokens: list[re.Match[str]]) -> str:
+    """The text from the first `{` of `tokens` to the `}` that closes it."""
+    if not tokens or tokens[0].group(0) != "{":
+        return ""
+    depth = 0
+    for token in tokens:
+        depth += (token.group(0) == "{") - (token.group(0) == "}")
+        if depth == 0:
+            return source[tokens[0].end() : token.start()]
+    return source[tokens[0].end() :]
 
 
 @dataclass

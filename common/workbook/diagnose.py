@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from .findings import Finding
 
-_ELEMENT = re.compile(r"^\s*(.+?) (\d+): got (\S+), want (\S+)\s*$", re.MULTILINE)
+_ELEMENT = re.compile(
+    r"^\s*(.+?) (\d+)(?: \(row \d+, column \d+\))?: got (\S+), want (\S+)\s*$", re.MULTILINE
+)
 _MORE = re.compile(r"^\s*and (\d+) more of (\d+) wrong", re.MULTILINE)
 
 # What a byte pattern of 0xFF, with which outputs are filled, looks like as a number.

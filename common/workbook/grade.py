@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import catch_xml, diagnose, findings, runner
+from . import catch_xml, counters, diagnose, findings, runner
 from .catch_xml import Outcome, TestCase
 from .findings import Finding
 from .project import ROOT, Lesson, WorkbookError, cores
@@ -39,6 +39,7 @@ class CaseResult:
     seconds: float = 0.0
     peak_memory: int = 0
     output: str = ""
+    details: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def values_right(self) -> bool:
@@ -148,10 +149,11 @@ class Grade:
         }
 
 
-def _environment(device: str, build: Path, report: Path) -> dict[str, str]:
+def _environment(device: str, build: Path, report: Path, details: Path) -> dict[str, str]:
     env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "LD_PRELOAD"):
         env.pop(name, None)
+    env["WORKBOOK_DETAILS"] = str(details)
     if device == "emulator":
         # Before the program's own search path, where a toolkit's libcudart might stand.
         older = env.get("LD_LIBRARY_PATH")
@@ -167,16 +169,18 @@ def run_case(
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
         xml, report = Path(scratch) / "report.xml", Path(scratch) / "findings.jsonl"
         command = [str(program), case.spec, "-r", "xml", "-o", str(xml)]
-        env = _environment(device, build, report)
+        details = Path(scratch) / "details"
+        env = _environment(device, build, report, details)
         try:
             ended = runner.run(command, env, ROOT, limits)
         except OSError as error:
             raise WorkbookError(f"cannot run {program}: {error}") from error
         outcome = catch_xml.read_outcome(xml, case)
         found = findings.read_report(report)
+        noted = counters.read_details(details)
     return CaseResult(
         case, outcome, _how_it_ended(ended, outcome, limits), found,
-        ended.seconds, ended.peak_memory, ended.output,
+        ended.seconds, ended.peak_memory, ended.output, noted,
     )  # fmt: skip
 
 

@@ -49,6 +49,13 @@ def _two_sides(out: Console, left: str, right: str, indent: str = _INDENT, style
         out.print(Text(indent + line, style=style))
 
 
+def milliseconds(value: float) -> str:
+    """A time in three digits: `12.3 us`, `0.747 ms`, `21.6 ms`."""
+    if value < 0.1:
+        return f"{value * 1000:.3g} us"
+    return f"{value:.3g} ms"
+
+
 def device_words(device: str) -> str:
     if device == "gpu":
         return "GPU: values · safety and efficiency: on the emulator"

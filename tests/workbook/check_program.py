@@ -20,18 +20,16 @@ Findings that no line names make the test fail, so the list is complete.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from workbook import build as builder
-from workbook import catch_xml, runner, skeletons
+from workbook import catch_xml, programs, runner, skeletons, timing
 from workbook.grade import Grade, grade_program
-from workbook.project import ROOT, Lesson, find_lesson
+from workbook.programs import BuildFailed
+from workbook.project import Lesson, find_lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 DEVICE = os.environ.get("WORKBOOK_TEST_DEVICE", "emulator")
@@ -43,67 +41,9 @@ def the_lesson(name: str) -> Lesson:
     return Lesson(name, FIXTURE) if name.startswith("00_double") else find_lesson(name)
 
 
-class BuildFailed(Exception):
-    """nvcc or the linker refused; carries what they said."""
-
-
 def compiled(lesson: Lesson, source: Path) -> tuple[Path, str]:
-    """`source` built as CMake builds the solution, cached by content; and the compiler's words."""
-    found = builder.compile_command(BUILD, lesson.solution_file, f"solution_{lesson.id}")
-    if not found:
-        raise SystemExit(f"{BUILD}/compile_commands.json does not know {lesson.solution_file}")
-    command, folder = found
-    cache = BUILD / "workbook" / "programs"
-    cache.mkdir(parents=True, exist_ok=True)
-    key = hashlib.sha256("\0".join(command).encode())
-    key.update(source.read_bytes())
-    for header in sorted([*lesson.folder.glob("*.h"), *(ROOT / "common" / "host").glob("*.h")]):
-        key.update(header.read_bytes())
-    link = (BUILD / "tests" / "workbook" / f"link_{lesson.id}.txt").read_text().split("\n")
-    inputs = [path for path in link if path]
-    for path in inputs:
-        stat = Path(path).stat()
-        key.update(f"{path} {stat.st_size} {stat.st_mtime_ns}".encode())
-    program = cache / f"{source.stem}-{key.hexdigest()[:20]}"
-    said = program.with_suffix(".txt")
-    if program.is_file() and said.is_file():
-        return program, said.read_text()
-    output = program.with_suffix(f".{os.getpid()}.o")
-    arguments = []
-    skip = False
-    for word in command:
-        if skip:
-            skip = False
-        elif word in ("-MF", "-MT"):
-            skip = True
-        elif word == "-o":
-            arguments += ["-o", str(output)]
-            skip = True
-        elif word == "-MD":
-            pass
-        elif word == str(lesson.solution_file):
-            arguments.append(str(source))
-        else:
-            arguments.append(word)
-    done = subprocess.run(
-        arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if done.returncode != 0:
-        raise BuildFailed(f"{shlex.join(arguments)}\n{done.stdout}")
-    fresh = program.with_suffix(f".{os.getpid()}")
-    compiler = os.environ.get("CXX", "g++")
-    linked = subprocess.run(
-        [compiler, "-o", str(fresh), str(output), *inputs, "-ldl", "-lpthread"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    output.unlink(missing_ok=True)
-    if linked.returncode != 0:
-        raise BuildFailed(linked.stdout)
-    said.write_text(done.stdout)
-    os.replace(fresh, program)
-    return program, done.stdout
+    """`source` in the place of the lesson's solution, and the compiler's words."""
+    return programs.compiled(BUILD, lesson, source)
 
 
 def graded(lesson: Lesson, program: Path, source: Path | None = None) -> Grade:
@@ -144,10 +84,7 @@ def check_right(lesson: Lesson, program: Path, source: Path | None = None) -> in
 def check_skeleton(lesson: Lesson) -> int:
     """Builds without a warning, raises no finding, runs to the end, fails every task by value."""
     skeleton = skeletons.of_lesson(lesson)
-    source = BUILD / "workbook" / "skeletons" / lesson.id / f"{lesson.slug}.cu"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    if not source.is_file() or source.read_text() != skeleton.text:
-        source.write_text(skeleton.text)
+    source = programs.skeleton_file(BUILD, lesson)
     program, said = compiled(lesson, source)
     grade = graded(lesson, program)
     reasons = []
@@ -258,6 +195,25 @@ def check_variant(lesson: Lesson, source: Path) -> int:
     return check_right(lesson, program, source)
 
 
+def check_workload(lesson: Lesson) -> int:
+    """The workload at its tiny size: right with the solution, wrong with the skeleton."""
+    program = BUILD / "lessons" / f"bench_solution_{lesson.id}"
+    right = timing.run(program, DEVICE, BUILD, tiny=True)
+    reasons = [right.trouble] if right.trouble else []
+    reasons += [f"{work.name}: {work.wrong}" for work in right.workloads if work.wrong]
+    reasons += [f"{work.name}: moves no bytes" for work in right.workloads if work.bytes <= 0]
+    skeleton = programs.skeleton_file(BUILD, lesson)
+    program, _ = programs.compiled(BUILD, lesson, skeleton, programs.BENCH)
+    untouched = timing.run(program, DEVICE, BUILD, tiny=True)
+    for work in untouched.workloads:
+        if not work.wrong:
+            reasons.append(f"{work.name}: verify() accepts what the skeleton computes")
+    if reasons:
+        return fail(None, reasons)
+    print(f"{len(right.workloads)} workloads: right, and wrong with the skeleton")
+    return 0
+
+
 def check_names(lesson: Lesson) -> int:
     """The test cases read from the source are those that the program has."""
     program = BUILD / "lessons" / f"solution_{lesson.id}"
@@ -275,10 +231,13 @@ def check_names(lesson: Lesson) -> int:
 
 
 def main(kind: str, lesson_name: str, stem: str = "") -> int:
-    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, names."""
+    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, workload,
+    names."""
     lesson = the_lesson(lesson_name)
     if kind == "names":
         return check_names(lesson)
+    if kind == "workload":
+        return check_workload(lesson)
     if kind == "solution":
         return check_right(lesson, BUILD / "lessons" / f"solution_{lesson.id}")
     try:

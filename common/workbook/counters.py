@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Which counters a lesson is about: those that its [efficient] cases look at, and their values."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from .catch_xml import TestCase, case_bodies
+from .project import ROOT
+
+_WORDS = {
+    "launches": "kernel launches",
+    "blocks": "blocks launched",
+    "warps": "warps launched",
+    "threads": "threads launched",
+    "device_allocations": "allocations",
+    "device_frees": "frees",
+    "block_barriers": "barriers of a block",
+    "warp_syncs": "warp operations",
+    "branches": "conditional branches",
+    "host_to_device_bytes": "bytes, host to device",
+    "device_to_host_bytes": "bytes, device to host",
+    "device_to_device_bytes": "bytes copied on the device",
+}
+
+
+@functools.cache
+def fields() -> tuple[str, ...]:
+    """The emulator's counters by name."""
+    text = (ROOT / "common" / "emulator" / "counter_fields.def").read_text(encoding="utf-8")
+    return tuple(re.findall(r"^COUNTER\((\w+)\)", text, re.MULTILINE))
+
+
+def words(field: str) -> str:
+    """A counter's name for people: `global_load_sectors` is `global load sectors`."""
+    return _WORDS.get(field, field.replace("_", " "))
+
+
+def looked_at(test_file: Path) -> dict[str, list[str]]:
+    """For each [efficient] case the counters that its body names, in order.
+
+    A case that names none itself (its checks stand in a function) has those of the whole file.
+    """
+    text = test_file.read_text(encoding="utf-8")
+    known = set(fields())
+
+    def named(part: str) -> list[str]:
+        found = re.findall(r"(?:->|\.)\s*(\w+)", part)
+        return list(dict.fromkeys(name for name in found if name in known))
+
+    everywhere = named(text)
+    columns = {}
+    for case, body in case_bodies(text):
+        if case.efficient:
+            columns[case.name] = named(body) or everywhere
+    return columns
+
+
+def measured(details: list[dict[str, Any]]) -> dict[str, int]:
+    """The sum of all measurements (wb::count) of one test case; empty when there was none."""
+    total: dict[str, int] = {}
+    for entry in details:
+        for name, value in (entry.get("count") or {}).items():
+            total[name] = total.get(name, 0) + int(value)
+    return total
+
+
+def read_details(path: Path) -> list[dict[str, Any]]:
+    """The side file of one test case (tests/support/details.h). A damaged rest is left out.
+
+    Arrays come with their bytes under `raw`.
+    """
+    try:
+        data = path.read_bytes()[: 64 << 20]
+    except OSError:
+        return []
+    entries, at = [], 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        if end < 0:
+            break
+        try:
+            entry = json.loads(data[at:end])
+        except ValueError:
+            break
+        if not isinstance(entry, dict):
+            break
+        at = end + 1
+        array = entry.get("array")
+        if isinstance(array, dict):
+            size = array.get("bytes")
+            if not isinstance(size, int) or size < 0 or at + size > len(data):
+                break
+            entry["raw"] = data[at : at + size]
+            at += size + 1
+        entries.append(entry)
+    return entries
+
+
+def of_case(case: TestCase, columns: dict[str, list[str]]) -> list[str]:
+    """The counters of one case."""
+    return columns.get(case.name, [])

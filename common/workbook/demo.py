@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""For a class: a lesson's ladder side by side, or a named wrong answer as the student sees it."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from . import build as builder
+from . import catch_xml, counters, grade, programs, screen, timing
+from .project import PASSED, USAGE, Lesson, WorkbookError, cores, relative
+
+
+@dataclass
+class Rung:
+    """One program of the ladder, what it is, and what came of it."""
+
+    name: str
+    text: str
+    source: Path
+    grade: grade.Grade | None = None
+    timing: timing.Timing | None = None
+    # (test case, counter) -> value
+    values: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+def ladder(lesson: Lesson, build: Path) -> list[Rung]:
+    """The variants from the first to the last and the solution; the skeleton where none exist."""
+    folder = lesson.solution_folder / "variants"
+    rungs = [
+        Rung(re.sub(r"^\d+_", "", path.stem).replace("_", " "), programs.summary(path), path)
+        for path in sorted(folder.glob("*.cu"))
+    ]
+    if not rungs:
+        text = "The file as you find it: nothing filled in."
+        rungs = [Rung("skeleton", text, programs.skeleton_file(build, lesson))]
+    rungs.append(Rung("solution", "The solution in solutions/.", lesson.solution_file))
+    return rungs
+
+
+def climb(lesson: Lesson, build: Path) -> list[Rung]:
+    """Builds and grades every rung on the emulator; compiles several at a time."""
+    built = builder.build(build, [f"solution_{lesson.id}"])
+    if not built.ok:
+        print(builder.first_failure(built.text))
+        raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
+    rungs = ladder(lesson, build)
+    columns = counters.looked_at(lesson.test_file)
+
+    def program_of(rung: Rung) -> Path:
+        try:
+            return programs.compiled(build, lesson, rung.source)[0]
+        except programs.BuildFailed as error:
+            raise WorkbookError(f"{relative(rung.source)} does not build:\n{error}") from error
+
+    with ThreadPoolExecutor(max_workers=cores()) as pool:
+        made = list(pool.map(program_of, rungs))
+    for rung, program in zip(rungs, made, strict=True):
+        # One after the other: grading ends every process that a program may have left behind.
+        rung.grade = grade.grade_program(lesson, program, "emulator", build)
+        for result in rung.grade.counted:
+            measured = counters.measured(result.details)
+            for name in columns.get(result.case.name, []):
+                if name in measured:
+                    rung.values[result.case.name, name] = measured[name]
+    return rungs
+
+
+def time_rungs(lesson: Lesson, rungs: list[Rung], build: Path) -> None:
+    """Times every rung on this machine's card, one after the other."""
+    built = builder.build(build, [f"bench_solution_{lesson.id}"])
+    if not built.ok:
+        print(builder.first_failure(built.text))
+        raise WorkbookError(f"the workload of lesson {lesson.number} did not build (see above)")
+    for rung in rungs:
+        try:
+            program, _ = programs.compiled(build, lesson, rung.source, programs.BENCH)
+        except programs.BuildFailed as error:
+            rung.timing = timing.Timing(trouble=f"does not build: {error}")
+            continue
+        rung.timing = timing.run(program, "gpu", build)
+
+
+def rows_of_counters(
+    rungs: list[Rung], cases: list[catch_xml.TestCase], columns: dict[str, list[str]]
+) -> list[tuple[catch_xml.TestCase, list[tuple[str, list[int | None]]]]]:
+    """For each [efficient] case its counters, each with one value a rung; only measured ones."""
+    rows = []
+    for case in cases:
+        lines = []
+        for name in columns.get(case.name, []):
+            values = [rung.values.get((case.name, name)) for rung in rungs]
+            if any(value is not None for value in values):
+                lines.append((name, values))
+        if lines:
+            rows.append((case, lines))
+    return rows
+
+
+def _short(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}" if value < 10**8 else f"{value:.3g}"
+
+
+def _heading(rungs: list[Rung]) -> list[str]:
+    return [str(at) if rung.name != "solution" else "sol." for at, rung in enumerate(rungs, 1)]
+
+
+def show(lesson: Lesson, rungs: list[Rung]) -> None:
+    """The tables: what the rungs are, and what they cost."""
+    out = screen.console()
+    out.print(Text(f"Lesson {lesson.number} · {lesson.title}: from rung to rung", "bold"))
+    names = _heading(rungs)
+    width = max(len(rung.name) for rung in rungs)
+    out.print(Text(f"{'':7}{'':{width}}  values  safe  on target", "bold"))
+    for at, rung in enumerate(rungs):
+        result = rung.grade
+        assert result is not None
+        met = sum(r.values_right for r in result.counted) if result.correct else 0
+        marks = Text.assemble(
+            f"{names[at]:>5}  ", (f"{rung.name:{width}}", "bold"), "     ", _mark(result.correct),
+            "      ", _mark(result.safe), f"    {met} of {len(result.counted)}",
+        )  # fmt: skip
+        out.print(marks)
+        for line in _wrap(rung.text[:1].upper() + rung.text[1:], out.width - 9):
+            out.print(Text(" " * 7 + line, "dim"))
+    _show_counters(lesson, rungs, names, out)
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width) if text else []
+
+
+def _mark(value: bool) -> Text:
+    return Text("✓", "green") if value else Text("✗", "red")
+
+
+def _show_counters(
+    lesson: Lesson, rungs: list[Rung], names: list[str], out: screen.Console
+) -> None:
+    solution = rungs[-1].grade
+    assert solution is not None
+    cases = [result.case for result in solution.counted]
+    rows = rows_of_counters(rungs, cases, counters.looked_at(lesson.test_file))
+    if not rows:
+        return
+    out.print()
+    out.print(Text("What each rung asked of the device (counted on the emulator)", "bold"))
+    longest = max(len(counters.words(name)) for _, lines in rows for name, _ in lines)
+    for case, lines in rows:
+        right = [_case_right(rung, case) for rung in rungs]
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=True)
+        table.add_column("", min_width=longest)
+        for at, name in enumerate(names):
+            mark = {True: " ✓", False: " ✗", None: ""}[right[at]]
+            table.add_column(Text(name + mark), justify="right", min_width=9)
+        same = []
+        for name, values in lines:
+            if len({*values}) == 1:
+                same.append(f"{counters.words(name)} {_short(values[0])}")
+            else:
+                table.add_row(counters.words(name), *[_short(value) for value in values])
+        for line in _wrap(case.title, out.width - 2):
+            out.print(Text(line, "cyan"))
+        if table.row_count or len({*right}) > 1:
+            out.print(table)
+        if same:
+            for line in _wrap("the same in all: " + ", ".join(same), out.width):
+                out.print(Text(line, "dim"))
+
+
+def _case_right(rung: Rung, case: catch_xml.TestCase) -> bool | None:
+    for result in rung.grade.counted if rung.grade else []:
+        if result.case.name == case.name:
+            return result.values_right
+    return None
+
+
+def show_times(rungs: list[Rung]) -> None:
+    """Times and shares of the copy bandwidth, a table for each workload."""
+    out = screen.console()
+    timed = [rung.timing for rung in rungs if rung.timing]
+    ceiling = max((t.ceiling for t in timed), default=0.0)
+    device = next((t.device for t in timed if t.device), "GPU")
+    names = list(dict.fromkeys(work.name for t in timed for work in t.workloads))
+    out.print()
+    out.print(Text(f"Times on {device}, which copies at {ceiling:.0f} GB/s", "bold"))
+    for name in names:
+        out.print(Text(name, "cyan"))
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for at, column in enumerate(("", "rung", "values", "median", "spread", "GB/s", "of copy")):
+            table.add_column(column, justify="left" if at in (1, 4) else "right")
+        for heading, rung in zip(_heading(rungs), rungs, strict=True):
+            work = next((w for w in rung.timing.workloads if w.name == name), None)  # type: ignore
+            if work is None:
+                table.add_row(heading, rung.name, (rung.timing and rung.timing.trouble) or "–")
+                continue
+            rate = work.gigabytes_per_second
+            table.add_row(
+                heading,
+                rung.name,
+                _mark(not work.wrong),
+                screen.milliseconds(work.median),
+                f"{screen.milliseconds(work.fastest)} to {screen.milliseconds(work.slowest)}",
+                f"{rate:.0f}",
+                f"{rate / ceiling:.0%}" if ceiling else "–",
+            )
+        out.print(table)
+    for rung in rungs:
+        if rung.timing and rung.timing.trouble:
+            out.print(Text(f"{rung.name}: {rung.timing.trouble}", "red"))
+
+
+def draw(lesson: Lesson, rungs: list[Rung], folder: Path) -> list[Path]:
+    """The figure of the counters that differ between rungs, and of the times where measured."""
+    from . import demo_figure
+
+    solution = rungs[-1].grade
+    assert solution is not None
+    cases = [result.case for result in solution.counted]
+    rows = rows_of_counters(rungs, cases, counters.looked_at(lesson.test_file))
+    return demo_figure.draw(lesson, rungs, rows, folder)
+
+
+def run(lesson: Lesson, with_gpu: bool) -> int:
+    """`make demo-NN`: table and figure."""
+    build = builder.prepare("emulator")
+    rungs = climb(lesson, build)
+    show(lesson, rungs)
+    if with_gpu and programs.has_workload(lesson):
+        time_rungs(lesson, rungs, builder.prepare("gpu"))
+        show_times(rungs)
+    folder = Path(os.environ.get("OUT") or build / "demo")
+    files = draw(lesson, rungs, folder)
+    if files:
+        print("\nfigure: " + ", ".join(relative(path) for path in files))
+    return PASSED
+
+
+def run_mutant(lesson: Lesson, name: str) -> int:
+    """`make demo-NN MUTANT=name`: exactly the screen of a student whose file this is."""
+    build = builder.prepare("emulator")
+    folder = lesson.solution_folder / "mutants"
+    known = {path.stem: path for path in sorted(folder.glob("*.cu"))}
+    if name not in known:
+        listed = "\n".join(f"    {stem:28} {programs.summary(p)}" for stem, p in known.items())
+        raise WorkbookError(
+            f"lesson {lesson.number} has no wrong answer called {name}; it has\n{listed}",
+            f"make demo-{lesson.number} MUTANT={next(iter(known), 'name')}",
+            USAGE,
+        )
+    built = builder.build(build, [f"solution_{lesson.id}"])
+    if not built.ok:
+        print(builder.first_failure(built.text))
+        raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
+    result, source = grade_as_student(build, lesson, known[name])
+    print(f"{relative(known[name])}: {programs.summary(known[name])}")
+    print(f"The student's screen (the file is {relative(source)}):\n")
+    screen.show_grade(result)
+    return PASSED
+
+
+def grade_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[grade.Grade, Path]:
+    """A mutant's grade under the student's file name and without its announcement."""
+    source = build / "demo" / f"{lesson.id}-{mutant.stem}" / f"{lesson.slug}.cu"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    text = programs.without_announcement(mutant.read_text(encoding="utf-8"))
+    if not source.is_file() or source.read_text(encoding="utf-8") != text:
+        source.write_text(text, encoding="utf-8")
+    try:
+        program, said = programs.compiled(build, lesson, source)
+    except programs.BuildFailed as error:
+        made = grade.Grade(lesson, "emulator", build_stage="compile")
+        made.build_error = builder.tidy(str(error).partition("\n")[2]).strip()
+        return made, source
+    result = grade.grade_program(lesson, program, "emulator", build)
+    result.compiler_warnings = "\n".join(builder.warnings_about(said, source))
+    return result, source

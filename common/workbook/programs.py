@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Builds a .cu file in the place of a lesson's solution: variants, mutants, skeletons.
+
+The object is kept by content, so that a file is compiled once, whatever it is linked with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+from . import build as builder
+from . import skeletons
+from .project import ROOT, Lesson, WorkbookError
+
+TEST, BENCH = "link", "link_bench"  # what a file is linked with
+
+
+class BuildFailed(Exception):
+    """nvcc or the linker refused; carries what they said."""
+
+
+def _key(*parts: bytes) -> str:
+    key = hashlib.sha256()
+    for part in parts:
+        key.update(len(part).to_bytes(8, "little") + part)
+    return key.hexdigest()[:20]
+
+
+def has_workload(lesson: Lesson) -> bool:
+    """Whether the lesson can be timed."""
+    return (lesson.test_file.parent / f"workload_{lesson.id}.cpp").is_file()
+
+
+def _object(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
+    """The object of `source`, compiled as CMake compiles the solution; the compiler's words."""
+    found = builder.compile_command(build, lesson.solution_file, f"solution_{lesson.id}")
+    if not found:
+        raise WorkbookError(f"{build}/compile_commands.json does not know {lesson.solution_file}")
+    command, folder = found
+    headers = sorted([*lesson.folder.glob("*.h"), *(ROOT / "common" / "host").glob("*.h")])
+    texts = [header.read_bytes() for header in headers]
+    # The path is part of the object: messages name the file by it.
+    key = _key("\0".join(command).encode(), str(source).encode(), source.read_bytes(), *texts)
+    cache = build / "workbook" / "programs"
+    cache.mkdir(parents=True, exist_ok=True)
+    made = cache / f"{source.stem}-{key}.o"
+    said = made.with_suffix(".txt")
+    if made.is_file() and said.is_file():
+        return made, said.read_text()
+    fresh = made.with_suffix(f".{os.getpid()}.o")
+    arguments, skip = [], False
+    for word in command:
+        if skip:
+            skip = False
+        elif word in ("-MF", "-MT"):
+            skip = True
+        elif word == "-o":
+            arguments += ["-o", str(fresh)]
+            skip = True
+        elif word == "-MD":
+            pass
+        elif word == str(lesson.solution_file):
+            arguments.append(str(source))
+        else:
+            arguments.append(word)
+    done = subprocess.run(
+        arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode != 0:
+        fresh.unlink(missing_ok=True)
+        raise BuildFailed(f"{shlex.join(arguments)}\n{done.stdout}")
+    said.write_text(done.stdout)
+    os.replace(fresh, made)
+    return made, done.stdout
+
+
+def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tuple[Path, str]:
+    """The program of `source` with the lesson's test (or its workload), and what was said."""
+    made, said = _object(build, lesson, source)
+    linked_with = build / "lessons" / f"{kind}_{lesson.id}.txt"
+    inputs = [path for path in linked_with.read_text().split("\n") if path]
+    stamps = [Path(path).stat() for path in inputs]
+    key = _key(made.name.encode(), repr([(s.st_size, s.st_mtime_ns) for s in stamps]).encode())
+    program = made.with_name(f"{source.stem}-{key}")
+    if program.is_file():
+        return program, said
+    fresh = program.with_suffix(f".{os.getpid()}")
+    compiler = os.environ.get("CXX", "g++")
+    linked = subprocess.run(
+        [compiler, "-o", str(fresh), str(made), *inputs, "-ldl", "-lpthread"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if linked.returncode != 0:
+        raise BuildFailed(linked.stdout)
+    os.replace(fresh, program)
+    return program, said
+
+
+def skeleton_file(build: Path, lesson: Lesson) -> Path:
+    """The lesson's skeleton, generated into the build folder."""
+    text = skeletons.of_lesson(lesson).text
+    source = build / "workbook" / "skeletons" / lesson.id / f"{lesson.slug}.cu"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    if not source.is_file() or source.read_text(encoding="utf-8") != text:
+        source.write_text(text, encoding="utf-8")
+    return source
+
+
+def summary(source: Path) -> str:
+    """The sentence after `// Variant:`, `// Mutant:` or `// Unusual:`, or the first comment's."""
+    text = source.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if match := re.match(r"// (?:Variant|Mutant|Unusual): *(.*)", line):
+            words = [match.group(1)]
+            for more in lines[at + 1 :]:
+                if not re.match(r"// (?!verdict:|limit:|SPDX)\S", more):
+                    break
+                words.append(more[3:])
+            return " ".join(words).strip()
+    return ""
+
+
+def without_announcement(text: str) -> str:
+    """A mutant's text as the student would have written it; the lines keep their numbers."""
+    kept = []
+    announcing = False
+    for line in text.splitlines():
+        if re.match(r"// (?:Mutant|Variant|Unusual|verdict|limit):", line):
+            announcing = not line.startswith(("// verdict", "// limit"))
+            kept.append("")
+        elif announcing and line.startswith("// ") and "SPDX" not in line:
+            kept.append("")
+        else:
+            announcing = False
+            kept.append(re.sub(r" *// <- here.*", "", line))
+    return "\n".join(kept) + "\n"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Runs a program built from tests/support/bench_main.cpp and reads what it measured."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import runner
+from .project import ROOT
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One workload: times in milliseconds, 0 where no clock ran; `wrong` is '' when it is right."""
+
+    name: str
+    elements: int
+    bytes: float
+    operations: float
+    wrong: str
+    median: float = 0.0
+    fastest: float = 0.0
+    slowest: float = 0.0
+    runs: int = 0
+
+    @property
+    def gigabytes_per_second(self) -> float:
+        return self.bytes / self.median * 1e-6 if self.median else 0.0
+
+
+@dataclass
+class Timing:
+    """All workloads of one program. `ceiling` is the card's copy bandwidth in GB/s, or 0."""
+
+    device: str = ""
+    ceiling: float = 0.0
+    workloads: list[Timed] = field(default_factory=list)
+    trouble: str = ""
+
+    @property
+    def right(self) -> bool:
+        return not self.trouble and all(not work.wrong for work in self.workloads)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "workloads": [vars(work) for work in self.workloads]}
+
+
+def run(program: Path, device: str, build: Path, tiny: bool = False) -> Timing:
+    """Runs every workload of `program`; with `tiny` for the values alone, without a clock."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
+    if device == "emulator":
+        older = env.get("LD_LIBRARY_PATH")
+        env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
+    limits = runner.Limits(seconds=60 if tiny else 300, memory=(2 if tiny else 48) << 30)
+    ended = runner.run([str(program), *(["--tiny"] if tiny else [])], env, ROOT, limits)
+    timing = Timing()
+    for line in ended.output.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(entry, dict):
+            continue
+        if copy := entry.get("copy"):
+            timing.device = str(copy.get("device", ""))
+            timing.ceiling = float(copy.get("gigabytes_per_second", 0))
+        if work := entry.get("workload"):
+            timing.workloads.append(
+                Timed(
+                    str(work.get("name", "")), int(work.get("elements", 0)),
+                    float(work.get("bytes", 0)), float(work.get("operations", 0)),
+                    str(work.get("wrong", "")), float(work.get("median_ms", 0)),
+                    float(work.get("fastest_ms", 0)), float(work.get("slowest_ms", 0)),
+                    int(work.get("runs", 0)),
+                )
+            )  # fmt: skip
+    if ended.how or ended.code not in (0, 1):
+        words = {"time": "did not finish", "memory": "used too much memory"}.get(ended.how)
+        words = words or ended.signal_name or f"ended with code {ended.code}"
+        last = ended.output.strip().splitlines()[-1:]
+        timing.trouble = words + (f": {last[0]}" if last and not last[0].startswith("{") else "")
+    elif not timing.workloads:
+        timing.trouble = "printed no result"
+    return timing

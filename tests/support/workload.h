@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The contract between a lesson and whoever times it: tests/lessons/workload_NN_slug.cpp registers
+// what is run for a clock. The program bench_main.cpp runs it, once for each linked .cu file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace wb {
+
+// One timed piece of work on `n` elements. The constructor allocates and fills with seeded random
+// data, so that everything here is ready for run().
+class Workload {
+public:
+    virtual ~Workload() = default;
+    // Restores what run() destroys; not timed. Called before every run().
+    virtual void prepare() {}
+    // What the clock measures, in the default stream: calls of the student's functions and nothing
+    // else. May be called again and again, and gives the same result each time.
+    virtual void run() = 0;
+    // After the last run: "" when its results are right, else what is wrong. Compares everything.
+    virtual std::string verify() = 0;
+    // The least bytes that run() must move to and from device memory; the share of the card's copy
+    // bandwidth is computed from it.
+    virtual double bytes() const = 0;
+    // Useful arithmetic operations of run(), for work that memory does not limit; 0: not told.
+    virtual double operations() const { return 0; }
+};
+
+struct RegisteredWorkload {
+    std::string name;      // in words: "adds two vectors"
+    size_t elements;       // on a card; halved while the card's memory is too small
+    size_t tiny_elements;  // on the emulator, where only the values count; odd sizes are best
+    std::function<std::unique_ptr<Workload>(size_t)> make;
+};
+
+inline std::vector<RegisteredWorkload>& workloads() {
+    static std::vector<RegisteredWorkload> all;
+    return all;
+}
+
+template <class Type>
+struct RegisterWorkload {
+    RegisterWorkload(std::string name, size_t elements, size_t tiny_elements) {
+        workloads().push_back({std::move(name), elements, tiny_elements, [](size_t n) {
+                                   return std::unique_ptr<Workload>(std::make_unique<Type>(n));
+                               }});
+    }
+};
+
+}  // namespace wb
+
+// WORKLOAD(AddVectors, "adds two vectors", 1 << 28, 1001); at namespace scope, after the class,
+// whose constructor takes the number of elements.
+#define WORKLOAD(Type, name, elements, tiny_elements)                                              \
+    const ::wb::RegisterWorkload<Type> registered_##Type(name, elements, tiny_elements)
