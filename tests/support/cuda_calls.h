@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// Stands between a lesson's program and the CUDA runtime: keeps a list of the calls made, lets a
+// chosen one fail, and can pretend another card or another clock. Works the same with the emulator
+// and with NVIDIA's library, because the program's own definitions come before those of a shared
+// library (ld.so(8), symbol lookup). It *defines* the runtime's functions: include it in one file.
+//
+// Nothing is watched unless a wb::CallWatch is alive; the test's own buffers call the runtime too,
+// so make them outside.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+namespace wb {
+
+// One call of the runtime. `stream` is the stream it names (null: the default one), `event` the
+// event it names.
+struct CudaCall {
+    std::string name;
+    cudaStream_t stream = nullptr;
+    cudaEvent_t event = nullptr;
+};
+
+// A clock that only moves when the test says so, for programs that measure with CUDA events.
+struct EventClock {
+    double now_ms = 0;
+    struct Stamp {
+        double ms = 0;
+        cudaStream_t stream = nullptr;
+        bool waited = false;  // the host has waited for this event since it was recorded
+    };
+    std::map<cudaEvent_t, Stamp> stamps;
+};
+
+// Watches the runtime while it lives. Only one at a time.
+class CallWatch {
+public:
+    CallWatch() { current() = this; }
+    ~CallWatch() { current() = nullptr; }
+    CallWatch(const CallWatch&) = delete;
+    CallWatch& operator=(const CallWatch&) = delete;
+
+    // What happened so far.
+    std::vector<CudaCall> calls;
+    size_t count(const std::string& name) const {
+        size_t found = 0;
+        for (const CudaCall& call : calls) found += call.name == name;
+        return found;
+    }
+    bool launched = false;  // a kernel was launched and not refused
+
+    // The call with this number (from 0) fails, without doing anything; a launch that fails
+    // leaves its error for cudaGetLastError, as the runtime does.
+    std::optional<size_t> fail_call;
+    // The n-th call of this name (from 0) fails.
+    std::string fail_name;
+    size_t fail_nth = 0;
+    // Each launch is refused.
+    bool refuse_launches = false;
+    cudaError_t error = cudaErrorInvalidConfiguration;
+    // A launched kernel fails while it runs: what waits for it reports the error, from then on.
+    bool fault_in_kernel = false;
+    cudaError_t fault = cudaErrorIllegalAddress;
+
+    // The card that the program is told about: device `card_index` of `card_index` + 1.
+    std::optional<cudaDeviceProp> card;
+    int card_index = 0;
+
+    // Events take their time from here when set.
+    EventClock* clock = nullptr;
+
+    static CallWatch*& current() {
+        static CallWatch* watch = nullptr;
+        return watch;
+    }
+
+    // The error that this call ends with, or nothing when it may go on to the runtime.
+    std::optional<cudaError_t> enter(const char* name, cudaStream_t stream, cudaEvent_t event,
+                                     bool is_launch, bool waits) {
+        const size_t number = calls.size(), nth = count(name);
+        calls.push_back({name, stream, event});
+        if (fail_call == number || (!fail_name.empty() && fail_name == name && fail_nth == nth) ||
+            (is_launch && refuse_launches)) {
+            pending_ = error;
+            return error;
+        }
+        const std::string called = name;
+        if (pending_ && (called == "cudaGetLastError" || called == "cudaPeekAtLastError")) {
+            const cudaError_t last = *pending_;
+            if (called == "cudaGetLastError") pending_.reset();
+            return last;
+        }
+        if (fault_in_kernel && launched && waits) return fault;
+        if (is_launch) {
+            launched = true;
+            if (fault_in_kernel) return cudaSuccess;
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::optional<cudaError_t> pending_;
+};
+
+namespace calls_detail {
+
+template <class F>
+F* real(const char* name, F*) {
+    return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+
+inline std::optional<cudaError_t> enter(const char* name, cudaStream_t stream = nullptr,
+                                        cudaEvent_t event = nullptr, bool is_launch = false,
+                                        bool waits = false) {
+    CallWatch* watch = CallWatch::current();
+    return watch ? watch->enter(name, stream, event, is_launch, waits) : std::nullopt;
+}
+
+inline EventClock* clock() {
+    return CallWatch::current() ? CallWatch::current()->clock : nullptr;
+}
+
+inline void waited_for_all() {
+    if (EventClock* fake = clock())
+        for (auto& [event, stamp] : fake->stamps) stamp.waited = true;
+}
+
+}  // namespace calls_detail
+}  // namespace wb
+
+// A jump instead of a call at the end: the emulator then blames the caller's line, not this file.
+#define WB_RUNTIME extern "C" __attribute__((optimize("O2"))) cudaError_t
+#define WB_ENTER(...)                                                                              \
+    if (const auto result = wb::calls_detail::enter(__VA_ARGS__)) return *result
+#define WB_REAL(name) wb::calls_detail::real(#name, static_cast<Function*>(nullptr))
+
+// A function without anything special: name, parameters in brackets, arguments in brackets.
+#define WB_PLAIN(name, parameters, arguments)                                                      \
+    WB_RUNTIME name parameters {                                                                   \
+        using Function = cudaError_t parameters;                                                   \
+        WB_ENTER(#name);                                                                           \
+        return WB_REAL(name) arguments;                                                            \
+    }
+#define WB_ON_STREAM(name, parameters, arguments, stream)                                          \
+    WB_RUNTIME name parameters {                                                                   \
+        using Function = cudaError_t parameters;                                                   \
+        WB_ENTER(#name, stream);                                                                   \
+        return WB_REAL(name) arguments;                                                            \
+    }
+// Waits until the device has done what it was told before.
+#define WB_WAITS(name, parameters, arguments, stream)                                              \
+    WB_RUNTIME name parameters {                                                                   \
+        using Function = cudaError_t parameters;                                                   \
+        WB_ENTER(#name, stream, nullptr, false, true);                                             \
+        wb::calls_detail::waited_for_all();                                                        \
+        return WB_REAL(name) arguments;                                                            \
+    }
+#define WB_LAUNCH(name, parameters, arguments, stream)                                             \
+    WB_RUNTIME name parameters {                                                                   \
+        using Function = cudaError_t parameters;                                                   \
+        WB_ENTER(#name, stream, nullptr, true);                                                    \
+        return WB_REAL(name) arguments;                                                            \
+    }
+
+WB_PLAIN(cudaMalloc, (void** data, size_t bytes), (data, bytes))
+WB_PLAIN(cudaMallocHost, (void** data, size_t bytes), (data, bytes))
+WB_PLAIN(cudaHostAlloc, (void** data, size_t bytes, unsigned flags), (data, bytes, flags))
+WB_PLAIN(cudaMallocManaged, (void** data, size_t bytes, unsigned flags), (data, bytes, flags))
+WB_PLAIN(cudaFreeHost, (void* data), (data))
+WB_ON_STREAM(cudaMallocAsync, (void** data, size_t bytes, cudaStream_t stream),
+             (data, bytes, stream), stream)
+WB_ON_STREAM(cudaFreeAsync, (void* data, cudaStream_t stream), (data, stream), stream)
+WB_WAITS(cudaFree, (void* data), (data), nullptr)
+WB_WAITS(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
+         (to, from, bytes, kind), nullptr)
+WB_ON_STREAM(cudaMemcpyAsync,
+             (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+             (to, from, bytes, kind, stream), stream)
+WB_PLAIN(cudaMemset, (void* data, int value, size_t bytes), (data, value, bytes))
+WB_ON_STREAM(cudaMemsetAsync, (void* data, int value, size_t bytes, cudaStream_t stream),
+             (data, value, bytes, stream), stream)
+WB_WAITS(cudaDeviceSynchronize, (), (), nullptr)
+WB_WAITS(cudaStreamSynchronize, (cudaStream_t stream), (stream), stream)
+WB_PLAIN(cudaStreamQuery, (cudaStream_t stream), (stream))
+WB_PLAIN(cudaStreamCreate, (cudaStream_t * stream), (stream))
+WB_PLAIN(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))
+WB_ON_STREAM(cudaStreamDestroy, (cudaStream_t stream), (stream), stream)
+WB_ON_STREAM(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+             (stream, event, flags), stream)
+WB_PLAIN(cudaGetLastError, (), ())
+WB_PLAIN(cudaPeekAtLastError, (), ())
+WB_PLAIN(cudaSetDevice, (int device), (device))
+WB_PLAIN(cudaMemGetInfo, (size_t * free, size_t* total), (free, total))
+WB_PLAIN(cudaRuntimeGetVersion, (int* version), (version))
+WB_PLAIN(cudaDriverGetVersion, (int* version), (version))
+WB_PLAIN(cudaEventCreate, (cudaEvent_t * event), (event))
+WB_PLAIN(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))
+WB_PLAIN(cudaEventQuery, (cudaEvent_t event), (event))
+WB_LAUNCH(cudaLaunchKernel,
+          (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+           cudaStream_t stream),
+          (kernel, grid, block, arguments, shared, stream), stream)
+WB_LAUNCH(__cudaLaunchKernel,  // what <<<>>> calls since CUDA 13
+          (cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+           cudaStream_t stream),
+          (kernel, grid, block, arguments, shared, stream), stream)
+WB_LAUNCH(cudaLaunchKernelExC,
+          (const cudaLaunchConfig_t* config, const void* kernel, void** arguments),
+          (config, kernel, arguments), config->stream)
+
+WB_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    using Function = cudaError_t(cudaEvent_t, cudaStream_t);
+    WB_ENTER("cudaEventRecord", stream, event);
+    if (wb::EventClock* clock = wb::calls_detail::clock())
+        clock->stamps[event] = {clock->now_ms, stream, false};
+    return WB_REAL(cudaEventRecord)(event, stream);
+}
+
+WB_RUNTIME cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    using Function = cudaError_t(cudaEvent_t, cudaStream_t, unsigned);
+    WB_ENTER("cudaEventRecord", stream, event);
+    if (wb::EventClock* clock = wb::calls_detail::clock())
+        clock->stamps[event] = {clock->now_ms, stream, false};
+    return WB_REAL(cudaEventRecordWithFlags)(event, stream, flags);
+}
+
+WB_RUNTIME cudaEventSynchronize(cudaEvent_t event) {
+    using Function = cudaError_t(cudaEvent_t);
+    WB_ENTER("cudaEventSynchronize", nullptr, event, false, true);
+    // Waiting for an event waits for all that lies in its stream in front of it.
+    if (wb::EventClock* clock = wb::calls_detail::clock()) {
+        const auto upto = clock->stamps.find(event);
+        if (upto != clock->stamps.end())
+            for (auto& [other, stamp] : clock->stamps)
+                if (other == event ||
+                    (stamp.stream == upto->second.stream && stamp.ms <= upto->second.ms))
+                    stamp.waited = true;
+    }
+    return WB_REAL(cudaEventSynchronize)(event);
+}
+
+WB_RUNTIME cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
+    using Function = cudaError_t(float*, cudaEvent_t, cudaEvent_t);
+    WB_ENTER("cudaEventElapsedTime", nullptr, stop);
+    if (wb::EventClock* clock = wb::calls_detail::clock()) {
+        const auto from = clock->stamps.find(start), to = clock->stamps.find(stop);
+        if (from == clock->stamps.end() || to == clock->stamps.end())
+            return cudaErrorInvalidResourceHandle;
+        if (!from->second.waited || !to->second.waited) return cudaErrorNotReady;
+        *ms = float(to->second.ms - from->second.ms);
+        return cudaSuccess;
+    }
+    return WB_REAL(cudaEventElapsedTime)(ms, start, stop);
+}
+
+WB_RUNTIME cudaEventDestroy(cudaEvent_t event) {
+    using Function = cudaError_t(cudaEvent_t);
+    WB_ENTER("cudaEventDestroy", nullptr, event);
+    if (wb::EventClock* clock = wb::calls_detail::clock()) clock->stamps.erase(event);
+    return WB_REAL(cudaEventDestroy)(event);
+}
+
+WB_RUNTIME cudaGetDevice(int* device) {
+    using Function = cudaError_t(int*);
+    WB_ENTER("cudaGetDevice");
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (!watch || !watch->card) return WB_REAL(cudaGetDevice)(device);
+    *device = watch->card_index;
+    return cudaSuccess;
+}
+
+WB_RUNTIME cudaGetDeviceCount(int* count) {
+    using Function = cudaError_t(int*);
+    WB_ENTER("cudaGetDeviceCount");
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (!watch || !watch->card) return WB_REAL(cudaGetDeviceCount)(count);
+    *count = watch->card_index + 1;
+    return cudaSuccess;
+}
+
+WB_RUNTIME cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+    using Function = cudaError_t(cudaDeviceProp*, int);
+    WB_ENTER("cudaGetDeviceProperties");
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (!watch || !watch->card || device != watch->card_index)
+        return WB_REAL(cudaGetDeviceProperties)(properties, device);
+    *properties = *watch->card;
+    return cudaSuccess;
+}
+
+WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    using Function = cudaError_t(int*, cudaDeviceAttr, int);
+    WB_ENTER("cudaDeviceGetAttribute");
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (watch && watch->card && device == watch->card_index) {
+        const cudaDeviceProp& card = *watch->card;
+        const std::map<cudaDeviceAttr, int> known{
+            {cudaDevAttrMultiProcessorCount, card.multiProcessorCount},
+            {cudaDevAttrWarpSize, card.warpSize},
+            {cudaDevAttrMaxThreadsPerBlock, card.maxThreadsPerBlock},
+            {cudaDevAttrMaxSharedMemoryPerBlock, int(card.sharedMemPerBlock)},
+            {cudaDevAttrComputeCapabilityMajor, card.major},
+            {cudaDevAttrComputeCapabilityMinor, card.minor}};
+        if (const auto found = known.find(attribute); found != known.end()) {
+            *value = found->second;
+            return cudaSuccess;
+        }
+    }
+    return WB_REAL(cudaDeviceGetAttribute)(value, attribute, device);
+}
+
+#undef WB_RUNTIME
+#undef WB_ENTER
+#undef WB_REAL
+#undef WB_PLAIN
+#undef WB_ON_STREAM
+#undef WB_WAITS
+#undef WB_LAUNCH
