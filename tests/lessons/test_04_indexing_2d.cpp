@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Lesson 04: every element is found in its row, the padding between the rows stays as it was, and a
+// warp walks along a row.
+//
+// Tolerance: none for the increment, one correctly rounded addition. For the root of a sum of two
+// squares 4 units in the last place: two roundings before the root and one in it make at most 2,
+// and CUDA's own hypotf is documented with 3.
+#include "indexing_2d.h"
+#include "lesson_test.h"
+
+#include <cmath>
+
+namespace {
+
+constexpr size_t kGuard = 4096;  // elements on each side of every array, on a real GPU
+
+struct Shape {
+    int height, width;
+};
+const std::vector<Shape> kShapes{
+    {17, 33}, {1, 1}, {1, 1000}, {1000, 1}, {32, 32}, {31, 257}, {8, 32}};
+
+// Rows and padding of a matrix, each in one piece.
+struct Parts {
+    std::vector<float> elements, padding;
+};
+Parts parts(const std::vector<float>& all, Shape shape, size_t pitch) {
+    Parts result;
+    for (size_t i = 0; i < all.size(); ++i)
+        (i % pitch < size_t(shape.width) ? result.elements : result.padding).push_back(all[i]);
+    return result;
+}
+
+std::vector<float> matrix(Shape shape, size_t pitch, uint64_t seed) {
+    return wb::random_floats(size_t(shape.height) * pitch, seed, -50.0f, 50.0f);
+}
+
+// Runs increment(d_data) on a random matrix and compares elements and padding.
+template <class Increment>
+void check_increment(Shape shape, size_t pitch, Increment increment) {
+    CAPTURE(shape.height, shape.width, pitch);
+    const auto before = matrix(shape, pitch, 100 + pitch);
+    wb::GuardedBuffer<float> d_data(before, wb::guard(kGuard));
+    increment(d_data.get());
+    CUDA_CHECK(cudaGetLastError());
+    Parts want = parts(before, shape, pitch);
+    for (float& value : want.elements) value += 1.0f;
+    const Parts got = parts(d_data.download(), shape, pitch);
+    INFO("element k is in row k / width, column k % width");
+    CHECK_ARRAYS(got.elements, want.elements);
+    CHECK_ARRAYS(
+        got.padding, want.padding, [](size_t) { return 0.0; }, "padding element");
+    CHECK(d_data.intact());
+}
+
+void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out) {
+    CAPTURE(shape.height, shape.width);
+    const size_t pitch_a = shape.width + more_a, pitch_b = shape.width + more_b,
+                 pitch_out = shape.width + more_out;
+    const auto a = matrix(shape, pitch_a, 1), b = matrix(shape, pitch_b, 2),
+               before = matrix(shape, pitch_out, 3);
+    wb::GuardedBuffer<float> d_a(a, wb::guard(kGuard)), d_b(b, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_out(before, wb::guard(kGuard));
+    hypot_2d(
+        d_a.get(), pitch_a, d_b.get(), pitch_b, d_out.get(), pitch_out, shape.height, shape.width);
+    CUDA_CHECK(cudaGetLastError());
+    const auto x = parts(a, shape, pitch_a).elements, y = parts(b, shape, pitch_b).elements;
+    std::vector<float> want(x.size());
+    for (size_t i = 0; i < x.size(); ++i) want[i] = float(std::hypot(double(x[i]), double(y[i])));
+    const Parts got = parts(d_out.download(), shape, pitch_out);
+    INFO("element k is in row k / width, column k % width");
+    CHECK_ARRAYS(got.elements, want, [&](size_t i) { return 4 * 0x1p-23 * want[i]; });
+    CHECK_ARRAYS(
+        got.padding,
+        parts(before, shape, pitch_out).padding,
+        [](size_t) { return 0.0; },
+        "padding element");
+    CHECK(d_out.intact());
+}
+
+dim3 enough(Shape shape, dim3 threads) {
+    return dim3((shape.width + threads.x - 1) / threads.x,
+                (shape.height + threads.y - 1) / threads.y);
+}
+
+// What the property tests look at: whole warps along the rows, rows that start on a sector.
+constexpr Shape kWide{500, 1024};
+constexpr size_t kPitch = 1056;
+
+}  // namespace
+
+TEST_CASE("task 1: counts the floats in front of an element", "[task1]") {
+    CHECK(element_offset(0, 0, 5) == 0);
+    CHECK(element_offset(0, 4, 5) == 4);
+    CHECK(element_offset(1, 0, 5) == 5);
+    CHECK(element_offset(2, 3, 8) == 19);
+    CHECK(element_offset(16, 32, 46) == 768);
+}
+
+TEST_CASE("task 1: stays exact in matrices of more than 2^31 elements", "[task1]") {
+    CHECK(element_offset(50000, 7, 50000) == size_t(2500000007));
+    CHECK(element_offset(65535, 65535, 1 << 20) == size_t(65535) * (1 << 20) + 65535);
+}
+
+TEST_CASE("task 2: increments a matrix that the grid fits", "[task2]") {
+    const Shape shape{32, 64};
+    check_increment(shape, 64, [&](float* d_data) {
+        increment_on_grid(d_data, shape.height, shape.width, 64, dim3(4, 2), dim3(16, 16));
+    });
+}
+
+TEST_CASE("task 2: increments when the grid is larger on one axis or on both", "[task2]") {
+    const auto threads =
+        GENERATE(dim3(32, 8), dim3(16, 16), dim3(32, 32), dim3(128, 1), dim3(1, 64));
+    for (const Shape shape : kShapes) {
+        CAPTURE(threads.x, threads.y);
+        dim3 blocks = enough(shape, threads);
+        blocks.x += 1;
+        blocks.y += 2;
+        check_increment(shape, shape.width, [&](float* d_data) {
+            increment_on_grid(d_data, shape.height, shape.width, shape.width, blocks, threads);
+        });
+    }
+}
+
+TEST_CASE("task 2: leaves the padding behind the rows alone", "[task2]") {
+    for (const Shape shape : kShapes) {
+        const size_t pitch = shape.width + 13;
+        check_increment(shape, pitch, [&](float* d_data) {
+            const dim3 threads(32, 8);
+            increment_on_grid(
+                d_data, shape.height, shape.width, pitch, enough(shape, threads), threads);
+        });
+    }
+}
+
+TEST_CASE("task 3: increments a matrix of any shape", "[task3]") {
+    for (const Shape shape : kShapes)
+        for (const size_t more : {0, 13})
+            check_increment(shape, shape.width + more, [&](float* d_data) {
+                increment_2d(d_data, shape.height, shape.width, shape.width + more);
+            });
+}
+
+TEST_CASE("task 3: increments 2000 rows of 3000 columns", "[task3]") {
+    check_increment(
+        {2000, 3000}, 3000, [](float* d_data) { increment_2d(d_data, 2000, 3000, 3000); });
+}
+
+TEST_CASE("task 3: increments a very tall and a very wide matrix", "[task3]") {
+    check_increment({65535, 3}, 4, [](float* d_data) { increment_2d(d_data, 65535, 3, 4); });
+    check_increment(
+        {3, 65535}, 65536, [](float* d_data) { increment_2d(d_data, 3, 65535, 65536); });
+}
+
+TEST_CASE("task 3: launches nothing for an empty matrix", "[task3]") {
+    wb::DeviceBuffer<float> d_data(100);
+    const auto counted = wb::count([&] {
+        increment_2d(d_data.get(), 0, 10, 10);
+        increment_2d(d_data.get(), 10, 0, 10);
+    });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counted) CHECK(counted->launches == 0);
+}
+
+TEST_CASE("task 4: computes roots for a matrix of any shape", "[task4]") {
+    for (const Shape shape : kShapes) check_hypot(shape, 0, 0, 0);
+}
+
+TEST_CASE("task 4: gives each matrix its own pitch", "[task4]") {
+    for (const Shape shape : kShapes) {
+        check_hypot(shape, 13, 0, 5);
+        check_hypot(shape, 0, 7, 0);
+        check_hypot(shape, 1, 2, 31);
+    }
+}
+
+TEST_CASE("task 4: nothing to do for an empty matrix", "[task4]") {
+    check_hypot({0, 10}, 0, 0, 0);
+    check_hypot({10, 0}, 3, 3, 3);
+}
+
+TEST_CASE("efficient: a warp increments neighbours in a row", "[efficient]") {
+    wb::DeviceBuffer<float> d_data(matrix(kWide, kPitch, 4));
+    const auto counted =
+        wb::count([&] { increment_2d(d_data.get(), kWide.height, kWide.width, kPitch); });
+    NEED_COUNTERS(counted);
+    const uint64_t bytes = sizeof(float) * kWide.height * kWide.width;
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_load_bytes == bytes);
+    CHECK(counted->global_store_bytes == bytes);
+    CHECK(counted->global_load_sectors == bytes / 32);
+    CHECK(counted->global_store_sectors == bytes / 32);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: the root takes one launch, and a warp walks along a row", "[efficient]") {
+    wb::DeviceBuffer<float> d_a(matrix(kWide, kPitch, 5)), d_b(matrix(kWide, kWide.width, 6));
+    wb::DeviceBuffer<float> d_out(size_t(kWide.height) * kPitch);
+    const auto counted = wb::count([&] {
+        hypot_2d(d_a.get(),
+                 kPitch,
+                 d_b.get(),
+                 kWide.width,
+                 d_out.get(),
+                 kPitch,
+                 kWide.height,
+                 kWide.width);
+    });
+    NEED_COUNTERS(counted);
+    const uint64_t bytes = sizeof(float) * kWide.height * kWide.width;
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_load_bytes == 2 * bytes);
+    CHECK(counted->global_store_bytes == bytes);
+    CHECK(counted->global_load_sectors == 2 * bytes / 32);
+    CHECK(counted->global_store_sectors == bytes / 32);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: few threads have no element", "[efficient]") {
+    const Shape shape{2000, 3000};
+    wb::DeviceBuffer<float> d_data(matrix(shape, shape.width, 7));
+    const auto counted =
+        wb::count([&] { increment_2d(d_data.get(), shape.height, shape.width, shape.width); });
+    NEED_COUNTERS(counted);
+    const uint64_t elements = uint64_t(shape.height) * shape.width;
+    CHECK(counted->global_store_bytes == sizeof(float) * elements);
+    CHECK(counted->threads <= elements + elements / 50);
+    CHECK(counted->warp_instructions <= 2 * elements);  // serial code needs 6 or more each
+}
