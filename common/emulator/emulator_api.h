@@ -29,6 +29,7 @@ typedef struct EmulatorCounters {
     uint64_t warp_syncs;
     uint64_t host_to_device_bytes, device_to_host_bytes, device_to_device_bytes;
     uint64_t device_allocations, device_frees;
+    uint64_t double_instructions;  // warp instructions of 64-bit floating-point arithmetic
 } EmulatorCounters;
 
 void emulatorCountersReset(void);

@@ -131,6 +131,7 @@ void Counters::on_launch_end(const machine::LaunchInfo& launch,
         Site& at = site(count.site);
         at.warps += count.warps;
         at.threads += count.threads;
+        if (count.in_double) current_.double_instructions += count.warps;
         if (!count.divergent_branch) continue;
         at.branches += count.warps;
         at.divergent += count.divergent;

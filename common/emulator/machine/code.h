@@ -142,6 +142,7 @@ struct Code {
     struct Counted {
         uint32_t pc;  // counted as often as this instruction
         SiteId site;
+        bool in_double;
     };
     std::vector<Counted> counted_with;
     uint32_t row_bytes = 0;        // size of one activation's rows

@@ -237,6 +237,9 @@ bool Decoder::arithmetic(In in) {
     out.dst2 = dst2 == kNoRow && selected->has_dst2 ? scratch(8) : dst2;
     out.src = rows;
     out.extra = selected->extra;
+    // A selection copies bits, whatever its type says.
+    out.in_double = in.opcode != ptx::Opcode::k_selp &&
+                    std::find(in.types.begin(), in.types.end(), ptx::Type::kF64) != in.types.end();
     return true;
 }
 

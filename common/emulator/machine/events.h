@@ -73,6 +73,7 @@ struct SiteCount {
     uint64_t threads;               // sum of active lanes
     bool divergent_branch = false;  // a conditional branch whose lanes went both ways ...
     uint64_t divergent = 0;         // ... this many times
+    bool in_double = false;         // arithmetic on 64-bit floating point
 };
 
 enum class LaunchStatus : uint8_t {

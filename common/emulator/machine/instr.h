@@ -45,6 +45,7 @@ struct alignas(64) Instr {
     uint16_t extra = 0;   // handler's own small constant (prmt mode, lut, ...)
     uint8_t control = 0;  // see decode.h; 0 for straight-line
     bool guarded = false, guard_negated = false;
+    bool in_double = false;  // computes with .f64 operands or makes one, for the counters
     SiteId site = 0;
     const void* op = nullptr;  // entry of a side table of Code: memory, calls, branches ...
     template <class T>

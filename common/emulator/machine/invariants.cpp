@@ -172,7 +172,8 @@ void Decoder::hoist_invariants() {
     moved[count] = uint32_t(kept.size());
     for (size_t i = 0; i < count; ++i)
         if (counted_with[i] != kNobody)
-            code_->counted_with.push_back({moved[counted_with[i]], instructions[i].site});
+            code_->counted_with.push_back(
+                {moved[counted_with[i]], instructions[i].site, instructions[i].in_double});
     instructions = std::move(kept);
     for (uint32_t& pc : pc_of_) pc = moved[pc];
 }

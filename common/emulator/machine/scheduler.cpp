@@ -185,10 +185,10 @@ void Executor::collect_counts(LaunchSummary& summary) {
     for (Code* code : touched_) {
         int64_t warps = 0, lanes = 0;
         auto hoisted = code->counted_with.begin();
-        const auto count = [&](SiteId site, bool conditional, uint64_t divergent) {
+        const auto count = [&](SiteId site, bool conditional, uint64_t divergent, bool in_double) {
             threads += uint64_t(lanes);
             site_counts_.push_back(
-                {site, uint64_t(warps), uint64_t(lanes), conditional, divergent});
+                {site, uint64_t(warps), uint64_t(lanes), conditional, divergent, in_double});
         };
         for (size_t i = 0; i < code->instructions.size(); ++i) {
             warps += code->deltas[i].warps;
@@ -196,11 +196,11 @@ void Executor::collect_counts(LaunchSummary& summary) {
             for (; hoisted != code->counted_with.end() && hoisted->pc == i; ++hoisted) {
                 if (warps == 0) continue;
                 warp_instructions += uint64_t(warps);
-                count(hoisted->site, false, 0);
+                count(hoisted->site, false, 0, hoisted->in_double);
             }
             const Instr& in = code->instructions[i];
             if (warps == 0 || in.site == 0) continue;
-            count(in.site, in.control == kBranch && in.guarded, code->divergent[i]);
+            count(in.site, in.control == kBranch && in.guarded, code->divergent[i], in.in_double);
         }
         code->reset_counts();
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches whose counters are known by hand: sectors, wavefronts, atomics, branches, copies.
+// Launches whose counters are known by hand: sectors, wavefronts, atomics, branches, copies,
+// doubles.
 #include <cstdint>
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -56,6 +57,15 @@ __global__ void transpose(const float* in, float* out) {
 
 __global__ void count(int* bins) {
     atomicAdd(&bins[threadIdx.x % 4], 1);
+}
+
+// A literal without its f: the float becomes a double, is multiplied, and becomes a float again.
+__global__ void scale(const float* in, float* out) {
+    out[threadIdx.x] = in[threadIdx.x] * 0.1;
+}
+
+__global__ void pick(const double* in, double* out, bool first) {
+    out[threadIdx.x] = first ? in[threadIdx.x] : in[threadIdx.x + 64];
 }
 
 int main() {
@@ -121,6 +131,17 @@ int main() {
     SAME(global_atomics, 128)
     SAME(global_atomic_requests, 4)
     SAME(device_to_host_bytes, 16)
+
+    reset();
+    scale<<<1, 64>>>(in, out);
+    get();
+    SAME(double_instructions, 2 * 3)
+
+    reset();
+    pick<<<1, 64>>>((double*)in, (double*)out, true);
+    copy<<<1, 64>>>(in, out, 64);
+    get();
+    SAME(double_instructions, 0)
 
     cudaFree(in);
     cudaFree(out);
