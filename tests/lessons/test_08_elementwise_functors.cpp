@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// Lesson 08: one kernel serves every operation, type and shape, moves no byte twice, and computes
+// in the type that was asked for.
+//
+// Tolerances, with u = 2^-24 for float and 2^-53 for double, relative to the true value: a - b is
+// exact to the last bit; a squared plus b squared has up to three roundings; the device's sin, cos
+// and exp are good to 2 ULP (4 u), so a sum of scale * sin and cos is off by (4 |scale| + 4) u or
+// less, which is the relative error of its exp, and 4 u of its own; sigmoid has exp, + and /; a
+// power takes |n| roundings by squaring, and twice that if x is inverted first.
+#include "elementwise_functors.h"
+#include "lesson_test.h"
+
+#include <limits>
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+
+template <class T>
+constexpr double unit() {
+    return std::numeric_limits<T>::epsilon() / 2.0;
+}
+
+template <class T>
+std::vector<T> numbers(size_t n, uint64_t seed, float low = -1.0f, float high = 1.0f) {
+    const auto floats = wb::random_floats(n, seed, low, high);
+    std::vector<T> out(floats.begin(), floats.end());
+    if (sizeof(T) == 8)  // digits that a float does not have
+        for (size_t i = 0; i < n; ++i) out[i] *= T(1 + 1e-9 * wb::uniform_float(seed + 99, i));
+    return out;
+}
+
+// A matrix on the device with its values on the host.
+template <class T>
+struct Operand {
+    Operand(std::vector<T> v, int rows, int columns)
+        : values(std::move(v)), buffer(values, wb::guard(kGuard)), rows(rows), columns(columns) {}
+    Matrix<T> matrix() { return {buffer.get(), rows, columns}; }
+    // The element that (row, column) of the output reads.
+    T at(int row, int column) const {
+        return values[size_t(rows == 1 ? 0 : row) * columns + (columns == 1 ? 0 : column)];
+    }
+    std::vector<T> values;
+    wb::GuardedBuffer<T> buffer;
+    int rows, columns;
+};
+
+// The output of run(d_out, shape).
+template <class T, class Run>
+std::vector<T> output(Shape shape, Run run) {
+    wb::GuardedBuffer<T> d_out(size_t(shape.rows) * shape.columns, wb::guard(kGuard));
+    run(d_out.get(), shape);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(d_out.intact());
+    return d_out.download();
+}
+
+// Subtraction, which has an order, on operands of any shape that fits.
+template <class T>
+void check_subtract(Shape shape, int a_rows, int a_columns, int b_rows, int b_columns) {
+    const auto by = [](int rows, int columns) {
+        return std::to_string(rows) + " x " + std::to_string(columns);
+    };
+    const std::string shapes = by(shape.rows, shape.columns) + " from " + by(a_rows, a_columns) +
+                               " - " + by(b_rows, b_columns);
+    CAPTURE(shapes);
+    Operand<T> a(numbers<T>(size_t(a_rows) * a_columns, 1), a_rows, a_columns);
+    Operand<T> b(numbers<T>(size_t(b_rows) * b_columns, 2), b_rows, b_columns);
+    std::vector<T> want;
+    for (int r = 0; r < shape.rows; ++r)
+        for (int c = 0; c < shape.columns; ++c) want.push_back(a.at(r, c) - b.at(r, c));
+    CHECK_ARRAYS(
+        output<T>(shape, [&](T* d_out, Shape s) { subtract(a.matrix(), b.matrix(), d_out, s); }),
+        want);
+}
+
+// Runs op(inputs, d_out, shape) on columns of values, and compares with want(values...) computed in
+// long double; `units` is the tolerance in u, relative; `tiny` what may be lost to 0.
+template <class T, class Op, class Want>
+void check_values(std::vector<std::vector<T>> in, Op op, Want want, double units, double tiny = 0) {
+    const int n = int(in[0].size());
+    std::vector<Operand<T>> operands;
+    for (auto& values : in) operands.emplace_back(values, 1, n);
+    std::vector<T> exact(n);
+    std::vector<double> bound(n);
+    for (int i = 0; i < n; ++i) {
+        const long double value = want([&](int k) -> long double { return in[k][i]; });
+        exact[i] = T(value);
+        bound[i] = (units + 1) * unit<T>() * std::fabs(double(value)) + tiny +
+                   std::numeric_limits<T>::denorm_min();
+    }
+    const auto got = output<T>({1, n}, [&](T* d_out, Shape shape) { op(operands, d_out, shape); });
+    CHECK_ARRAYS(got, exact, [&](size_t i) { return bound[i]; });
+}
+
+// The results of a functor on single values.
+template <class T, class Op>
+std::vector<T> results(const std::vector<T>& x, Op op) {
+    Operand<T> operand(x, 1, int(x.size()));
+    return output<T>({1, int(x.size())},
+                     [&](T* d_out, Shape shape) { op(operand.matrix(), d_out, shape); });
+}
+
+template <class T>
+void check_saxpy_trig(T scale) {
+    check_values<T>(
+        {numbers<T>(10007, 21, -9.0f, 9.0f), numbers<T>(10007, 22, -9.0f, 9.0f)},
+        [&](auto& in, T* d_out, Shape shape) {
+            saxpy_trig(scale, in[0].matrix(), in[1].matrix(), d_out, shape);
+        },
+        [&](auto v) { return std::exp(scale * std::sin(v(0)) + std::cos(v(1))); },
+        4 * std::fabs(scale) + 8);
+}
+
+template <class T>
+void check_sigmoid(float low, float high) {
+    check_values<T>(
+        {numbers<T>(10007, 31, low, high)},
+        [](auto& in, T* d_out, Shape shape) { sigmoid(in[0].matrix(), d_out, shape); },
+        [](auto v) { return 1 / (1 + std::exp(-v(0))); },
+        8,
+        std::numeric_limits<T>::min());
+}
+
+template <class T>
+void check_intpow(int n, float low, float high) {
+    CAPTURE(n);
+    check_values<T>(
+        {numbers<T>(1001, 41 + n, low, high)},
+        [&](auto& in, T* d_out, Shape shape) { intpow(in[0].matrix(), n, d_out, shape); },
+        [&](auto v) { return std::pow(v(0), (long double)n); },
+        2.0 * std::abs(n) + 2);
+}
+
+}  // namespace
+
+TEST_CASE("task 1: subtracts arrays of any length", "[task1]") {
+    const int n = GENERATE(1, 2, 31, 32, 33, 255, 256, 257, 1000, 100003);
+    check_subtract<float>({1, n}, 1, n, 1, n);
+}
+
+TEST_CASE("task 1: subtracts matrices, also in double", "[task1]") {
+    for (const Shape s : {Shape{2, 2}, {3, 5}, {31, 33}, {257, 129}, {1000, 2}}) {
+        check_subtract<float>(s, s.rows, s.columns, s.rows, s.columns);
+        check_subtract<double>(s, s.rows, s.columns, s.rows, s.columns);
+    }
+}
+
+TEST_CASE("task 1: one launch for any array, none for an empty one", "[task1]") {
+    wb::DeviceBuffer<float> d_in(1000), d_out(std::vector<float>(1000, 7.0f));
+    const Matrix<float> rows{d_in.get(), 20, 50}, none{d_in.get(), 0, 50};
+    const auto empty = wb::count([&] { subtract(none, none, d_out.get(), {0, 50}); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (empty) CHECK(empty->launches == 0);
+    const auto full = wb::count([&] { subtract(rows, rows, d_out.get(), {20, 50}); });
+    if (full) CHECK(full->launches == 1);
+    CHECK(std::isnan(d_out.download()[999]));  // the inputs are NaN
+}
+
+TEST_CASE("task 2: repeats a number", "[task2]") {
+    for (const Shape s : {Shape{1, 33}, {1, 1000}, {31, 7}, {100, 100}}) {
+        check_subtract<float>(s, s.rows, s.columns, 1, 1);
+        check_subtract<float>(s, 1, 1, s.rows, s.columns);
+        check_subtract<double>(s, 1, 1, 1, 1);
+    }
+}
+
+TEST_CASE("task 2: repeats a row", "[task2]") {
+    for (const Shape s : {Shape{2, 3}, {33, 32}, {5, 1000}, {1000, 5}}) {
+        check_subtract<float>(s, s.rows, s.columns, 1, s.columns);
+        check_subtract<double>(s, 1, s.columns, s.rows, s.columns);
+    }
+}
+
+TEST_CASE("task 2: repeats a column", "[task2]") {
+    for (const Shape s : {Shape{2, 3}, {33, 32}, {5, 1000}, {1000, 5}}) {
+        check_subtract<float>(s, s.rows, s.columns, s.rows, 1);
+        check_subtract<double>(s, s.rows, 1, s.rows, s.columns);
+    }
+}
+
+TEST_CASE("task 2: makes a table of a column and a row", "[task2]") {
+    for (const Shape s : {Shape{2, 3}, {3, 2}, {33, 65}, {1, 40}, {40, 1}, {300, 200}}) {
+        check_subtract<float>(s, s.rows, 1, 1, s.columns);
+        check_subtract<float>(s, 1, s.columns, s.rows, 1);
+    }
+}
+
+TEST_CASE("task 3: adds squares", "[task3]") {
+    const auto check = [](auto zero) {
+        using T = decltype(zero);
+        check_values<T>(
+            {numbers<T>(10007, 11, -5.0f, 5.0f), numbers<T>(10007, 12, -5.0f, 5.0f)},
+            [](auto& in, T* d_out, Shape shape) {
+                sum_of_squares(in[0].matrix(), in[1].matrix(), d_out, shape);
+            },
+            [](auto v) { return v(0) * v(0) + v(1) * v(1); },
+            3);
+    };
+    check(0.0f);
+    check(0.0);
+}
+
+TEST_CASE("task 3: squares of zero, infinity and NaN", "[task3]") {
+    const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+    const auto twice = [](auto x, auto* d_out, Shape s) { sum_of_squares(x, x, d_out, s); };
+    const auto got = results<float>({0.0f, -3.0f, inf, -inf, 1e20f, 1e-40f, nan}, twice);
+    CHECK_ARRAYS(std::vector<float>(got.begin(), got.end() - 1),
+                 {0.0f, 18.0f, inf, inf, inf, 0.0f});
+    CHECK(std::isnan(got.back()));
+}
+
+TEST_CASE("task 4: computes with sin, cos and exp", "[task4]") {
+    const float scale = GENERATE(2.5f, -1.0f, 0.0f);
+    check_saxpy_trig<float>(scale);
+}
+
+TEST_CASE("task 4: computes with sin, cos and exp in double", "[task4]") {
+    check_saxpy_trig<double>(2.5);
+}
+
+TEST_CASE("task 5: the sigmoid of ordinary numbers", "[task5]") {
+    check_sigmoid<float>(-20.0f, 20.0f);
+    check_sigmoid<double>(-20.0f, 20.0f);
+}
+
+TEST_CASE("task 5: the sigmoid where exp is tiny or huge", "[task5]") {
+    check_sigmoid<float>(-110.0f, 110.0f);
+    check_sigmoid<double>(-800.0f, 800.0f);
+}
+
+TEST_CASE("task 5: the sigmoid of 0, infinity, NaN and -1000", "[task5]") {
+    const auto op = [](auto x, auto* d_out, Shape s) { sigmoid(x, d_out, s); };
+    const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+    const auto got = results<float>({0.0f, -0.0f, 1e-40f, 1000.0f, -1000.0f, inf, -inf, nan}, op);
+    CHECK_ARRAYS(std::vector<float>(got.begin(), got.end() - 1),
+                 {0.5f, 0.5f, 0.5f, 1.0f, 0.0f, 1.0f, 0.0f});
+    CHECK(std::isnan(got.back()));
+}
+
+TEST_CASE("task 6: small powers", "[task6]") {
+    const int n = GENERATE(1, 2, 3, 5, 13, 31, 100);
+    check_intpow<float>(n, 0.5f, 2.0f);
+    check_intpow<float>(n, -2.0f, -0.5f);
+    check_intpow<double>(n, -2.0f, 2.0f);
+}
+
+TEST_CASE("task 6: large powers", "[task6]") {
+    const int n = GENERATE(1000, 1023, 1024, 4095);
+    check_intpow<float>(n, 0.99f, 1.01f);
+    check_intpow<double>(n, -1.1f, -0.95f);
+}
+
+TEST_CASE("task 6: negative powers", "[task6]") {
+    const int n = GENERATE(-1, -2, -3, -31, -100);
+    check_intpow<float>(n, 0.5f, 2.0f);
+    check_intpow<double>(n, -2.0f, -0.5f);
+}
+
+TEST_CASE("task 6: to the power of 0 everything is 1", "[task6]") {
+    const float inf = std::numeric_limits<float>::infinity();
+    const auto op = [](auto x, auto* d_out, Shape s) { intpow(x, 0, d_out, s); };
+    CHECK_ARRAYS(results<float>({2.0f, -7.5f, 0.0f, inf, -inf, std::nanf("")}, op),
+                 std::vector<float>(6, 1.0f));
+}
+
+TEST_CASE("task 6: the most negative power", "[task6]") {
+    const float inf = std::numeric_limits<float>::infinity();
+    const auto op = [](auto x, auto* d_out, Shape s) { intpow(x, INT32_MIN, d_out, s); };
+    CHECK_ARRAYS(results<float>({1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.5f}, op),
+                 {1.0f, 1.0f, 0.0f, 0.0f, inf, inf});
+}
+
+TEST_CASE("efficient: reads each input once and writes once", "[efficient]") {
+    const uint64_t n = 100000;
+    Operand<float> a(numbers<float>(n, 1), 100, 1000), b(numbers<float>(n, 2), 100, 1000);
+    wb::DeviceBuffer<float> d_out(n);
+    const Shape shape{100, 1000};
+    const auto two = wb::count([&] { sum_of_squares(a.matrix(), b.matrix(), d_out.get(), shape); });
+    NEED_COUNTERS(two);
+    CHECK(two->global_load_bytes == 8 * n);
+    CHECK(two->global_store_bytes == 4 * n);
+    CHECK(two->global_load_sectors <= 8 * n / 32 + 8);
+    CHECK(two->global_store_sectors <= 4 * n / 32 + 8);
+    CHECK(two->device_allocations == 0);
+    CHECK(two->warp_instructions <= 4 * n);  // serial code needs 8 or more each
+    const auto one = wb::count([&] { sigmoid(a.matrix(), d_out.get(), shape); });
+    CHECK(one->global_load_bytes == 4 * n);
+    CHECK(one->global_store_bytes == 4 * n);
+}
+
+TEST_CASE("efficient: a repeated row or number is not copied", "[efficient]") {
+    const uint64_t n = 100000;
+    Operand<float> row(numbers<float>(1000, 3), 1, 1000), number(numbers<float>(1, 4), 1, 1);
+    wb::DeviceBuffer<float> d_out(n);
+    const auto counted = wb::count([&] {
+        subtract(row.matrix(), number.matrix(), d_out.get(), {100, 1000});
+    });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->device_allocations == 0);
+    CHECK(counted->host_to_device_bytes + counted->device_to_device_bytes == 0);
+    // A warp reads 128 bytes of the row (4 sectors, 5 or 6 where it meets the row's end) and one
+    // number (1 sector).
+    CHECK(counted->global_load_sectors <= 7 * (n / 32));
+    CHECK(counted->global_store_sectors <= 4 * n / 32 + 8);
+}
+
+TEST_CASE("efficient: float arithmetic stays float", "[efficient]") {
+    const int n = 4096;
+    Operand<float> x(numbers<float>(n, 5, -9.0f, 9.0f), 1, n);
+    wb::DeviceBuffer<float> d_out(n);
+    const auto counted = wb::count([&] {
+        sum_of_squares(x.matrix(), x.matrix(), d_out.get(), {1, n});
+        saxpy_trig(0.5f, x.matrix(), x.matrix(), d_out.get(), {1, n});
+        sigmoid(x.matrix(), d_out.get(), {1, n});
+        intpow(x.matrix(), -7, d_out.get(), {1, n});
+    });
+    NEED_COUNTERS(counted);
+    CHECK(counted->double_instructions == 0);
+}
+
+TEST_CASE("efficient: a square costs one multiplication", "[efficient]") {
+    const uint64_t n = 4096;
+    Operand<float> x(numbers<float>(n, 6), 1, n);
+    wb::DeviceBuffer<float> d_out(n);
+    const auto plain = wb::count([&] {
+        subtract(x.matrix(), x.matrix(), d_out.get(), {1, int(n)});
+    });
+    NEED_COUNTERS(plain);
+    const auto squares = wb::count([&] {
+        sum_of_squares(x.matrix(), x.matrix(), d_out.get(), {1, int(n)});
+    });
+    CHECK(squares->warp_instructions <= plain->warp_instructions + 8 * n / 32);
+}
+
+TEST_CASE("efficient: a power takes about log n multiplications", "[efficient]") {
+    const uint64_t n = 4096;
+    Operand<float> x(numbers<float>(n, 7), 1, n);
+    wb::DeviceBuffer<float> d_out(n);
+    const auto plain = wb::count([&] {
+        subtract(x.matrix(), x.matrix(), d_out.get(), {1, int(n)});
+    });
+    NEED_COUNTERS(plain);
+    const auto power = wb::count([&] { intpow(x.matrix(), 1023, d_out.get(), {1, int(n)}); });
+    // 10 squarings and 10 products at most, and the loop round them.
+    CHECK(power->warp_instructions <= plain->warp_instructions + 150 * n / 32);
+}
