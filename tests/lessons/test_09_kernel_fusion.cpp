@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Lesson 09: the fused kernels compute the same root in one launch, four transfers for each
+// equation and no temporary memory; the stable one keeps its digits.
+//
+// Tolerances, with u = 2^-24 for float and 2^-53 for double. The textbook formula loses up to
+// u |b| / |a| by cancellation: its six roundings are allowed 8 u (|b| + s) / |2 a| in absolute
+// terms, s = sqrt(b b - 4 a c). The stable root has no cancellation beyond that in b b - 4 a c:
+// where 4 |a c| <= b b / 2, which holds for all data of those tests, that is at most 3 of the
+// relative roundings, halved by the root, and five more: 4e-7 (6.7 u) in float.
+#include "kernel_fusion.h"
+#include "lesson_test.h"
+
+#include <limits>
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+
+template <class T>
+constexpr double unit() {
+    return std::numeric_limits<T>::epsilon() / 2.0;
+}
+
+template <class T>
+struct Equations {
+    std::vector<T> a, b, c;
+    size_t size() const { return a.size(); }
+};
+
+template <class T>
+std::vector<T> numbers(size_t n, uint64_t seed, float low, float high) {
+    const auto floats = wb::random_floats(n, seed, low, high);
+    std::vector<T> out(floats.begin(), floats.end());
+    if (sizeof(T) == 8)  // digits that a float does not have
+        for (size_t i = 0; i < n; ++i) out[i] *= T(1 + 1e-9 * wb::uniform_float(seed + 99, i));
+    return out;
+}
+
+// The classic exercise: a in (5, 10), b in (10, 20), c in (-0.1, 0.1).
+template <class T>
+Equations<T> classic(size_t n, uint64_t seed = 1) {
+    return {numbers<T>(n, seed, 5, 10),
+            numbers<T>(n, seed + 1, 10, 20),
+            numbers<T>(n, seed + 2, -0.1f, 0.1f)};
+}
+
+template <class T>
+using Solver = void (*)(const T*, const T*, const T*, T*, int);
+
+template <class T>
+std::vector<T> solved(Solver<T> solver, const Equations<T>& e) {
+    const int n = int(e.size());
+    wb::GuardedBuffer<T> a(e.a, wb::guard(kGuard)), b(e.b, wb::guard(kGuard));
+    wb::GuardedBuffer<T> c(e.c, wb::guard(kGuard)), root(n, wb::guard(kGuard));
+    solver(a.get(), b.get(), c.get(), root.get(), n);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(root.intact());
+    return root.download();
+}
+
+// The true root: 64 binary digits, and no cancellation for b > 0 either.
+long double true_root(long double a, long double b, long double c) {
+    const long double s = std::sqrt(b * b - 4 * a * c);
+    return b > 0 ? 2 * c / (-b - s) : (-b + s) / (2 * a);
+}
+
+template <class T>
+std::vector<T> true_roots(const Equations<T>& e) {
+    std::vector<T> out;
+    for (size_t i = 0; i < e.size(); ++i) out.push_back(T(true_root(e.a[i], e.b[i], e.c[i])));
+    return out;
+}
+
+// As good as the textbook formula can be.
+template <class T>
+void check_textbook(Solver<T> solver, const Equations<T>& e) {
+    CHECK_ARRAYS(solved(solver, e), true_roots(e), [&](size_t i) {
+        const double a = e.a[i], b = e.b[i], s = std::sqrt(b * b - 4 * a * double(e.c[i]));
+        return 8 * unit<T>() * (std::fabs(b) + s) / std::fabs(2 * a);
+    });
+}
+
+// Good to a relative error of 4e-7 in float, and as many units in double.
+template <class T>
+void check_stable(const Equations<T>& e) {
+    const auto want = true_roots(e);
+    const double bound = 4e-7 / unit<float>() * unit<T>();
+    CHECK_ARRAYS(solved<T>(roots_stable, e), want, [&](size_t i) {
+        return bound * std::fabs(double(want[i]));
+    });
+}
+
+template <class T>
+void check_nan(Solver<T> solver) {
+    const auto got = solved<T>(solver, {{1, 5, 2, -3}, {1, -1, 0, 2}, {1, 1, 3, -2}});
+    for (const T value : got) CHECK(std::isnan(value));
+    // NaN must come from the equation, not from an output that nobody wrote.
+    CHECK_ARRAYS(solved<T>(solver, {{1}, {-3}, {2}}), std::vector<T>{2});
+}
+
+}  // namespace
+
+TEST_CASE("task 1: solves the classic equations", "[task1]") {
+    const int n = GENERATE(1, 31, 32, 33, 255, 256, 257, 1000, 100003);
+    CAPTURE(n);
+    check_textbook<float>(roots_fused, classic<float>(n));
+}
+
+TEST_CASE("task 1: solves in double", "[task1]") {
+    check_textbook<double>(roots_fused, classic<double>(10007));
+}
+
+TEST_CASE("task 1: solves with negative a and b", "[task1]") {
+    const size_t n = 10007;
+    check_textbook<float>(
+        roots_fused,
+        {numbers<float>(n, 4, -10, -1), numbers<float>(n, 5, -20, 20), numbers<float>(n, 6, 1, 9)});
+    check_textbook<float>(
+        roots_fused,
+        {numbers<float>(n, 7, 1, 10), numbers<float>(n, 8, -20, -10), numbers<float>(n, 9, -9, 2)});
+}
+
+TEST_CASE("task 1: NaN where there is no root", "[task1]") {
+    check_nan<float>(roots_fused);
+    check_nan<double>(roots_fused);
+}
+
+TEST_CASE("task 1: one launch, and none for no equations", "[task1]") {
+    const auto e = classic<float>(777);
+    wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(777);
+    const auto solve = [&](int n) { roots_fused(a.get(), b.get(), c.get(), root.get(), n); };
+    const auto none = wb::count([&] { solve(0); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (none) CHECK(none->launches == 0);
+    const auto all = wb::count([&] { solve(777); });
+    if (all) CHECK(all->launches == 1);
+    CHECK(!std::isnan(root.download()[776]));
+}
+
+TEST_CASE("task 2: keeps its digits in float", "[task2]") {
+    const int n = GENERATE(1, 33, 257, 100003);
+    CAPTURE(n);
+    check_stable(classic<float>(n, 10));
+}
+
+TEST_CASE("task 2: keeps its digits in double", "[task2]") {
+    check_stable(classic<double>(20011, 20));
+    const auto got = solved<double>(roots_stable, {{5}, {10}, {-0.1}});
+    const double want = 0.00995049383620779534;
+    CHECK(std::fabs(got[0] - want) <= 1e-15 * want);  // the textbook formula is off by 5.5e-15
+}
+
+TEST_CASE("task 2: keeps its digits for negative a and b", "[task2]") {
+    const size_t n = 20011;
+    const auto a = numbers<float>(n, 31, 5, 10), c = numbers<float>(n, 33, -0.1f, 0.1f);
+    const auto negative = numbers<float>(n, 32, -20, -10), both = numbers<float>(n, 34, 10, 20);
+    check_stable<float>({a, negative, c});
+    check_stable<float>({numbers<float>(n, 35, -10, -5), both, c});
+    check_stable<float>({numbers<float>(n, 36, -10, -5), negative, c});
+}
+
+TEST_CASE("task 2: b or c may be 0", "[task2]") {
+    //       2x^2 - 8        -2x^2 + 8          x^2 + 4x     x^2 - 4x         3x^2
+    CHECK_ARRAYS(
+        solved<float>(roots_stable, {{2, -2, 1, 1, 3}, {0, 0, 4, -4, 0}, {-8, 8, 0, 0, 0}}),
+        {2, -2, 0, 4, 0});
+}
+
+TEST_CASE("task 2: NaN where there is no root", "[task2]") {
+    check_nan<float>(roots_stable);
+    check_nan<double>(roots_stable);
+}
+
+TEST_CASE("task 2: nothing to do for no equations", "[task2]") {
+    const auto e = classic<float>(1);
+    wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(1);
+    const auto none = wb::count([&] { roots_stable(a.get(), b.get(), c.get(), root.get(), 0); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (none) CHECK(none->launches == 0);
+}
+
+TEST_CASE("efficient: four transfers for each equation, and one launch", "[efficient]") {
+    const uint64_t n = 100000;
+    const auto e = classic<float>(n);
+    wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(n);
+    const Solver<float> solvers[] = {roots_fused, roots_stable};
+    for (const auto solver : solvers) {
+        const auto counted =
+            wb::count([&] { solver(a.get(), b.get(), c.get(), root.get(), int(n)); });
+        NEED_COUNTERS(counted);
+        CHECK(counted->launches == 1);
+        CHECK(counted->global_load_bytes == 12 * n);
+        CHECK(counted->global_store_bytes == 4 * n);
+        CHECK(counted->global_load_sectors <= 12 * n / 32 + 8);
+        CHECK(counted->global_store_sectors <= 4 * n / 32 + 8);
+    }
+}
+
+TEST_CASE("efficient: no temporary memory and no copies", "[efficient]") {
+    const uint64_t n = 10000;
+    const auto e = classic<float>(n);
+    wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(n);
+    const Solver<float> solvers[] = {roots_fused, roots_stable};
+    for (const auto solver : solvers) {
+        const auto counted =
+            wb::count([&] { solver(a.get(), b.get(), c.get(), root.get(), int(n)); });
+        NEED_COUNTERS(counted);
+        CHECK(counted->device_allocations == 0);
+        CHECK(counted->local_store_requests == 0);
+        CHECK(counted->host_to_device_bytes + counted->device_to_host_bytes == 0);
+        CHECK(counted->device_to_device_bytes == 0);
+    }
+}
+
+TEST_CASE("efficient: float arithmetic stays float, and is short", "[efficient]") {
+    const uint64_t n = 10000;
+    const auto e = classic<float>(n);
+    wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(n);
+    const Solver<float> solvers[] = {roots_fused, roots_stable};
+    for (const auto solver : solvers) {
+        const auto counted =
+            wb::count([&] { solver(a.get(), b.get(), c.get(), root.get(), int(n)); });
+        NEED_COUNTERS(counted);
+        CHECK(counted->double_instructions == 0);
+        // About 40 for each warp of 32 equations; pow would add 70 and more.
+        CHECK(counted->warp_instructions <= 80 * (n / 32 + 8));
+    }
+}
