@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Lesson 15: each output is made of the neighbours that exist and the weights set last.
+//
+// Tolerance: the reference works in double. A sum of m products in float, in any order, with or
+// without fused multiply-add, is off by at most (m + 1) * 2^-24 * sum |w x|, to first order; a mean
+// of m elements by (m + 1) * 2^-24 * sum |x| / m. The steps of repeat_stencil use weights of sum 1
+// or below on data in [-1, 1]: each step adds at most its own error. Outputs start as NaN.
+#include "lesson_test.h"
+#include "stencil_constant_memory.h"
+
+#include <numeric>
+
+namespace {
+
+constexpr size_t kGuard = 2048;  // elements on each side of every array, on a real GPU
+constexpr double kUlp = 0x1p-24;
+constexpr Border kBorders[] = {Border::kClamp, Border::kZero};
+constexpr int kSizes[] = {1, 2, 5, 31, 32, 33, 100, 255, 256, 257, 1000, 1023, 4099};
+
+struct Reference {
+    std::vector<float> value;
+    std::vector<double> bound;
+};
+
+Reference averages(const std::vector<float>& in, int window) {
+    const int n = int(in.size());
+    Reference want{std::vector<float>(n), std::vector<double>(n)};
+    for (int i = 0; i < n; ++i) {
+        const int first = std::max(0, i - window + 1), count = i - first + 1;
+        double sum = 0, magnitude = 0;
+        for (int j = first; j <= i; ++j) {
+            sum += in[j];
+            magnitude += std::fabs(in[j]);
+        }
+        want.value[i] = float(sum / count);
+        want.bound[i] = (count + 2) * kUlp * magnitude / count;
+    }
+    return want;
+}
+
+Reference stencils(const std::vector<float>& in, const std::vector<float>& weights, Border border) {
+    const int n = int(in.size()), radius = int(weights.size() / 2);
+    Reference want{std::vector<float>(n), std::vector<double>(n)};
+    for (int i = 0; i < n; ++i) {
+        double sum = 0, magnitude = 0;
+        for (int k = -radius; k <= radius; ++k) {
+            const int j = std::min(std::max(i + k, 0), n - 1);
+            const double x = j == i + k || border == Border::kClamp ? in[j] : 0.0;
+            sum += weights[radius + k] * x;
+            magnitude += std::fabs(weights[radius + k] * x);
+        }
+        want.value[i] = float(sum);
+        want.bound[i] = (weights.size() + 2) * kUlp * magnitude;
+    }
+    return want;
+}
+
+void check_close(const std::vector<float>& got, const Reference& want) {
+    CHECK_ARRAYS(got, want.value, [&](size_t i) { return want.bound[i]; });
+}
+
+void check_average(const std::vector<float>& in, int window, int threads) {
+    CAPTURE(in.size(), window, threads);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(in.size(), wb::guard(kGuard));
+    moving_average(d_in.get(), d_out.get(), int(in.size()), window, threads);
+    CUDA_CHECK(cudaGetLastError());
+    check_close(d_out.download(), averages(in, window));
+    CHECK_ARRAYS(d_in.download(), in);
+    CHECK(d_out.intact());
+}
+
+std::vector<float> random_weights(int radius) {
+    return wb::random_floats(2 * radius + 1, 900 + radius);
+}
+
+void check_stencil(int n, const std::vector<float>& weights, Border border, int threads) {
+    const int radius = int(weights.size() / 2);
+    CAPTURE(n, radius, int(border), threads);
+    const auto in = wb::random_floats(n, 300 + n);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(in.size(), wb::guard(kGuard));
+    set_weights(weights.data(), radius);
+    stencil(d_in.get(), d_out.get(), n, radius, border, threads);
+    CUDA_CHECK(cudaGetLastError());
+    check_close(d_out.download(), stencils(in, weights, border));
+    CHECK_ARRAYS(d_in.download(), in);
+    CHECK(d_out.intact());
+}
+
+std::vector<float> repeated(const std::vector<float>& in, const std::vector<float>& weights,
+                            Border border, int threads, int steps) {
+    wb::GuardedBuffer<float> d_a(in, wb::guard(kGuard)), d_b(in.size(), wb::guard(kGuard));
+    set_weights(weights.data(), int(weights.size() / 2));
+    const float* result = repeat_stencil(
+        d_a.get(), d_b.get(), int(in.size()), int(weights.size() / 2), border, threads, steps);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(d_a.intact());
+    CHECK(d_b.intact());
+    REQUIRE((result == d_a.get() || result == d_b.get()));
+    return result == d_a.get() ? d_a.download() : d_b.download();
+}
+
+// What the property tests look at: many full blocks and a short one.
+constexpr int kCount = 50021, kBlock = 256;
+constexpr uint64_t kBlocks = (kCount + kBlock - 1) / kBlock;
+
+}  // namespace
+
+TEST_CASE("task 1: averages five numbers with a window of three", "[task1]") {
+    wb::DeviceBuffer<float> d_in(std::vector<float>{1, 2, 3, 4, 5}), d_out(5);
+    moving_average(d_in.get(), d_out.get(), 5, 3, 32);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_out.download(), std::vector<float>{1, 1.5f, 2, 3, 4});
+}
+
+TEST_CASE("task 1: averages arrays of any length", "[task1]") {
+    for (const int n : kSizes)
+        for (const int threads : {32, 256}) check_average(wb::random_floats(n, n), 7, threads);
+}
+
+TEST_CASE("task 1: a window of one is the element itself", "[task1]") {
+    check_average(wb::random_floats(1000, 2), 1, 256);
+}
+
+TEST_CASE("task 1: the window may be wider than the block, and than the array", "[task1]") {
+    for (const int window : {32, 33, 64, 65, 100, 1000, kMaxWindow}) {
+        check_average(wb::random_floats(333, window), window, 32);
+        check_average(wb::random_floats(3, window), window, 64);
+    }
+    check_average(wb::random_floats(3000, 5), kMaxWindow, 100);
+    check_average(wb::random_floats(3000, 6), kMaxWindow, 1024);
+}
+
+TEST_CASE("task 1: launches nothing for an empty array", "[task1]") {
+    wb::DeviceBuffer<float> d_in(0), d_out(0);
+    const auto counted = wb::count([&] { moving_average(d_in.get(), d_out.get(), 0, 3, 256); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counted) CHECK(counted->launches == 0);
+}
+
+TEST_CASE("task 2: kernels see the weights", "[task2]") {
+    for (const int radius : {0, 1, 7, 63, kMaxRadius}) {
+        CAPTURE(radius);
+        const auto weights = random_weights(radius);
+        wb::GuardedBuffer<float> d_out(weights.size(), wb::guard(kGuard));
+        set_weights(weights.data(), radius);
+        read_weights(d_out.get(), int(weights.size()));
+        CHECK_ARRAYS(d_out.download(), weights);
+    }
+}
+
+TEST_CASE("task 2: kernels see the weights that were set last", "[task2]") {
+    const auto old = wb::random_floats(2 * kMaxRadius + 1, 21);
+    set_weights(old.data(), kMaxRadius);
+    auto fresh = wb::random_floats(5, 22);
+    const auto want = fresh;
+    set_weights(fresh.data(), 2);
+    fresh.assign(5, -7.0f);
+    wb::DeviceBuffer<float> d_out(5);
+    read_weights(d_out.get(), 5);
+    CHECK_ARRAYS(d_out.download(), want);
+}
+
+TEST_CASE("task 3: weighs the neighbours of arrays of any length", "[task3]") {
+    for (const int n : kSizes)
+        for (const Border border : kBorders) check_stencil(n, random_weights(3), border, 256);
+}
+
+TEST_CASE("task 3: any radius, also with more halo than threads", "[task3]") {
+    for (const int radius : {0, 1, 2, 15, 16, 17, 31, 32, 33, kMaxRadius}) {
+        for (const Border border : kBorders) {
+            check_stencil(500, random_weights(radius), border, 32);
+            check_stencil(500, random_weights(radius), border, 200);
+        }
+    }
+}
+
+TEST_CASE("task 3: the array may be smaller than the radius", "[task3]") {
+    for (const int n : {1, 2, 30, 63, 64, 65})
+        for (const Border border : kBorders)
+            check_stencil(n, random_weights(kMaxRadius), border, 32);
+}
+
+TEST_CASE("task 3: uses the weights that were set last", "[task3]") {
+    const auto once = wb::random_floats(9, 31), then = wb::random_floats(9, 32);
+    for (const auto& weights : {once, then, once}) check_stencil(600, weights, Border::kZero, 128);
+}
+
+TEST_CASE("task 3: launches nothing for an empty array", "[task3]") {
+    const std::vector<float> weights{1, 2, 1};
+    wb::DeviceBuffer<float> d_in(0), d_out(0);
+    set_weights(weights.data(), 1);
+    const auto counted =
+        wb::count([&] { stencil(d_in.get(), d_out.get(), 0, 1, Border::kClamp, 256); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counted) CHECK(counted->launches == 0);
+}
+
+TEST_CASE("task 4: steps from one array to the other", "[task4]") {
+    const std::vector<float> weights{0.25f, 0.5f, 0.125f};
+    const auto in = wb::random_floats(1000, 41);
+    for (const Border border : kBorders) {
+        Reference want{in, std::vector<double>(in.size(), 0.0)};
+        for (int steps = 0; steps <= 7; ++steps) {
+            CAPTURE(steps, int(border));
+            check_close(repeated(in, weights, border, 256, steps), want);
+            want.value = stencils(want.value, weights, border).value;
+            // Data in [-1, 1]: a step's own error, the reference's rounding, and what was there.
+            for (double& bound : want.bound) bound += 6 * kUlp;
+        }
+    }
+}
+
+TEST_CASE("task 4: heat that cannot leave stays constant", "[task4]") {
+    const std::vector<float> weights{0.25f, 0.5f, 0.25f}, in(777, 3.0f);
+    CHECK_ARRAYS(repeated(in, weights, Border::kClamp, 128, 30), in);
+}
+
+TEST_CASE("efficient: the moving average loads its elements and one halo for each block",
+          "[efficient]") {
+    const int window = GENERATE(2, 33, 300);
+    CAPTURE(window);
+    wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 51)), d_out(kCount);
+    const auto counted =
+        wb::count([&] { moving_average(d_in.get(), d_out.get(), kCount, window, kBlock); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_bytes >= sizeof(float) * kCount);
+    CHECK(counted->global_load_bytes <= sizeof(float) * kBlocks * (kBlock + window - 1));
+    CHECK(counted->global_store_bytes == sizeof(float) * kCount);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: the stencil loads its elements and two halos for each block", "[efficient]") {
+    const int radius = GENERATE(1, 8, kMaxRadius);
+    CAPTURE(radius);
+    const auto weights = random_weights(radius);
+    wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 52)), d_out(kCount);
+    set_weights(weights.data(), radius);
+    const auto counted = wb::count(
+        [&] { stencil(d_in.get(), d_out.get(), kCount, radius, Border::kClamp, kBlock); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_bytes >= sizeof(float) * kCount);
+    CHECK(counted->global_load_bytes <= sizeof(float) * kBlocks * (kBlock + 2 * radius));
+    CHECK(counted->global_store_bytes == sizeof(float) * kCount);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: neighbouring threads use neighbouring addresses", "[efficient]") {
+    const auto weights = random_weights(8);
+    wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 53)), d_out(kCount);
+    set_weights(weights.data(), 8);
+    const auto counted =
+        wb::count([&] { stencil(d_in.get(), d_out.get(), kCount, 8, Border::kClamp, kBlock); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_sectors > 0);
+    CHECK(counted->global_store_sectors <= kCount / 8 + 1);
+    // A halo moves the loads out of step with the sectors: at most one more for each 32 loads.
+    CHECK(counted->global_load_sectors <= kBlocks * (kBlock / 32 * 5 + 2 * 8));
+    CHECK(counted->shared_load_conflicts + counted->shared_store_conflicts == 0);
+}
+
+TEST_CASE("efficient: one launch and one barrier for each block", "[efficient]") {
+    const auto weights = random_weights(8);
+    wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 54)), d_out(kCount);
+    set_weights(weights.data(), 8);
+    const auto counted = wb::count([&] {
+        moving_average(d_in.get(), d_out.get(), kCount, 20, kBlock);
+        stencil(d_in.get(), d_out.get(), kCount, 8, Border::kZero, kBlock);
+    });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 2);
+    CHECK(counted->global_store_bytes == 2 * sizeof(float) * kCount);
+    CHECK(counted->block_barriers <= counted->blocks);
+}
+
+TEST_CASE("efficient: steps change the arrays' places instead of copying", "[efficient]") {
+    const std::vector<float> weights{0.25f, 0.5f, 0.25f};
+    wb::DeviceBuffer<float> d_a(wb::random_floats(1000, 55)), d_b(1000);
+    set_weights(weights.data(), 1);
+    const auto counted = wb::count(
+        [&] { repeat_stencil(d_a.get(), d_b.get(), 1000, 1, Border::kClamp, kBlock, 10); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 10);
+    CHECK(counted->device_to_device_bytes + counted->device_to_host_bytes == 0);
+    CHECK(counted->device_allocations == 0);
+}
