@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Lesson 16: every element arrives where it belongs, for every shape and pitch; gaps stay
+// untouched.
+//
+// Tolerance: none, elements are only moved. The data are random, so that no two places look alike,
+// and NaN in the gaps of the input: none of it may appear in the output.
+#include "lesson_test.h"
+#include "transpose_bank_conflicts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace {
+
+constexpr size_t kGuard = 4096;  // elements on each side of every array, on a real GPU
+
+using Transpose = void (*)(const float*, float*, int, int, int, int);
+
+struct Shape {
+    int rows, cols, in_gap, out_gap;
+};
+
+// `rows` rows of `cols` random numbers, and after each row `gap` NaNs.
+std::vector<float> matrix(int rows, int cols, int gap, uint64_t seed) {
+    std::vector<float> values = wb::random_floats(size_t(rows) * (cols + gap), seed);
+    for (int row = 0; row < rows; ++row)
+        for (int col = cols; col < cols + gap; ++col)
+            values[size_t(row) * (cols + gap) + col] = std::numeric_limits<float>::quiet_NaN();
+    return values;
+}
+
+// The elements of a matrix without its gaps, row after row.
+std::vector<float> packed(const std::vector<float>& values, int rows, int cols, int pitch) {
+    std::vector<float> out;
+    for (int row = 0; row < rows; ++row)
+        for (int col = 0; col < cols; ++col) out.push_back(values[size_t(row) * pitch + col]);
+    return out;
+}
+
+void check_transpose(Transpose transpose_it, Shape shape) {
+    const auto [rows, cols, in_gap, out_gap] = shape;
+    CAPTURE(rows, cols, in_gap, out_gap);
+    const int in_pitch = cols + in_gap, out_pitch = rows + out_gap;
+    const auto in = matrix(rows, cols, in_gap, 100 + rows);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_out(size_t(cols) * out_pitch, wb::guard(kGuard));
+    transpose_it(d_in.get(), d_out.get(), rows, cols, in_pitch, out_pitch);
+    CUDA_CHECK(cudaGetLastError());
+    const auto out = d_out.download();
+    std::vector<float> want(size_t(rows) * cols);
+    for (int row = 0; row < rows; ++row)
+        for (int col = 0; col < cols; ++col)
+            want[size_t(col) * rows + row] = in[size_t(row) * in_pitch + col];
+    CHECK_ARRAYS(packed(out, cols, rows, out_pitch), want);
+    size_t spoilt = 0;  // elements of the gaps that no longer hold their filling
+    for (int row = 0; row < cols; ++row)
+        for (int col = rows; col < out_pitch; ++col)
+            spoilt += !std::isnan(out[size_t(row) * out_pitch + col]);
+    CHECK(spoilt == 0);
+    CHECK(d_out.intact());
+}
+
+void check_twice(Transpose transpose_it) {
+    const int rows = 129, cols = 65;
+    const auto in = wb::random_floats(rows * cols, 7);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_turned(in.size(), wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_out(in.size(), wb::guard(kGuard));
+    transpose_it(d_in.get(), d_turned.get(), rows, cols, cols, rows);
+    transpose_it(d_turned.get(), d_out.get(), cols, rows, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_out.download(), in);
+}
+
+constexpr Shape kSquare[] = {{1, 1, 0, 0},
+                             {31, 31, 0, 0},
+                             {32, 32, 0, 0},
+                             {33, 33, 0, 0},
+                             {64, 64, 0, 0},
+                             {100, 100, 0, 0},
+                             {256, 256, 0, 0}};
+constexpr Shape kOblong[] = {{1, 5000, 0, 0},
+                             {5000, 1, 0, 0},
+                             {32, 64, 0, 0},
+                             {64, 32, 0, 0},
+                             {7, 300, 0, 0},
+                             {300, 7, 0, 0},
+                             {33, 95, 0, 0},
+                             {95, 33, 0, 0},
+                             {129, 97, 0, 0},
+                             {96, 1000, 0, 0},
+                             {1000, 96, 0, 0}};
+constexpr Shape kPitched[] = {{50, 50, 14, 0},
+                              {50, 50, 0, 14},
+                              {33, 65, 31, 95},
+                              {65, 33, 1, 2},
+                              {64, 64, 1, 64},
+                              {5, 200, 56, 3},
+                              {200, 5, 3, 56}};
+
+// Square for counting, all tiles full; and every row begins at a multiple of 32 bytes.
+constexpr int kSide = 512;
+constexpr uint64_t kElements = uint64_t(kSide) * kSide;
+
+std::optional<EmulatorCounters> counted_transpose(int rows, int cols) {
+    wb::DeviceBuffer<float> d_in(wb::random_floats(size_t(rows) * cols, 9));
+    wb::DeviceBuffer<float> d_out(size_t(rows) * cols);
+    return wb::count([&] { transpose(d_in.get(), d_out.get(), rows, cols, cols, rows); });
+}
+
+}  // namespace
+
+TEST_CASE("task 1: transposes square matrices", "[task1]") {
+    for (const Shape& shape : kSquare) check_transpose(transpose_naive, shape);
+}
+
+TEST_CASE("task 1: transposes wide and tall matrices", "[task1]") {
+    for (const Shape& shape : kOblong) check_transpose(transpose_naive, shape);
+}
+
+TEST_CASE("task 1: leaves the gaps between rows alone", "[task1]") {
+    for (const Shape& shape : kPitched) check_transpose(transpose_naive, shape);
+}
+
+TEST_CASE("task 2: counts the passes of tiles with simple widths", "[task2]") {
+    CHECK(column_passes(32) == 32);
+    CHECK(column_passes(1) == 1);
+    CHECK(column_passes(16) == 16);
+    CHECK(column_passes(33) == 1);
+    CHECK(column_passes(64) == 32);
+}
+
+TEST_CASE("task 2: counts the passes of any width", "[task2]") {
+    std::vector<int> got{0}, want{0};  // entry `width` is about that width
+    for (int width = 1; width <= 4096; ++width) {
+        int lowest_bit = width & -width;  // all lanes fall on multiples of it
+        got.push_back(column_passes(width));
+        want.push_back(std::min(lowest_bit, 32));
+    }
+    CHECK_ARRAYS(
+        got, want, [](size_t) { return 0.0; }, "width");
+}
+
+TEST_CASE("task 3: transposes square matrices", "[task3]") {
+    for (const Shape& shape : kSquare) check_transpose(transpose, shape);
+}
+
+TEST_CASE("task 3: transposes wide and tall matrices", "[task3]") {
+    for (const Shape& shape : kOblong) check_transpose(transpose, shape);
+}
+
+TEST_CASE("task 3: leaves the gaps between rows alone", "[task3]") {
+    for (const Shape& shape : kPitched) check_transpose(transpose, shape);
+}
+
+TEST_CASE("task 3: gives back the input when done twice", "[task3]") {
+    check_twice(transpose);
+}
+
+TEST_CASE("efficient: moves each element once", "[efficient]") {
+    const auto counted = counted_transpose(kSide, kSide);
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_load_bytes == 4 * kElements);
+    CHECK(counted->global_store_bytes == 4 * kElements);
+    CHECK(counted->device_to_host_bytes + counted->device_to_device_bytes == 0);
+}
+
+TEST_CASE("efficient: neighbouring threads load neighbouring addresses", "[efficient]") {
+    const auto counted = counted_transpose(kSide, kSide);
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_sectors >= kElements / 8);
+    CHECK(counted->global_load_sectors <= kElements / 8);
+}
+
+TEST_CASE("efficient: neighbouring threads store to neighbouring addresses", "[efficient]") {
+    const auto counted = counted_transpose(kSide, kSide);
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_sectors >= kElements / 8);
+    CHECK(counted->global_store_sectors <= kElements / 8);
+}
+
+TEST_CASE("efficient: no two lanes meet in a bank", "[efficient]") {
+    for (const auto& [rows, cols] : {std::pair{kSide, kSide}, {97, 331}}) {
+        CAPTURE(rows, cols);
+        const auto counted = counted_transpose(rows, cols);
+        NEED_COUNTERS(counted);
+        CHECK(counted->global_store_bytes == uint64_t(4) * rows * cols);
+        CHECK(counted->shared_load_conflicts == 0);
+        CHECK(counted->shared_store_conflicts == 0);
+    }
+}
+
+TEST_CASE("efficient: one barrier for each tile", "[efficient]") {
+    const auto counted = counted_transpose(kSide, kSide);
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_bytes == 4 * kElements);
+    CHECK(counted->block_barriers <= kElements / (kTile * kTile));
+    CHECK(counted->warp_instructions <= 4 * kElements);  // serial code needs more
+}
