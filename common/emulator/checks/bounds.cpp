@@ -59,6 +59,19 @@ std::string outside_text(const Array& array, const AccessEvent& event, uint64_t 
     return text + ", but " + array.extent();
 }
 
+// "4 bytes are written at offset 32 of a local array that has 32 bytes": the size includes what
+// padding there is, so it is the next variable that begins there.
+std::string local_text(const AccessEvent& event, uint64_t address) {
+    const std::string is_accessed =
+        plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") + done_by(event.kind);
+    const std::string array = " of a local array that has " +
+                              plural(event.object_end - event.object_begin, "byte");
+    if (address < event.object_begin)
+        return is_accessed + ' ' + plural(event.object_begin - address, "byte") +
+               " before the start" + array;
+    return is_accessed + " at offset " + std::to_string(address - event.object_begin) + array;
+}
+
 }  // namespace
 
 Bounds::Verdict Bounds::judge(const AccessEvent& event, uint64_t address) const {
@@ -155,6 +168,9 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) + " outside the kernel's parameters";
         finding.allocation = "the parameters of the kernel";
+    } else if (event.space == ptx::Space::kLocal && event.object_end) {
+        finding.message = local_text(event, address);
+        finding.allocation = "a local array";
     } else if (event.space == ptx::Space::kLocal) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) +

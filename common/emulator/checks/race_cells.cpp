@@ -32,6 +32,8 @@ inline void RaceDetector::cell(Context& c, Sector& s, uint32_t byte, uint32_t la
             compare_scope(c, atomics.first, byte, lane);
             compare_scope(c, atomics.second, byte, lane);
         }
+        if (volatile_seen_ && !compare_volatile(c, atomics.first, byte, lane, false))
+            compare_volatile(c, atomics.second, byte, lane, false);
         const Segment segment = c.published >> lane & 1 ? (*c.warp.fenced_at)[lane] : c.segment;
         remember(
             c, s, atomics, cell_entry(segment, c.event.site, lane), byte, Sector::kMoreAtomics);
@@ -53,6 +55,7 @@ void RaceDetector::compare_with_readers(Context& c, Sector& s, uint32_t byte, ui
         if (e < c.floor) continue;
         if (strong_write && strong(e)) {
             if (narrow_seen_) compare_scope(c, e, byte, lane);
+            if (volatile_seen_ && compare_volatile(c, e, byte, lane, true)) return;
         } else if (compare(c, e, byte, lane, true)) {
             return;
         }
@@ -68,6 +71,7 @@ void RaceDetector::compare_with_atomics(Context& c, Sector& s, uint32_t byte, ui
         if (e < c.floor) continue;
         if (c.role == Role::kStrongLoad && strong(e)) {
             if (narrow_seen_) compare_scope(c, e, byte, lane);
+            if (volatile_seen_ && compare_volatile(c, e, byte, lane, false)) return;
         } else if (compare(c, e, byte, lane)) {
             return;
         }
@@ -155,7 +159,7 @@ void RaceDetector::scattered(Context& c, uint32_t lanes) {
     const AccessEvent& event = c.event;
     const uint32_t bytes = event.bytes;
     const bool can_skip = !c.partial && role != Role::kStore;
-    const bool can_hurry = !c.partial && !c.published && !narrow_seen_ &&
+    const bool can_hurry = !c.partial && !c.published && !narrow_seen_ && !volatile_seen_ &&
                            !(role == Role::kStrongWrite && strong_store_seen_);
     if (lanes == machine::kAllLanes) fetch_ahead<role>(c);
     uint64_t before = ~uint64_t(0), before_that = ~uint64_t(1);

@@ -15,6 +15,8 @@ AccessTraits traits_of(const AccessEvent& event) {
     t.strong = is_strong(event);
     t.writes = event.kind != AccessKind::kLoad;
     t.atomic = event.kind >= AccessKind::kAtomic;
+    t.by_volatile = event.order == machine::MemoryOrder::kVolatile && !t.atomic &&
+                    event.space == ptx::Space::kShared;
     t.block_scope = event.scope == machine::Scope::kCta || event.scope == machine::Scope::kCluster;
     return t;
 }
@@ -28,6 +30,7 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
     if (!traits.known) {
         traits = traits_of(event);
         narrow_seen_ |= traits.strong && traits.block_scope && allocation;
+        volatile_seen_ |= traits.by_volatile;
         strong_store_seen_ |= traits.strong && event.kind == AccessKind::kStore && allocation;
     }
     const bool is_load = event.kind == AccessKind::kLoad;

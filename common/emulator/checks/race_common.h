@@ -6,6 +6,9 @@
 //  - A plain store with every other access; a plain load with every store and atomic.
 //  - Strong accesses (atomics, volatile, relaxed, acquire, release) not with each other, unless
 //    they come from two blocks and one of them has only block scope.
+//  - Except two volatile accesses to shared memory by lanes of one warp, by different instructions:
+//    that is the warp-synchronous style from before Volta, which counts on lanes in lock-step.
+//    Between warps, a volatile flag is a flag.
 //  - Two plain stores of the same value do not count: many threads raising one flag is common, and
 //    harmless on hardware that stores whole words. A load that is unordered with a store does,
 //    even when the value would be the same.
@@ -32,6 +35,7 @@ namespace checks {
 // How an instruction accesses memory, kept for the other party of a race.
 struct AccessTraits {
     bool known = false, strong = false, writes = false, atomic = false, block_scope = false;
+    bool by_volatile = false;  // strong only because it is volatile, and in shared memory
 };
 AccessTraits traits_of(const machine::AccessEvent& event);
 
@@ -49,6 +53,7 @@ struct Race {
     bool swapped = false;       // the earlier one comes later in the program: report it as such
     bool one_store = false;     // two lanes of one store instruction
     bool narrow_scope = false;  // both strong, but one of them for its own block only
+    bool lock_step = false;     // both volatile, by lanes of one warp
 };
 
 class RaceDetector {
@@ -104,9 +109,11 @@ private:
     // `load`: the earlier access is one.
     bool compare(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load = false);
     void compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane);
+    bool compare_volatile(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load);
     uint32_t unordered_lane(const Context& c, Entry e, uint32_t lane, bool load = false) const;
     void observe(Context& c, Entry e, uint32_t byte, uint32_t lane);
-    void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, bool scope);
+    enum class Clash : uint8_t { kPlain, kScope, kLockStep };
+    void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, Clash clash);
     bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
                               uint32_t lane) const;
     bool remember_quickly(const Context& c, Pair& pair, Entry mine) const;
@@ -143,6 +150,7 @@ private:
     std::set<std::string> order_of_lines_;      // "file:line file:line"
     bool strong_store_seen_ = false;            // a strong store to global memory has happened
     bool narrow_seen_ = false;                  // a strong access of block scope has happened
+    bool volatile_seen_ = false;                // a volatile access to shared memory has happened
 };
 
 // Adds a finding for one race, which stands for `count` pairs.

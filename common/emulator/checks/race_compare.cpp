@@ -36,7 +36,7 @@ uint32_t RaceDetector::unordered_lane(const Context& c, Entry e, uint32_t lane, 
 bool RaceDetector::compare(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load) {
     const uint32_t other = unordered_lane(c, e, lane, load);
     if (other == kNobody) return false;
-    found(c, e, other, byte, lane, false);
+    found(c, e, other, byte, lane, Clash::kPlain);
     return true;
 }
 
@@ -54,11 +54,23 @@ void RaceDetector::compare_scope(Context& c, Entry e, uint32_t byte, uint32_t la
     if (segment >= order_.launch_first() && order_.same_block(order_.warp_of(segment), c.warp))
         return;
     const uint32_t other = unordered_lane(c, e, lane);
-    if (other != kNobody) found(c, e, other, byte, lane, true);
+    if (other != kNobody) found(c, e, other, byte, lane, Clash::kScope);
+}
+
+// Two volatile accesses of one warp, one of them a store. `load`: the earlier access is one.
+bool RaceDetector::compare_volatile(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load) {
+    if (e < c.floor || instruction_of(e) == c.event.site) return false;
+    if (!traits_[c.event.site].by_volatile || !traits_[instruction_of(e)].by_volatile) return false;
+    if (order_.warp_of(segment_of(e)) != c.warp.number) return false;
+    const uint32_t other = unordered_lane(c, e, lane, load);
+    if (other == kNobody) return false;
+    found(c, e, other, byte, lane, Clash::kLockStep);
+    return true;
 }
 
 void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane,
-                         bool scope) {
+                         Clash clash) {
+    const bool scope = clash == Clash::kScope;
     machine::SiteId key = instruction_of(e);
     if (key == 0) {
         const auto* operation = order_.streams().operation(segment_of(e));
@@ -86,6 +98,7 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
         c.role == Role::kStore && segment_of(e) == c.segment && instruction_of(e) == c.event.site;
     f.race.first_write = Shadow::writer_at(c.shadow.sector(c.offset), byte) < c.floor;
     f.race.narrow_scope = scope;
+    f.race.lock_step = clash == Clash::kLockStep;
 }
 
 void RaceDetector::flush(Context& c) {

@@ -77,6 +77,26 @@ Party earlier_party(const HappensBefore::Who& who, const Race& race) {
     return party;
 }
 
+// An update after which an older value is as good a start as the newer one: a search that marks,
+// a minimum that sinks, a slot that is taken once. Sums and counters are not of this kind.
+bool tolerates_stale(machine::SiteId site) {
+    const std::string_view opcode = site_of(site).opcode;
+    for (const char* kind : {".cas", ".min", ".max", ".and", ".or"})
+        if (opcode.find(kind) != opcode.npos) return true;
+    return false;
+}
+
+// A plain load of a whole word of global memory against such an update.
+bool only_stale(const Race& race, const AccessTraits& now, const AccessTraits& other) {
+    const machine::AccessEvent& event = *race.event;
+    if (!race.allocation || now.atomic == other.atomic) return false;
+    const AccessTraits& load = now.atomic ? other : now;
+    const bool word = event.element_bytes == 4 || event.element_bytes == 8;
+    return !load.writes && !load.strong && word &&
+           event.address[race.lane] % event.element_bytes == 0 &&
+           tolerates_stale(now.atomic ? event.site : race.other_site);
+}
+
 }  // namespace
 
 void report_race(Report& report, const char* code, const HappensBefore& order, const Race& race,
@@ -111,6 +131,14 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
     finding.bytes = event.bytes;
     finding.count = count;
     finding.count_text = "more pairs of threads on the same two lines";
+    if (race.lock_step)
+        finding.notes.push_back("`volatile` does not keep the lanes of a warp in step");
+    if (only_stale(race, traits_of(event), race.other)) {
+        finding.severity = Severity::kWarning;
+        finding.notes.push_back(
+            "the load may give the value from before the update: harmless only where a stale "
+            "value will do");
+    }
     if (!who.this_launch) {
         describe_stream(finding, who, other, " launches");
     } else {

@@ -109,6 +109,7 @@ struct Place {
     Allocation* allocation = nullptr;
     const SharedVariable* variable = nullptr;
     uint32_t bad = 0;
+    uint32_t object_begin = 0, object_end = 0;  // of local memory
 };
 
 void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
@@ -144,6 +145,8 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
     event.contiguous = a.contiguous;
     event.bad_lanes = place.bad;
     event.misaligned_lanes = misaligned;
+    event.object_begin = place.object_begin;
+    event.object_end = place.object_end;
     event.values = nullptr;
     event.value_stride = 0;
     alignas(16) std::byte packed[kWarpSize * 16];
@@ -298,9 +301,22 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
             place.bad |= uint32_t(!inside(a.at[i], a.at[i] + op.bytes)) << i;
         });
     }
+    const uint32_t outside = place.bad;
+    if (op.object.known()) {
+        // One variable overrun into the next: a finding, but the bytes are this thread's.
+        place.object_begin = ex.frame->local_base + op.object.begin;
+        place.object_end = ex.frame->local_base + op.object.end;
+        const uint32_t size = place.object_end - place.object_begin;
+        if (!within(a, mask, place.object_begin, size, op.bytes))
+            for_lanes(mask, [&](uint32_t i) {
+                const bool strayed =
+                    a.at[i] < place.object_begin || a.at[i] + op.bytes > place.object_end;
+                place.bad |= uint32_t(strayed) << i;
+            });
+    }
     notify(ex, op, Space::kLocal, mask, a, place, misaligned);
-    if (place.bad) poison(ex, op, place.bad);
-    if (const uint32_t good = mask & ~place.bad)
+    if (outside) poison(ex, op, outside);
+    if (const uint32_t good = mask & ~outside)
         op.mover(ex, op, good, uint64_t(uintptr_t(memory)), a.at, ex.local_stride(), false);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/instr.h"
+#include "machine/local_objects.h"
 
 namespace machine {
 
@@ -89,6 +90,7 @@ struct MemoryOp {
     uint32_t dst = kNoRow;
     Mover mover = nullptr;
     Region region;  // .param of a function
+    LocalObject object;  // of the depot: where the address points into, if it is local
     mutable Allocation* cache = nullptr;
 };
 

@@ -387,6 +387,7 @@ std::unique_ptr<Code> Decoder::run() {
     lay_out();
     count_definitions();
     meeting_ = reconvergence_points(function_);
+    objects_ = local_objects(function_);
     const uint32_t count = uint32_t(function_.body.size());
     std::vector<bool> meets(count + 1, false);
     for (uint32_t m : meeting_)

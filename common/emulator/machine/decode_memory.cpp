@@ -39,6 +39,7 @@ bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
     switch (base.kind) {
     case Operand::Kind::kRegister:
         op.base_row = register_rows_[base.index];
+        op.object = objects_[base.index];
         op.base = register_bytes(base) == 8 ? MemoryOp::Base::kRow64 : MemoryOp::Base::kRow32;
         return !is_predicate(base) && register_bytes(base) >= 4;
     case Operand::Kind::kImmediate:

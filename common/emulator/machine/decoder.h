@@ -78,6 +78,7 @@ private:
     std::vector<uint32_t> definitions_;  // by register: instructions that may write it
     std::vector<bool> invariant_;        // by register
     std::vector<bool> hoisted_;          // by decoded instruction
+    std::vector<LocalObject> objects_;   // by register
 };
 
 Mover atomic_mover(const ptx::Instruction& in);  // atomics.cpp; null: unknown form

@@ -142,6 +142,9 @@ struct AccessEvent {
     bool contiguous;            // lane i is at address[0] + i * bytes, all 32 lanes active
     uint32_t bad_lanes;         // range not wholly inside one live allocation or variable
     uint32_t misaligned_lanes;  // address not a multiple of `bytes`
+    // kLocal: the variable that the address was made from, where that is known; else both 0. A lane
+    // that leaves it is bad, although it may touch another variable of its thread, as on hardware.
+    uint32_t object_begin, object_end;
     // Stores: lane i's bytes are at values + i * value_stride (before the store). Else null.
     const std::byte* values;
     uint32_t value_stride;
