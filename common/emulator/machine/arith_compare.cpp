@@ -96,10 +96,36 @@ void store_mask(Lanes& lanes, uint32_t row, uint32_t bits) {
     }
 }
 
+#if defined(__AVX512DQ__)
+// The mask of 32 comparisons straight from the compare instruction: the compiler makes vectors of
+// truth values first.
+template <Base base, class T>
+[[gnu::always_inline]] inline uint32_t compare_words(const T* a, const T* b) {
+    constexpr int kHow = base == kEq   ? _MM_CMPINT_EQ
+                         : base == kLt ? _MM_CMPINT_LT
+                         : base == kLe ? _MM_CMPINT_LE
+                         : base == kGt ? _MM_CMPINT_NLE
+                         : base == kGe ? _MM_CMPINT_NLT
+                                       : _MM_CMPINT_NE;
+    const auto* x = reinterpret_cast<const __m512i*>(a);
+    const auto* y = reinterpret_cast<const __m512i*>(b);
+    if constexpr (std::is_signed_v<T>)
+        return uint32_t(_mm512_cmp_epi32_mask(x[0], y[0], kHow)) |
+               uint32_t(_mm512_cmp_epi32_mask(x[1], y[1], kHow)) << 16;
+    else
+        return uint32_t(_mm512_cmp_epu32_mask(x[0], y[0], kHow)) |
+               uint32_t(_mm512_cmp_epu32_mask(x[1], y[1], kHow)) << 16;
+}
+#endif
+
 template <Base base, class T, bool ftz>
 void compare_rows(Lanes& lanes, const Instr& in) {
     const T* const a = lanes.row<T>(in.src[0]);
     const T* const b = lanes.row<T>(in.src[1]);
+#if defined(__AVX512DQ__)
+    if constexpr (sizeof(T) == 4 && std::is_integral_v<T>)
+        return finish(lanes, in, compare_words<base>(a, b));
+#endif
     finish(lanes,
            in,
            lane_mask<LaneOf<T>>(

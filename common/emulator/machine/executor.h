@@ -145,7 +145,7 @@ private:
     RunResult run_warp(WarpState& state);
     enum class Stop : uint8_t { kGone, kBlocked, kSpin, kAbort };
     Stop run_split(size_t index);
-    bool account(Code& code, uint32_t first, uint32_t end, uint32_t lanes);
+    void out_of_budget();
     void start_block(uint64_t linear, BlockState& state);
     void finish_block(BlockState& state);
     void diverge(Split& split, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meeting);

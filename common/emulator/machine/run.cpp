@@ -145,20 +145,11 @@ void Executor::exit_lanes(uint32_t lanes) {
     }
 }
 
-// Counts a straight run and pays for it. False: the launch ends here.
-bool Executor::account(Code& code, uint32_t first, uint32_t end, uint32_t lanes) {
-    code.ran(first, end, lanes);
-    const uint32_t executed = end - first;
-    warp_instructions += executed;
-    budget_left_ -= int64_t(executed) * kWarpSize;
-    if (budget_left_ >= 0 && !abort) [[likely]]
-        return true;
-    if (!abort) {
-        report_stall(StallEvent::Kind::kBudget);
-        fail(LaunchStatus::kBudget);
-        abort = true;
-    }
-    return false;
+void Executor::out_of_budget() {
+    if (abort) return;  // for another reason
+    report_stall(StallEvent::Kind::kBudget);
+    fail(LaunchStatus::kBudget);
+    abort = true;
 }
 
 // Runs one part of the warp until it ends, blocks, spins, or the launch is over. The split is
@@ -170,6 +161,18 @@ Executor::Stop Executor::run_split(size_t index) {
     const auto refresh = [&] {
         // diverge() inserts below: the running part moves up.
         split = &warp->splits.back();
+    };
+    // Counts a straight run and pays for it. False: the launch ends here.
+    const auto account = [&](Code & code, uint32_t first, uint32_t end, uint32_t lanes)
+        __attribute__((always_inline)) {
+        code.ran(first, end, lanes);
+        const uint32_t executed = end - first;
+        warp_instructions += executed;
+        budget_left_ -= int64_t(executed) * kWarpSize;
+        if (budget_left_ >= 0 && !abort) [[likely]]
+            return true;
+        out_of_budget();
+        return false;
     };
     for (;;) {
         frame = split->frame;
