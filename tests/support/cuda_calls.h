@@ -19,12 +19,15 @@
 
 namespace wb {
 
-// One call of the runtime. `stream` is the stream it names (null: the default one), `event` the
-// event it names.
+// One call of the runtime: the stream it names (null: the default one) and the event, the memory
+// that it frees, and the bytes that it allocates, copies or sets.
 struct CudaCall {
     std::string name;
     cudaStream_t stream = nullptr;
     cudaEvent_t event = nullptr;
+    const void* freed = nullptr;
+    size_t bytes = 0;
+    cudaMemcpyKind kind = cudaMemcpyDefault;
 };
 
 // A clock that only moves when the test says so, for programs that measure with CUDA events.
@@ -52,6 +55,15 @@ public:
         size_t found = 0;
         for (const CudaCall& call : calls) found += call.name == name;
         return found;
+    }
+    // Allocations of at least a byte that succeeded, and pointers other than null that were freed.
+    size_t allocated = 0, freed = 0;
+    // Bytes copied in one direction, as the calls name it.
+    size_t copied(cudaMemcpyKind kind) const {
+        size_t bytes = 0;
+        for (const CudaCall& call : calls)
+            if (call.kind == kind) bytes += call.bytes;
+        return bytes;
     }
     bool launched = false;  // a kernel was launched and not refused
 
@@ -81,22 +93,23 @@ public:
     }
 
     // The error that this call ends with, or nothing when it may go on to the runtime.
-    std::optional<cudaError_t> enter(const char* name, cudaStream_t stream, cudaEvent_t event,
-                                     bool is_launch, bool waits) {
+    std::optional<cudaError_t> enter(CudaCall call, bool is_launch, bool waits) {
+        const std::string name = call.name;
         const size_t number = calls.size(), nth = count(name);
-        calls.push_back({name, stream, event});
+        calls.push_back(call);
         if (fail_call == number || (!fail_name.empty() && fail_name == name && fail_nth == nth) ||
             (is_launch && refuse_launches)) {
             pending_ = error;
             return error;
         }
-        const std::string called = name;
-        if (pending_ && (called == "cudaGetLastError" || called == "cudaPeekAtLastError")) {
+        if (pending_ && (name == "cudaGetLastError" || name == "cudaPeekAtLastError")) {
             const cudaError_t last = *pending_;
-            if (called == "cudaGetLastError") pending_.reset();
+            if (name == "cudaGetLastError") pending_.reset();
             return last;
         }
         if (fault_in_kernel && launched && waits) return fault;
+        if (call.bytes && name.find("lloc") != std::string::npos) ++allocated;
+        if (call.freed) ++freed;
         if (is_launch) {
             launched = true;
             if (fault_in_kernel) return cudaSuccess;
@@ -115,11 +128,10 @@ F* real(const char* name, F*) {
     return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
 }
 
-inline std::optional<cudaError_t> enter(const char* name, cudaStream_t stream = nullptr,
-                                        cudaEvent_t event = nullptr, bool is_launch = false,
+inline std::optional<cudaError_t> enter(const CudaCall& call, bool is_launch = false,
                                         bool waits = false) {
     CallWatch* watch = CallWatch::current();
-    return watch ? watch->enter(name, stream, event, is_launch, waits) : std::nullopt;
+    return watch ? watch->enter(call, is_launch, waits) : std::nullopt;
 }
 
 inline EventClock* clock() {
@@ -140,68 +152,65 @@ inline void waited_for_all() {
     if (const auto result = wb::calls_detail::enter(__VA_ARGS__)) return *result
 #define WB_REAL(name) wb::calls_detail::real(#name, static_cast<Function*>(nullptr))
 
-// A function without anything special: name, parameters in brackets, arguments in brackets.
-#define WB_PLAIN(name, parameters, arguments)                                                      \
-    WB_RUNTIME name parameters {                                                                   \
+// A function: name, parameters in brackets, arguments in brackets, and the CudaCall to write down.
+#define WB_CALL(function, parameters, arguments, ...)                                              \
+    WB_RUNTIME function parameters {                                                               \
         using Function = cudaError_t parameters;                                                   \
-        WB_ENTER(#name);                                                                           \
-        return WB_REAL(name) arguments;                                                            \
+        WB_ENTER({.name = #function __VA_OPT__(, ) __VA_ARGS__});                                  \
+        return WB_REAL(function) arguments;                                                        \
     }
-#define WB_ON_STREAM(name, parameters, arguments, stream)                                          \
-    WB_RUNTIME name parameters {                                                                   \
+// One that waits until the device has done what it was told before.
+#define WB_WAITS(function, parameters, arguments, ...)                                             \
+    WB_RUNTIME function parameters {                                                               \
         using Function = cudaError_t parameters;                                                   \
-        WB_ENTER(#name, stream);                                                                   \
-        return WB_REAL(name) arguments;                                                            \
-    }
-// Waits until the device has done what it was told before.
-#define WB_WAITS(name, parameters, arguments, stream)                                              \
-    WB_RUNTIME name parameters {                                                                   \
-        using Function = cudaError_t parameters;                                                   \
-        WB_ENTER(#name, stream, nullptr, false, true);                                             \
+        WB_ENTER({.name = #function __VA_OPT__(, ) __VA_ARGS__}, false, true);                     \
         wb::calls_detail::waited_for_all();                                                        \
-        return WB_REAL(name) arguments;                                                            \
+        return WB_REAL(function) arguments;                                                        \
     }
-#define WB_LAUNCH(name, parameters, arguments, stream)                                             \
-    WB_RUNTIME name parameters {                                                                   \
+#define WB_LAUNCH(function, parameters, arguments, stream)                                         \
+    WB_RUNTIME function parameters {                                                               \
         using Function = cudaError_t parameters;                                                   \
-        WB_ENTER(#name, stream, nullptr, true);                                                    \
-        return WB_REAL(name) arguments;                                                            \
+        WB_ENTER({#function, stream}, true);                                                       \
+        return WB_REAL(function) arguments;                                                        \
     }
 
-WB_PLAIN(cudaMalloc, (void** data, size_t bytes), (data, bytes))
-WB_PLAIN(cudaMallocHost, (void** data, size_t bytes), (data, bytes))
-WB_PLAIN(cudaHostAlloc, (void** data, size_t bytes, unsigned flags), (data, bytes, flags))
-WB_PLAIN(cudaMallocManaged, (void** data, size_t bytes, unsigned flags), (data, bytes, flags))
-WB_PLAIN(cudaFreeHost, (void* data), (data))
-WB_ON_STREAM(cudaMallocAsync, (void** data, size_t bytes, cudaStream_t stream),
-             (data, bytes, stream), stream)
-WB_ON_STREAM(cudaFreeAsync, (void* data, cudaStream_t stream), (data, stream), stream)
-WB_WAITS(cudaFree, (void* data), (data), nullptr)
+WB_CALL(cudaMalloc, (void** data, size_t bytes), (data, bytes), .bytes = bytes)
+WB_CALL(cudaMallocHost, (void** data, size_t bytes), (data, bytes), .bytes = bytes)
+WB_CALL(cudaHostAlloc, (void** data, size_t bytes, unsigned flags), (data, bytes, flags),
+        .bytes = bytes)
+WB_CALL(cudaMallocManaged, (void** data, size_t bytes, unsigned flags), (data, bytes, flags),
+        .bytes = bytes)
+WB_CALL(cudaMallocAsync, (void** data, size_t bytes, cudaStream_t stream), (data, bytes, stream),
+        .stream = stream, .bytes = bytes)
+WB_CALL(cudaFreeHost, (void* data), (data), .freed = data)
+WB_CALL(cudaFreeAsync, (void* data, cudaStream_t stream), (data, stream), .stream = stream,
+        .freed = data)
+WB_WAITS(cudaFree, (void* data), (data), .freed = data)
 WB_WAITS(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
-         (to, from, bytes, kind), nullptr)
-WB_ON_STREAM(cudaMemcpyAsync,
-             (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
-             (to, from, bytes, kind, stream), stream)
-WB_PLAIN(cudaMemset, (void* data, int value, size_t bytes), (data, value, bytes))
-WB_ON_STREAM(cudaMemsetAsync, (void* data, int value, size_t bytes, cudaStream_t stream),
-             (data, value, bytes, stream), stream)
-WB_WAITS(cudaDeviceSynchronize, (), (), nullptr)
-WB_WAITS(cudaStreamSynchronize, (cudaStream_t stream), (stream), stream)
-WB_PLAIN(cudaStreamQuery, (cudaStream_t stream), (stream))
-WB_PLAIN(cudaStreamCreate, (cudaStream_t * stream), (stream))
-WB_PLAIN(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))
-WB_ON_STREAM(cudaStreamDestroy, (cudaStream_t stream), (stream), stream)
-WB_ON_STREAM(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
-             (stream, event, flags), stream)
-WB_PLAIN(cudaGetLastError, (), ())
-WB_PLAIN(cudaPeekAtLastError, (), ())
-WB_PLAIN(cudaSetDevice, (int device), (device))
-WB_PLAIN(cudaMemGetInfo, (size_t * free, size_t* total), (free, total))
-WB_PLAIN(cudaRuntimeGetVersion, (int* version), (version))
-WB_PLAIN(cudaDriverGetVersion, (int* version), (version))
-WB_PLAIN(cudaEventCreate, (cudaEvent_t * event), (event))
-WB_PLAIN(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))
-WB_PLAIN(cudaEventQuery, (cudaEvent_t event), (event))
+         (to, from, bytes, kind), .bytes = bytes, .kind = kind)
+WB_CALL(cudaMemcpyAsync,
+        (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+        (to, from, bytes, kind, stream), .stream = stream, .bytes = bytes, .kind = kind)
+WB_CALL(cudaMemset, (void* data, int value, size_t bytes), (data, value, bytes))
+WB_CALL(cudaMemsetAsync, (void* data, int value, size_t bytes, cudaStream_t stream),
+        (data, value, bytes, stream), .stream = stream)
+WB_WAITS(cudaDeviceSynchronize, (), ())
+WB_WAITS(cudaStreamSynchronize, (cudaStream_t stream), (stream), .stream = stream)
+WB_CALL(cudaStreamQuery, (cudaStream_t stream), (stream), .stream = stream)
+WB_CALL(cudaStreamCreate, (cudaStream_t * stream), (stream))
+WB_CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))
+WB_CALL(cudaStreamDestroy, (cudaStream_t stream), (stream), .stream = stream)
+WB_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+        (stream, event, flags), .stream = stream, .event = event)
+WB_CALL(cudaGetLastError, (), ())
+WB_CALL(cudaPeekAtLastError, (), ())
+WB_CALL(cudaSetDevice, (int device), (device))
+WB_CALL(cudaMemGetInfo, (size_t * free, size_t* total), (free, total))
+WB_CALL(cudaRuntimeGetVersion, (int* version), (version))
+WB_CALL(cudaDriverGetVersion, (int* version), (version))
+WB_CALL(cudaEventCreate, (cudaEvent_t * event), (event))
+WB_CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))
+WB_CALL(cudaEventQuery, (cudaEvent_t event), (event), .event = event)
 WB_LAUNCH(cudaLaunchKernel,
           (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
            cudaStream_t stream),
@@ -216,7 +225,7 @@ WB_LAUNCH(cudaLaunchKernelExC,
 
 WB_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     using Function = cudaError_t(cudaEvent_t, cudaStream_t);
-    WB_ENTER("cudaEventRecord", stream, event);
+    WB_ENTER({"cudaEventRecord", stream, event});
     if (wb::EventClock* clock = wb::calls_detail::clock())
         clock->stamps[event] = {clock->now_ms, stream, false};
     return WB_REAL(cudaEventRecord)(event, stream);
@@ -224,7 +233,7 @@ WB_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 WB_RUNTIME cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
     using Function = cudaError_t(cudaEvent_t, cudaStream_t, unsigned);
-    WB_ENTER("cudaEventRecord", stream, event);
+    WB_ENTER({"cudaEventRecord", stream, event});
     if (wb::EventClock* clock = wb::calls_detail::clock())
         clock->stamps[event] = {clock->now_ms, stream, false};
     return WB_REAL(cudaEventRecordWithFlags)(event, stream, flags);
@@ -232,7 +241,7 @@ WB_RUNTIME cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsi
 
 WB_RUNTIME cudaEventSynchronize(cudaEvent_t event) {
     using Function = cudaError_t(cudaEvent_t);
-    WB_ENTER("cudaEventSynchronize", nullptr, event, false, true);
+    WB_ENTER({"cudaEventSynchronize", nullptr, event}, false, true);
     // Waiting for an event waits for all that lies in its stream in front of it.
     if (wb::EventClock* clock = wb::calls_detail::clock()) {
         const auto upto = clock->stamps.find(event);
@@ -247,7 +256,7 @@ WB_RUNTIME cudaEventSynchronize(cudaEvent_t event) {
 
 WB_RUNTIME cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
     using Function = cudaError_t(float*, cudaEvent_t, cudaEvent_t);
-    WB_ENTER("cudaEventElapsedTime", nullptr, stop);
+    WB_ENTER({"cudaEventElapsedTime", nullptr, stop});
     if (wb::EventClock* clock = wb::calls_detail::clock()) {
         const auto from = clock->stamps.find(start), to = clock->stamps.find(stop);
         if (from == clock->stamps.end() || to == clock->stamps.end())
@@ -261,14 +270,14 @@ WB_RUNTIME cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) 
 
 WB_RUNTIME cudaEventDestroy(cudaEvent_t event) {
     using Function = cudaError_t(cudaEvent_t);
-    WB_ENTER("cudaEventDestroy", nullptr, event);
+    WB_ENTER({"cudaEventDestroy", nullptr, event});
     if (wb::EventClock* clock = wb::calls_detail::clock()) clock->stamps.erase(event);
     return WB_REAL(cudaEventDestroy)(event);
 }
 
 WB_RUNTIME cudaGetDevice(int* device) {
     using Function = cudaError_t(int*);
-    WB_ENTER("cudaGetDevice");
+    WB_ENTER({"cudaGetDevice"});
     const wb::CallWatch* watch = wb::CallWatch::current();
     if (!watch || !watch->card) return WB_REAL(cudaGetDevice)(device);
     *device = watch->card_index;
@@ -277,7 +286,7 @@ WB_RUNTIME cudaGetDevice(int* device) {
 
 WB_RUNTIME cudaGetDeviceCount(int* count) {
     using Function = cudaError_t(int*);
-    WB_ENTER("cudaGetDeviceCount");
+    WB_ENTER({"cudaGetDeviceCount"});
     const wb::CallWatch* watch = wb::CallWatch::current();
     if (!watch || !watch->card) return WB_REAL(cudaGetDeviceCount)(count);
     *count = watch->card_index + 1;
@@ -286,7 +295,7 @@ WB_RUNTIME cudaGetDeviceCount(int* count) {
 
 WB_RUNTIME cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     using Function = cudaError_t(cudaDeviceProp*, int);
-    WB_ENTER("cudaGetDeviceProperties");
+    WB_ENTER({"cudaGetDeviceProperties"});
     const wb::CallWatch* watch = wb::CallWatch::current();
     if (!watch || !watch->card || device != watch->card_index)
         return WB_REAL(cudaGetDeviceProperties)(properties, device);
@@ -296,7 +305,7 @@ WB_RUNTIME cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 
 WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
     using Function = cudaError_t(int*, cudaDeviceAttr, int);
-    WB_ENTER("cudaDeviceGetAttribute");
+    WB_ENTER({"cudaDeviceGetAttribute"});
     const wb::CallWatch* watch = wb::CallWatch::current();
     if (watch && watch->card && device == watch->card_index) {
         const cudaDeviceProp& card = *watch->card;
@@ -318,7 +327,6 @@ WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int devi
 #undef WB_RUNTIME
 #undef WB_ENTER
 #undef WB_REAL
-#undef WB_PLAIN
-#undef WB_ON_STREAM
+#undef WB_CALL
 #undef WB_WAITS
 #undef WB_LAUNCH

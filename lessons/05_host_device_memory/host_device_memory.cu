@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Start with README.md in this directory; `make 05` checks this file.
+#include "host_device_memory.h"
+
+#include <stdexcept>
+#include <utility>
+
+DeviceFloats::DeviceFloats([[maybe_unused]] size_t size) {
+    // TODO 1 (about 3 lines): allocate `size` floats, unless size is 0, and remember the size.
+    // cudaMalloc wants bytes.
+    // END 1
+}
+
+// TODO 2 (about 13 lines): replace the next five lines. The destructor frees. The constructor
+// takes the memory of `other` away from it, and so does the assignment, which must not lose what
+// this object owned before.
+DeviceFloats::~DeviceFloats() {}
+DeviceFloats::DeviceFloats(DeviceFloats&&) noexcept {}
+DeviceFloats& DeviceFloats::operator=(DeviceFloats&&) noexcept {
+    return *this;
+}
+// END 2
+
+void DeviceFloats::upload(const std::vector<float>& host) {
+    if (host.size() != size_) throw std::invalid_argument("upload: the sizes differ");
+    // TODO 3 (about 2 lines): copy the bytes of `host` to the device.
+    // END 3
+}
+
+std::vector<float> DeviceFloats::download() const {
+    std::vector<float> host(size_);
+    // TODO 4 (about 2 lines): copy the bytes on the device to `host`.
+    // END 4
+    return host;
+}
+
+// Any number of threads for n elements (lesson 03).
+static __global__ void step_kernel(float* data, size_t n, Step step) {
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    for (; i < n; i += stride) data[i] = data[i] * step.factor + step.summand;
+}
+
+void start_step(float* d_data, size_t n, Step step) {
+    if (n == 0) return;
+    step_kernel<<<128, 256>>>(d_data, n, step);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+std::vector<float> run_pipeline(const std::vector<float>& input,
+                                [[maybe_unused]] const std::vector<Step>& steps) {
+    // TODO 5 (about 4 lines): upload `input` once, start every step on the device, download once.
+    return input;
+    // END 5
+}
