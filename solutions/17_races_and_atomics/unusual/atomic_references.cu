@@ -1,0 +1,115 @@
+// Unusual: cuda::atomic_ref of libcu++, which reads like std::atomic_ref.
+// SPDX-License-Identifier: MIT
+// Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
+// to make it right.
+#include "races_and_atomics.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <cuda/atomic>
+
+// The number at an address, as one that threads of the whole device may update together.
+template <class T>
+using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
+
+static constexpr int kThreads = 256;
+
+// Blocks of kThreads threads for n elements, one thread each.
+static int blocks_for(int n) {
+    return (n + kThreads - 1) / kThreads;
+}
+
+__global__ void count_kernel(const float* x, int n, float limit, unsigned long long* count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] > limit) ++Shared<unsigned long long>(*count);
+}
+
+void count_above(const float* d_x, int n, float limit, unsigned long long* d_count) {
+    if (n == 0) return;
+    count_kernel<<<blocks_for(n), kThreads>>>(d_x, n, limit, d_count);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// *count is 0 at the start.
+__global__ void collect_above_kernel(const float* x, int n, float limit, int* out,
+                                     unsigned* count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || !(x[i] > limit)) return;
+    out[Shared<unsigned>(*count).fetch_add(1, cuda::memory_order_relaxed)] = i;
+}
+
+void collect_above(const float* d_x, int n, float limit, int* d_out, unsigned* d_count) {
+    CUDA_CHECK(cudaMemset(d_count, 0, sizeof(unsigned)));
+    if (n == 0) return;
+    collect_above_kernel<<<blocks_for(n), kThreads>>>(d_x, n, limit, d_out, d_count);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void count_by_warps_kernel(const float* x, int n, float limit,
+                                      unsigned long long* count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool above = i < n && x[i] > limit;
+    const unsigned votes = __ballot_sync(0xFFFFFFFFu, above);
+    const bool first_lane = threadIdx.x % warpSize == 0;
+    if (!first_lane || votes == 0) return;
+    Shared<unsigned long long>(*count).fetch_add(__popc(votes), cuda::memory_order_relaxed);
+}
+
+void count_above_by_warps(const float* d_x, int n, float limit, unsigned long long* d_count) {
+    if (n == 0) return;
+    count_by_warps_kernel<<<blocks_for(n), kThreads>>>(d_x, n, limit, d_count);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// Raises *address to `value` if that is larger. CUDA has no atomicMax for floats.
+__device__ void atomic_max(float* address, float value) {
+    Shared<float> max(*address);
+    float seen = max.load(cuda::memory_order_relaxed);
+    while (value > seen) {
+        if (max.compare_exchange_weak(seen, value, cuda::memory_order_relaxed)) return;
+    }
+}
+
+__global__ void maximum_kernel(const float* x, int n, float* max) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomic_max(max, x[i]);
+}
+
+void maximum(const float* d_x, int n, float* d_max) {
+    const float lowest = -INFINITY;
+    CUDA_CHECK(cudaMemcpy(d_max, &lowest, sizeof(float), cudaMemcpyHostToDevice));
+    if (n == 0) return;
+    maximum_kernel<<<blocks_for(n), kThreads>>>(d_x, n, d_max);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// The 32 bits of a float: sign, 8 bits of exponent, 23 of fraction.
+__host__ __device__ static unsigned bits_of(float value) {
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+__host__ __device__ unsigned long long pack(float value, unsigned index) {
+    constexpr unsigned kSign = 0x80000000u;
+    const unsigned bits = bits_of(value + 0.0f);  // -0 becomes +0
+    const unsigned ordered = bits & kSign ? ~bits : bits | kSign;
+    return static_cast<unsigned long long>(ordered) << 32 | ~index;
+}
+
+__host__ __device__ unsigned index_of(unsigned long long packed) {
+    return ~static_cast<unsigned>(packed);
+}
+
+__global__ void arg_max_kernel(const float* x, int n, unsigned long long* best) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) Shared<unsigned long long>(*best).fetch_max(pack(x[i], i));
+}
+
+void arg_max(const float* d_x, int n, unsigned long long* d_best) {
+    CUDA_CHECK(cudaMemset(d_best, 0, sizeof *d_best));
+    if (n == 0) return;
+    arg_max_kernel<<<blocks_for(n), kThreads>>>(d_x, n, d_best);
+    CUDA_CHECK(cudaGetLastError());
+}

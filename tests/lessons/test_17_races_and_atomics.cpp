@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Lesson 17: no update is lost when all threads meet on one address, whatever their order.
+//
+// Tolerance: none. Counts and indexes are whole numbers, and a maximum is one of the inputs.
+#include "lesson_test.h"
+#include "races_and_atomics.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace {
+
+using Count = unsigned long long;
+using CountAbove = void (*)(const float*, int, float, Count*);
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int kSizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, 4096, 10007};
+
+std::vector<int> indexes_above(const std::vector<float>& x, float limit) {
+    std::vector<int> found;
+    for (size_t i = 0; i < x.size(); ++i)
+        if (x[i] > limit) found.push_back(int(i));
+    return found;
+}
+
+void check_count(CountAbove count_it, const std::vector<float>& x, float limit, Count before) {
+    CAPTURE(x.size(), limit, before);
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<Count> d_count(std::vector<Count>{before}, wb::guard(kGuard));
+    count_it(d_x.get(), int(x.size()), limit, d_count.get());
+    CUDA_CHECK(cudaGetLastError());
+    const Count got = d_count.download()[0], want = before + indexes_above(x, limit).size();
+    CHECK(got == want);
+    CHECK_ARRAYS(d_x.download(), x);
+    CHECK(d_count.intact());
+}
+
+void check_counts(CountAbove count_it) {
+    for (const int n : kSizes) check_count(count_it, wb::random_floats(n, 10 + n), 0.25f, 0);
+}
+
+void check_large_counts(CountAbove count_it) {
+    const std::vector<float> x(10, 1.0f);
+    check_count(count_it, x, 0.0f, (Count(1) << 32) - 5);  // to 2^32 + 5
+    check_count(count_it, wb::random_floats(1000, 2), 0.0f, (Count(1) << 40) - 7);
+}
+
+void check_collect(const std::vector<float>& x, float limit) {
+    CAPTURE(x.size(), limit);
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<int> d_out(x.size(), wb::guard(kGuard));
+    wb::GuardedBuffer<unsigned> d_count(1, wb::guard(kGuard));
+    collect_above(d_x.get(), int(x.size()), limit, d_out.get(), d_count.get());
+    CUDA_CHECK(cudaGetLastError());
+    auto want = indexes_above(x, limit);
+    const unsigned found = d_count.download()[0];
+    CHECK(found == want.size());
+    auto got = d_out.download();
+    std::sort(got.begin(), got.begin() + want.size());  // any order is right
+    want.resize(x.size(), -1);                          // the slots that nobody may write
+    CHECK_ARRAYS(
+        got, want, [](size_t) { return 0.0; }, "sorted entry");
+    CHECK(d_out.intact());
+    CHECK(d_count.intact());
+}
+
+void check_maximum(const std::vector<float>& x) {
+    CAPTURE(x.size());
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard)), d_max(1, wb::guard(kGuard));
+    maximum(d_x.get(), int(x.size()), d_max.get());
+    CUDA_CHECK(cudaGetLastError());
+    const float want = x.empty() ? -kInfinity : *std::max_element(x.begin(), x.end());
+    const float got = d_max.download()[0];
+    CHECK(got == want);
+    CHECK(d_max.intact());
+}
+
+void check_arg_max(const std::vector<float>& x) {
+    CAPTURE(x.size());
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<Count> d_best(1, wb::guard(kGuard));
+    arg_max(d_x.get(), int(x.size()), d_best.get());
+    CUDA_CHECK(cudaGetLastError());
+    const auto want = unsigned(std::max_element(x.begin(), x.end()) - x.begin());
+    const unsigned got = index_of(d_best.download()[0]);
+    CHECK(got == want);
+    CHECK(d_best.intact());
+}
+
+std::vector<float> rising(int n) {
+    std::vector<float> x(n);
+    std::iota(x.begin(), x.end(), -float(n) / 2);
+    return x;
+}
+
+std::vector<float> falling(int n) {
+    auto x = rising(n);
+    std::reverse(x.begin(), x.end());
+    return x;
+}
+
+// What the property tests look at.
+constexpr int kCount = 100003;
+
+}  // namespace
+
+TEST_CASE("task 1: 4096 threads count to 4096", "[task1]") {
+    check_count(count_above, std::vector<float>(4096, 1.0f), 0.0f, 0);
+}
+
+TEST_CASE("task 1: counts in arrays of any length", "[task1]") {
+    check_counts(count_above);
+}
+
+TEST_CASE("task 1: counts beyond 32 bits, and adds to what is there", "[task1]") {
+    check_large_counts(count_above);
+}
+
+TEST_CASE("task 2: collects from arrays of any length, in any order", "[task2]") {
+    for (const int n : kSizes) check_collect(wb::random_floats(n, 20 + n), 0.25f);
+}
+
+TEST_CASE("task 2: collects all elements, or none", "[task2]") {
+    check_collect(std::vector<float>(5000, 2.0f), 1.0f);
+    check_collect(std::vector<float>(5000, 1.0f), 1.0f);
+}
+
+TEST_CASE("task 3: 4096 threads count to 4096", "[task3]") {
+    check_count(count_above_by_warps, std::vector<float>(4096, 1.0f), 0.0f, 0);
+}
+
+TEST_CASE("task 3: counts in arrays of any length", "[task3]") {
+    check_counts(count_above_by_warps);
+}
+
+TEST_CASE("task 3: counts beyond 32 bits, and adds to what is there", "[task3]") {
+    check_large_counts(count_above_by_warps);
+}
+
+TEST_CASE("task 4: finds the maximum of arrays of any length", "[task4]") {
+    for (const int n : kSizes) check_maximum(wb::random_floats(n, 40 + n, -1000.0f, 1000.0f));
+}
+
+TEST_CASE("task 4: finds the maximum of negative numbers", "[task4]") {
+    for (const int n : {1, 33, 1000}) check_maximum(wb::random_floats(n, 41, -9.0f, -1.0f));
+    check_maximum({-1e-40f, -1e-38f, -2.0f});
+}
+
+TEST_CASE("task 4: knows zeros of both signs and infinities", "[task4]") {
+    check_maximum(std::vector<float>(100, -0.0f));
+    check_maximum({-1.0f, -0.0f, -2.0f});
+    check_maximum({-0.0f, 0.0f, -0.0f});
+    check_maximum({-kInfinity, -1e38f});
+    check_maximum({1.0f, kInfinity, -kInfinity});
+    check_maximum({-kInfinity, -kInfinity});
+}
+
+TEST_CASE("task 4: the order in which values come does not matter", "[task4]") {
+    check_maximum(rising(5000));
+    check_maximum(falling(5000));
+}
+
+TEST_CASE("task 5: packs values so that larger ones are larger numbers", "[task5]") {
+    const std::vector<float> ladder = {-kInfinity,
+                                       -1e38f,
+                                       -2.0f,
+                                       -1.0f,
+                                       -1e-38f,
+                                       -1e-40f,
+                                       0.0f,
+                                       1e-40f,
+                                       1e-38f,
+                                       0.999f,
+                                       1.0f,
+                                       2.0f,
+                                       1e38f,
+                                       kInfinity};
+    for (size_t k = 1; k < ladder.size(); ++k) {
+        CAPTURE(ladder[k - 1], ladder[k]);
+        CHECK(pack(ladder[k], 7) > pack(ladder[k - 1], 7));
+        CHECK(pack(ladder[k], 4000000000u) > pack(ladder[k - 1], 0));
+    }
+    CHECK(pack(-kInfinity, 0xFFFFFFFEu) > 0);
+}
+
+TEST_CASE("task 5: of equal values the lower index is the larger number", "[task5]") {
+    for (const float value : {-3.0f, -0.0f, 0.0f, 1e-40f, 5.0f}) {
+        CAPTURE(value);
+        CHECK(pack(value, 0) > pack(value, 1));
+        CHECK(pack(value, 2147483647u) > pack(value, 2147483648u));
+    }
+    CHECK(pack(-0.0f, 3) > pack(0.0f, 4));
+    CHECK(pack(0.0f, 3) > pack(-0.0f, 4));
+}
+
+TEST_CASE("task 5: gives back the index", "[task5]") {
+    for (const unsigned index : {0u, 1u, 255u, 65536u, 2147483647u, 2147483648u, 4294967294u})
+        for (const float value : {-3.5f, -0.0f, 2.0f}) CHECK(index_of(pack(value, index)) == index);
+}
+
+TEST_CASE("task 5: finds where the largest element is", "[task5]") {
+    for (const int n : kSizes)
+        if (n > 0) check_arg_max(wb::random_floats(n, 50 + n, -5.0f, 5.0f));
+    check_arg_max(wb::random_floats(1000, 51, -9.0f, -1.0f));
+    check_arg_max(rising(5000));
+    check_arg_max(falling(5000));
+}
+
+TEST_CASE("task 5: finds the first of several", "[task5]") {
+    check_arg_max(std::vector<float>(3000, -2.0f));
+    std::vector<float> x(3000, -5.0f);
+    x[700] = x[701] = x[2999] = 1.0f;
+    check_arg_max(x);
+    check_arg_max({-1.0f, -0.0f, 0.0f});
+    check_arg_max({-1.0f, 0.0f, -0.0f});
+}
+
+TEST_CASE("efficient: counts with one launch, and copies nothing to the host", "[efficient]") {
+    wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 61));
+    wb::DeviceBuffer<Count> d_count(std::vector<Count>{0});
+    const auto counted = wb::count([&] { count_above(d_x.get(), kCount, 0.5f, d_count.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_atomics > 0);
+    CHECK(counted->global_load_bytes == sizeof(float) * kCount);
+    CHECK(counted->global_load_sectors <= kCount / 8 + 1);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: collects with at most one atomic for each index", "[efficient]") {
+    const auto x = wb::random_floats(kCount, 62);
+    const uint64_t found = indexes_above(x, 0.5f).size();
+    wb::DeviceBuffer<float> d_x(x);
+    wb::DeviceBuffer<int> d_out(kCount);
+    wb::DeviceBuffer<unsigned> d_count(1);
+    const auto counted =
+        wb::count([&] { collect_above(d_x.get(), kCount, 0.5f, d_out.get(), d_count.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_atomics > 0);
+    CHECK(counted->global_atomics <= found);
+    CHECK(counted->global_store_bytes == sizeof(int) * found);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: at most one atomic for each warp", "[efficient]") {
+    const float limit = GENERATE(-2.0f, 0.5f);  // all are above, or a quarter
+    CAPTURE(limit);
+    wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 63));
+    wb::DeviceBuffer<Count> d_count(std::vector<Count>{0});
+    const auto counted =
+        wb::count([&] { count_above_by_warps(d_x.get(), kCount, limit, d_count.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_atomics > 0);
+    CHECK(counted->global_atomics <= (kCount + 31) / 32);
+    CHECK(counted->shared_atomics <= (kCount + 31) / 32);
+    CHECK(counted->warp_instructions <= 2 * kCount);  // serial code needs more
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: few tries are needed when the maximum comes first", "[efficient]") {
+    // The first warp has the maximum. Whoever comes later needs a look at it, and perhaps one
+    // exchange of the maximum for itself.
+    wb::DeviceBuffer<float> d_x(falling(kCount)), d_max(1);
+    const auto counted = wb::count([&] { maximum(d_x.get(), kCount, d_max.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_atomics > 0);
+    CHECK(counted->global_atomics <= 2 * uint64_t(kCount) + 32 * 32);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: one launch and at most one atomic for each element find the index",
+          "[efficient]") {
+    wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 65));
+    wb::DeviceBuffer<Count> d_best(1);
+    const auto counted = wb::count([&] { arg_max(d_x.get(), kCount, d_best.get()); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_atomics > 0);
+    CHECK(counted->global_atomics <= kCount);
+    CHECK(counted->global_load_bytes == sizeof(float) * kCount);
+    CHECK(counted->device_to_host_bytes == 0);
+}
