@@ -33,6 +33,7 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
   --checks=LIST         all (default), none, or names and finding codes with commas between
   --report=FILE         write the findings to FILE as well, as JSON lines
   --counters=FILE       write the counters of every launch and source line to FILE, as JSON
+  --trace=FILE          write every access and barrier of the first launches to FILE, as JSON lines
   --budget=N            thread-instructions that one launch may use before it counts as hanging
   --devices=N           how many devices the program sees (default 1)
   --error-exitcode=N    exit with N when there was an error finding (default: the program's code)
@@ -49,9 +50,10 @@ run, and the program itself ended with 0. 2: wrong options.
 struct OptionName {
     const char *option, *variable;
 };
-constexpr std::array<OptionName, 6> kOptions{{{"--checks", "EMULATOR_CHECKS"},
+constexpr std::array<OptionName, 7> kOptions{{{"--checks", "EMULATOR_CHECKS"},
                                               {"--report", "EMULATOR_REPORT"},
                                               {"--counters", "EMULATOR_COUNTERS"},
+                                              {"--trace", "EMULATOR_TRACE"},
                                               {"--budget", "EMULATOR_BUDGET"},
                                               {"--devices", "EMULATOR_DEVICES"},
                                               {"--error-exitcode", "EMULATOR_ERROR_EXITCODE"}}};
@@ -225,7 +227,8 @@ int main(int argc, char** argv) {
                  name + text.substr(std::min(text.size(), std::strlen(known->variable))));
         }
         // A file name is relative to where emulate was started, wherever the program goes.
-        if (name == "--report" || name == "--counters") value = fs::absolute(value).string();
+        if (name == "--report" || name == "--counters" || name == "--trace")
+            value = fs::absolute(value).string();
         setenv(known->variable, value.c_str(), 1);
     }
     if (next >= argc) fail(emulator::kExitBadUsage, "no program given; see emulate --help");

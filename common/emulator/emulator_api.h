@@ -37,6 +37,27 @@ int emulatorCountersGet(EmulatorCounters* counters);  // 0: ok, 1: counters are 
 // Findings reported so far with severity error; warnings; both since the process began.
 void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings);
 
+// Who wrote a word of device memory last. Only with EMULATOR_WRITERS=1.
+typedef struct EmulatorWriter {
+    uint64_t size;    // set by the caller to sizeof(EmulatorWriter)
+    uint64_t launch;  // 1, 2, 3, ... in the process
+    uint32_t by;      // 0: nobody since it was allocated, 1: a kernel, 2: the host (copy or memset)
+    uint32_t line;    // of the store, 0 if unknown; like all that follows: of a kernel only
+    uint32_t grid[3], block_size[3], block[3], thread[3];
+    char kernel[96];
+    char file[96];  // without its folder
+} EmulatorWriter;
+int emulatorWriterOf(uint64_t address, EmulatorWriter* writer);  // 0: ok, 1: not known
+
+// The launches of this process, the last one is 0 ago; the last 16 are kept. Likewise.
+typedef struct EmulatorLaunch {
+    uint64_t size;  // set by the caller to sizeof(EmulatorLaunch)
+    uint64_t serial;
+    uint32_t grid[3], block_size[3];
+    char kernel[96];
+} EmulatorLaunch;
+int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch);  // 0: ok, 1: there is none
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,8 @@
 
 #include "checks/checks.h"
 #include "checks/counters.h"
+#include "checks/trace.h"
+#include "checks/writers.h"
 #include "emulator_api.h"
 #include "options.h"
 #include "output.h"
@@ -56,6 +58,8 @@ struct Library {
     checks::Report report;
     std::vector<checks::Checker> checkers;
     std::unique_ptr<checks::Counters> counters;  // null: nobody has asked for them
+    std::unique_ptr<checks::Trace> trace;        // null: likewise
+    std::unique_ptr<checks::Writers> writers;    // null: likewise
     Follower follower;
     Output output;
     int exit_status = 0;  // as given to exit() or returned from main
@@ -162,8 +166,24 @@ void on_dying(int) {
 
 void after_fork() {
     library().forked = true;
+    if (library().trace) library().trace->detach();
     library().output.forget(library().report);
     library().follower.launches = 0;
+}
+
+void watch_for_pictures(const Options& options) {
+    runtime::Context& context = runtime::context();
+    Library& self = library();
+    if (options.writers) {
+        self.writers = std::make_unique<checks::Writers>(context.memory);
+        context.observers.add(self.writers.get(), checks::Writers::kInterests);
+    }
+    if (options.trace.empty()) return;
+    std::FILE* file = std::fopen(options.trace.c_str(), "w");
+    if (!file)
+        stop("EMULATOR_TRACE=" + options.trace + " cannot be written: " + std::strerror(errno));
+    self.trace = std::make_unique<checks::Trace>(context.memory, file);
+    context.observers.add(self.trace.get(), checks::Trace::kInterests);
 }
 
 void watch_faults(const Options& options) {
@@ -202,6 +222,7 @@ __attribute__((constructor)) void load() {
     for (const auto& checker : self.checkers)
         context.observers.add(checker.observer.get(), checker.interests);
     if (!self.options.counters.empty()) count_from_now_on();
+    watch_for_pictures(self.options);
     // A process that this one starts adds to the same report.
     const char* session = std::getenv(kSessionVariable);
     const bool child = session && self.options.report == session;
@@ -223,6 +244,7 @@ __attribute__((destructor)) void unload() {
     std::fflush(stdout);
     self.output.finish(self.report, self.follower.launches, false);
     write_counters();
+    if (self.trace) self.trace->close();
     int code = self.exit_status;
     if (self.report.errors() > 0) code = self.options.error_exit_code.value_or(code);
     if (self.follower.unsupported && code == 0) {
@@ -271,5 +293,48 @@ EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
     const uint64_t size = counters->size;
     std::memcpy(counters, &totals, std::min<uint64_t>(size, sizeof totals));
     counters->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorWriterOf(uint64_t address, EmulatorWriter* writer) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& following = emulator::library().writers;
+    const auto found = following ? following->at(address) : std::nullopt;
+    if (!found || !writer) return 1;
+    EmulatorWriter out{};
+    out.by = uint32_t(found->by);
+    out.launch = found->launch.serial;
+    out.line = found->line.line;
+    const auto copy = [](uint32_t* to, const machine::Dim3& from) {
+        to[0] = from.x, to[1] = from.y, to[2] = from.z;
+    };
+    copy(out.grid, found->launch.grid);
+    copy(out.block_size, found->launch.block);
+    copy(out.block, found->block);
+    copy(out.thread, found->thread);
+    std::snprintf(out.kernel, sizeof out.kernel, "%s", found->launch.kernel.c_str());
+    const std::string& file = found->line.file;
+    std::snprintf(out.file, sizeof out.file, "%s", file.substr(file.rfind('/') + 1).c_str());
+    const uint64_t size = writer->size;
+    std::memcpy(writer, &out, std::min<uint64_t>(size, sizeof out));
+    writer->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& following = emulator::library().writers;
+    if (!following || !launch || ago >= following->launches().size()) return 1;
+    const checks::LaunchShape& shape = following->launches()[ago];
+    EmulatorLaunch out{};
+    out.serial = shape.serial;
+    const uint32_t grid[3] = {shape.grid.x, shape.grid.y, shape.grid.z};
+    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
+    std::memcpy(out.grid, grid, sizeof grid);
+    std::memcpy(out.block_size, block, sizeof block);
+    std::snprintf(out.kernel, sizeof out.kernel, "%s", shape.kernel.c_str());
+    const uint64_t size = launch->size;
+    std::memcpy(launch, &out, std::min<uint64_t>(size, sizeof out));
+    launch->size = size;
     return 0;
 }

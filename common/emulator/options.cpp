@@ -48,6 +48,10 @@ bool set_option(Options& options, const std::string& variable, const std::string
         options.report = value;
     } else if (variable == "EMULATOR_COUNTERS") {
         options.counters = value;
+    } else if (variable == "EMULATOR_TRACE") {
+        options.trace = value;
+    } else if (variable == "EMULATOR_WRITERS") {
+        options.writers = parse_number(variable, value, 0, 1) == 1;
     } else if (variable == "EMULATOR_BUDGET") {
         options.budget = parse_number(variable, value, 1, UINT64_MAX);
     } else if (variable == "EMULATOR_ERROR_EXITCODE") {

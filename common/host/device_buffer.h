@@ -3,6 +3,7 @@
 // even where no checker watches (on a real GPU).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -11,6 +12,22 @@
 #include "cuda_check.h"
 
 namespace wb {
+
+// Which device array a downloaded copy came from, so that a message about a wrong element can say
+// who wrote it. The last few downloads are remembered.
+struct Download {
+    const void* copy = nullptr;  // the vector's data()
+    const void* device = nullptr;
+};
+inline std::array<Download, 4>& recent_downloads() {
+    static std::array<Download, 4> recent;
+    return recent;
+}
+inline void note_download(const void* copy, const void* device) {
+    auto& recent = recent_downloads();
+    for (size_t i = recent.size() - 1; i > 0; --i) recent[i] = recent[i - 1];
+    recent[0] = {copy, device};
+}
 
 // `size` elements of T, every byte 0xFF at first (a NaN for floats, -1 for integers), so that an
 // element that nobody writes cannot look right. Move-only; frees on destruction.
@@ -46,6 +63,7 @@ public:
         CUDA_CHECK(cudaDeviceSynchronize());
         if (size_)
             CUDA_CHECK(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+        note_download(host.data(), data_);
         return host;
     }
 
@@ -72,10 +90,13 @@ public:
             CUDA_CHECK(cudaMemcpy(get(), host.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
     }
     T* get() { return buffer_.get() + guard_; }
+    const T* get() const { return buffer_.get() + guard_; }
     size_t size() const { return size_; }
     std::vector<T> download() const {
         const std::vector<T> all = buffer_.download();
-        return std::vector<T>(all.begin() + guard_, all.begin() + guard_ + size_);
+        std::vector<T> host(all.begin() + guard_, all.begin() + guard_ + size_);
+        note_download(host.data(), get());
+        return host;
     }
     bool intact() const {
         const std::vector<T> all = buffer_.download();

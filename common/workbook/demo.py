@@ -266,19 +266,28 @@ def run_mutant(lesson: Lesson, name: str) -> int:
     return PASSED
 
 
-def grade_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[grade.Grade, Path]:
-    """A mutant's grade under the student's file name and without its announcement."""
+def compile_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[Path, Path, str]:
+    """A mutant under the student's file name and without its announcement: source, program, words.
+
+    Raises programs.BuildFailed.
+    """
     source = build / "demo" / f"{lesson.id}-{mutant.stem}" / f"{lesson.slug}.cu"
     source.parent.mkdir(parents=True, exist_ok=True)
     text = programs.without_announcement(mutant.read_text(encoding="utf-8"))
     if not source.is_file() or source.read_text(encoding="utf-8") != text:
         source.write_text(text, encoding="utf-8")
+    program, said = programs.compiled(build, lesson, source)
+    return source, program, said
+
+
+def grade_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[grade.Grade, Path]:
+    """The grade of such a file."""
     try:
-        program, said = programs.compiled(build, lesson, source)
+        source, program, said = compile_as_student(build, lesson, mutant)
     except programs.BuildFailed as error:
         made = grade.Grade(lesson, "emulator", build_stage="compile")
         made.build_error = builder.tidy(str(error).partition("\n")[2]).strip()
-        return made, source
+        return made, mutant
     result = grade.grade_program(lesson, program, "emulator", build)
     result.compiler_warnings = "\n".join(builder.warnings_about(said, source))
     return result, source

@@ -7,6 +7,7 @@ the emulator's findings. What the program prints is never read for the verdict.
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import tempfile
@@ -14,12 +15,15 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import catch_xml, counters, diagnose, findings, runner
+from . import catch_xml, counters, findings, runner
 from .catch_xml import Outcome, TestCase
 from .findings import Finding
 from .project import ROOT, Lesson, WorkbookError, cores
+
+if TYPE_CHECKING:
+    from .diagnose.arrays import Compared
 
 # catch_main.cpp ends a program that calls exit() inside a test with this code.
 _EXIT_CALLED = 86
@@ -63,11 +67,38 @@ class CaseResult:
                 return failure.exception
         return ""
 
+    @functools.cached_property
+    def arrays(self) -> list[Compared]:
+        """The comparisons that failed, whole."""
+        from .diagnose import arrays  # imports numpy: only where something went wrong
+
+        return arrays.compared(self.details)
+
+    @functools.cached_property
+    def telling(self) -> int | None:
+        """Which of `arrays` the cause speaks of, where it speaks of one."""
+        from .diagnose import story
+
+        told = story.most_telling(self.arrays)
+        return told[0] if told else None
+
     def cause(self) -> str:
         """The `looks like` line, or ''."""
         if self.passed:
             return ""
-        return diagnose.likely_cause(self.texts(), self.findings, self.exception())
+        return self._cause
+
+    @functools.cached_property
+    def _cause(self) -> str:
+        from . import diagnose
+
+        if self.case.efficient and self.safe and not self.ended:
+            for failure in self.outcome.failures:
+                if said := diagnose.of_counter(failure.expression, failure.expansion):
+                    return said
+            return ""
+        expansions = [failure.expansion for failure in self.outcome.failures]
+        return diagnose.likely_cause(self.arrays, self.findings, self.exception(), expansions)
 
 
 @dataclass
@@ -159,6 +190,7 @@ def _environment(device: str, build: Path, report: Path, details: Path) -> dict[
         older = env.get("LD_LIBRARY_PATH")
         env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
         env["EMULATOR_REPORT"] = str(report)
+        env["EMULATOR_WRITERS"] = "1"
     return env
 
 

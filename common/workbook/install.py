@@ -50,6 +50,7 @@ _HEADERS = {
 }
 _MODULES = {
     "rich": Need("python3-rich", "tables and colours of the grade"),
+    "numpy": Need("python3-numpy", "finds the pattern in wrong values"),
     "matplotlib": Need("python3-matplotlib", "draws the plots"),
     "jinja2": Need("python3-jinja2", "writes class reports"),
     "watchdog": Need("python3-watchdog", "grades again when you save"),

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import subprocess
+import threading
 from pathlib import Path
 
 from . import build as builder
@@ -52,7 +53,7 @@ def _object(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     said = made.with_suffix(".txt")
     if made.is_file() and said.is_file():
         return made, said.read_text()
-    fresh = made.with_suffix(f".{os.getpid()}.o")
+    fresh = made.with_suffix(f".{os.getpid()}-{threading.get_ident()}.o")
     arguments, skip = [], False
     for word in command:
         if skip:
@@ -89,7 +90,7 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
     program = made.with_name(f"{source.stem}-{key}")
     if program.is_file():
         return program, said
-    fresh = program.with_suffix(f".{os.getpid()}")
+    fresh = program.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     compiler = os.environ.get("CXX", "g++")
     linked = subprocess.run(
         [compiler, "-o", str(fresh), str(made), *inputs, "-ldl", "-lpthread"],

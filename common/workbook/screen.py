@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import textwrap
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Heading, Markdown
@@ -14,9 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from . import diagnose, progress
+from .catch_xml import Failure
 from .findings import Finding
 from .grade import CaseResult, Grade
 from .project import Lesson
+
+if TYPE_CHECKING:
+    from .diagnose.arrays import Compared
 
 _INDENT = " " * 6
 
@@ -125,7 +130,9 @@ def _show_case(grade: Grade, result: CaseResult, out: Console, seen: dict) -> No
     elif not result.values_right and not waits:
         _show_values(result, out)
     elif result.values_right:
-        _wrapped(out, "the values are right, but:")
+        codes = {finding.code for finding in result.findings}
+        by_luck = any(code.startswith(("race-", "uninitialized-")) for code in codes)
+        _wrapped(out, f"the values are right{' by luck' * by_luck}, but:")
     repeated = bool(result.findings) and all(f.key in seen for f in result.findings)
     for finding in result.findings:
         _show_finding(finding, result, out, seen)
@@ -147,16 +154,28 @@ def _waits(grade: Grade, result: CaseResult, seen: dict) -> bool:
     return not grade.correct and not result.ended and not new
 
 
+def _telling_failure(result: CaseResult) -> tuple[Failure, Compared | None]:
+    """The failed check to show, and its array: that of which the cause speaks, else the first."""
+    failures = result.outcome.failures
+    first = next((f for f in failures if f.exception), failures[0])
+    if first.exception or result.telling is None:
+        return first, None
+    with_array = [f for f in failures if diagnose.parse_mismatch(f.infos)]
+    if result.telling < len(with_array):
+        return with_array[result.telling], result.arrays[result.telling]
+    return first, None
+
+
 def _show_values(result: CaseResult, out: Console) -> None:
     if not result.outcome.failures:
         _wrapped(out, "failed without saying why")
         return
-    failure = result.outcome.failures[0]
+    failure, array = _telling_failure(result)
     context = [info for info in failure.infos if re.match(r"^\w[^\n]* := ", info)]
     said = [info for info in failure.infos if info not in context]
-    at = f" ({', '.join(info.replace(' := ', ' = ') for info in context)})" if context else ""
+    at = f" ({', '.join(_plain(info) for info in context)})" if context else ""
     if failure.exception:
-        _wrapped(out, "stopped by an error: " + failure.exception + at)
+        _wrapped(out, "stopped by an error: " + _short_paths(failure.exception) + at)
     mismatch = diagnose.parse_mismatch(said)
     if mismatch:
         first = (
@@ -165,6 +184,7 @@ def _show_values(result: CaseResult, out: Console) -> None:
         more = mismatch.wrong - 1
         of = f" of {mismatch.size}" if mismatch.size else ""
         _wrapped(out, first + (f", and {more} more{of} wrong" if more else "") + at)
+        _show_owner(result, array, mismatch.index[0], out)
         said = [info for info in said if diagnose.parse_mismatch([info]) is None]
         for info in said[:3]:
             _wrapped(out, info)
@@ -176,8 +196,29 @@ def _show_values(result: CaseResult, out: Console) -> None:
     elif not failure.exception:
         text = failure.expression
         if failure.expansion and failure.expansion != failure.expression:
-            text += f"   is   {failure.expansion}"
+            text += f"   is   {_plain(failure.expansion)}"
         _wrapped(out, f"expected {text}{at}")
+
+
+def _plain(text: str) -> str:
+    """Without Catch2's hexadecimal twin of each number: `n = 1000`, not `n = 1000 (0x3e8)`."""
+    return re.sub(r" ?\n?\(0x[0-9a-f]+\)", "", text.replace(" := ", " = "))
+
+
+def _short_paths(text: str) -> str:
+    """Files without their folders."""
+    return re.sub(r"(?:/[^\s:]+)*/([^/\s:]+\.(?:cu|cuh|h|cpp)):", r"\1:", text)
+
+
+def _show_owner(result: CaseResult, array: Compared | None, index: int, out: Console) -> None:
+    """Who wrote the element that is shown, from the emulator's own book."""
+    if array is None:
+        return
+    from .diagnose import story
+
+    text, line = story.owner(array, index)
+    if text:
+        _two_sides(out, text, f"line {line}" if line else "", _INDENT + "  ")
 
 
 def _show_finding(finding: Finding, result: CaseResult, out: Console, seen: dict) -> None:

@@ -12,13 +12,18 @@
 #include <type_traits>
 #include <vector>
 
+#include <dlfcn.h>
+
 #include "common/emulator/emulator_api.h"
+#include "common/host/device_buffer.h"
 
 namespace wb::details {
 
 inline constexpr size_t kMostElements = 1 << 18;  // of one array, from its start
 inline constexpr size_t kMostRanges = 512;        // of wrong elements, over the whole array
-inline constexpr int kMostArrays = 6;             // of one process
+inline constexpr int kMostArrays = 60;            // of one process
+inline constexpr size_t kMostBytes = 24 << 20;    // of all arrays of one process
+inline constexpr size_t kMostWriters = 1024;      // elements of one array whose writer is told
 
 // Appends to the side file; a failure to write is nobody's fault here and changes nothing.
 inline void append(const std::string& line, const void* raw = nullptr, size_t bytes = 0) {
@@ -59,20 +64,76 @@ inline void note_counters(const EmulatorCounters& counters) {
     append(line);
 }
 
-// {"array": {"what", "size", "columns", "wrong", "ranges", "kept", "type", "bytes"}} and, on the
-// next line, `bytes` raw bytes: `kept` values got, as many wanted (8 bytes each: f8, i8 or u8), and
-// one byte each that is 1 where the element is wrong. `wrong` and `ranges` ([first, end) pairs,
-// kMostRanges at most) tell of the whole array. `is_wrong` holds a byte for each element.
+inline std::string triple(const uint32_t (&v)[3]) {
+    return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " + std::to_string(v[2]) +
+           "]";
+}
+
+// The last launches, the latest first: [{"kernel", "grid", "block"}]. Empty on a real GPU.
+inline std::string recent_launches() {
+    const auto get =
+        (int (*)(uint32_t, EmulatorLaunch*))dlsym(RTLD_DEFAULT, "emulatorRecentLaunch");
+    std::string list;
+    for (uint32_t ago = 0; get && ago < 16; ++ago) {
+        EmulatorLaunch launch{};
+        launch.size = sizeof launch;
+        if (get(ago, &launch) != 0) break;
+        list += (list.empty() ? "" : ", ") + ("{\"kernel\": " + quoted(launch.kernel)) +
+                ", \"serial\": " + std::to_string(launch.serial) +
+                ", \"grid\": " + triple(launch.grid) + ", \"block\": " + triple(launch.block_size) +
+                "}";
+    }
+    return "[" + list + "]";
+}
+
+// Who wrote the elements last: [[element, by, line, block, thread, kernel, serial of the launch]],
+// for all elements of a small array, else for the first wrong ones and a sample of the others.
+template <class T>
+std::string writers(const std::vector<T>& got, const std::vector<uint8_t>& is_wrong) {
+    const auto get = (int (*)(uint64_t, EmulatorWriter*))dlsym(RTLD_DEFAULT, "emulatorWriterOf");
+    const char* device = nullptr;
+    for (const Download& download : recent_downloads())
+        if (download.copy == got.data() && !device) device = (const char*)download.device;
+    std::string list;
+    if (!get || !device) return "[]";
+    const auto add = [&](size_t i) {
+        EmulatorWriter writer{};
+        writer.size = sizeof writer;
+        if (get(uint64_t(device + i * sizeof(T)), &writer) != 0) return;
+        list += (list.empty() ? "[" : ", [") + std::to_string(i) + ", " +
+                std::to_string(writer.by) + ", " + std::to_string(writer.line) + ", " +
+                triple(writer.block) + ", " + triple(writer.thread) + ", " + quoted(writer.kernel) +
+                ", " + std::to_string(writer.launch) + "]";
+    };
+    if (got.size() <= kMostWriters) {
+        for (size_t i = 0; i < got.size(); ++i) add(i);
+    } else {
+        size_t told = 0;
+        for (size_t i = 0; i < got.size() && told < kMostWriters / 4; ++i)
+            if (is_wrong[i] && ++told) add(i);
+        for (size_t k = 0; k < kMostWriters / 4; ++k) add(k * (got.size() / (kMostWriters / 4)));
+        add(got.size() - 1);
+    }
+    return "[" + list + "]";
+}
+
+// {"array": {"what", "size", "columns", "wrong", "ranges", "kept", "type", "element_bytes",
+// "launches", "writers", "bytes"}} and, on the next line, `bytes` raw bytes: `kept` values got, as
+// many wanted (8 bytes each: f8, i8 or u8), and one byte each that is 1 where the element is wrong.
+// `wrong` and `ranges` ([first, end) pairs, kMostRanges at most) tell of the whole array.
+// `is_wrong` holds a byte for each element.
 template <class T>
 void note_arrays(const std::vector<T>& got, const std::vector<T>& want,
                  const std::vector<uint8_t>& is_wrong, const std::string& what, size_t columns) {
     static int noted = 0;
+    static size_t noted_bytes = 0;
     if (!wanted() || noted++ >= kMostArrays) return;
     using Wide = std::conditional_t<std::is_floating_point_v<T>,
                                     double,
                                     std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
     const size_t kept = got.size() < kMostElements ? got.size() : kMostElements;
     std::vector<std::byte> raw(kept * (2 * sizeof(Wide) + 1));
+    if ((noted_bytes += raw.size()) > kMostBytes) return;
     for (size_t i = 0; i < kept; ++i) {
         const Wide values[2] = {static_cast<Wide>(got[i]), static_cast<Wide>(want[i])};
         std::memcpy(&raw[i * sizeof(Wide)], &values[0], sizeof(Wide));
@@ -96,6 +157,7 @@ void note_arrays(const std::vector<T>& got, const std::vector<T>& want,
                ", \"wrong\": " + std::to_string(wrong) + ", \"ranges\": [" + list +
                "], \"kept\": " + std::to_string(kept) + ", \"type\": \"" + type +
                "\", \"element_bytes\": " + std::to_string(sizeof(T)) +
+               ", \"launches\": " + recent_launches() + ", \"writers\": " + writers(got, is_wrong) +
                ", \"bytes\": " + std::to_string(raw.size()) + "}}",
            raw.data(),
            raw.size());

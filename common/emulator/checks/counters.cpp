@@ -9,6 +9,7 @@
 #include "checks/counters_fields.h"
 #include "checks/counters_rules.h"
 #include "checks/report.h"
+#include "checks/text.h"
 
 namespace checks {
 
@@ -17,23 +18,6 @@ using machine::AccessKind;
 using machine::MemoryKind;
 
 namespace {
-
-std::string quote(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (uint8_t(c) < 0x20) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", unsigned(c));
-            out += escape;
-        } else {
-            out += c;
-        }
-    }
-    return out + '"';
-}
 
 std::string json_index(const machine::Dim3& d) {
     return '[' + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) +
@@ -291,7 +275,8 @@ std::string Counters::to_json() const {
     std::string out = "{\"launches\": [";
     for (const LaunchCounters& launch : launches_) {
         if (out.back() == '}') out += ",\n ";
-        out += "{\"kernel\": " + quote(launch.kernel) + ", \"grid\": " + json_index(launch.grid) +
+        out += "{\"kernel\": " + json_string(launch.kernel) +
+               ", \"grid\": " + json_index(launch.grid) +
                ", \"block\": " + json_index(launch.block) +
                ", \"counters\": " + json_counters(launch.counters) + '}';
     }
@@ -300,8 +285,8 @@ std::string Counters::to_json() const {
     out += "\"lines\": [";
     for (const CounterRow& row : lines()) {
         if (out.back() == '}') out += ",\n ";
-        out += "{\"file\": " + quote(row.file) + ", \"line\": " + std::to_string(row.line) +
-               ", \"kernel\": " + quote(row.kernel);
+        out += "{\"file\": " + json_string(row.file) + ", \"line\": " + std::to_string(row.line) +
+               ", \"kernel\": " + json_string(row.kernel);
         const std::pair<const char*, uint64_t> fields[] = {
             {"requests", row.requests},
             {"sectors", row.sectors},

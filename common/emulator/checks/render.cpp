@@ -62,52 +62,6 @@ std::string where_text(const Finding& finding) {
     return text;
 }
 
-std::string json_string(const std::string& text) {
-    std::string out = "\"";
-    for (size_t i = 0; i < text.size(); ++i) {
-        const unsigned char c = static_cast<unsigned char>(text[i]);
-        switch (c) {
-        case '"':
-            out += "\\\"";
-            break;
-        case '\\':
-            out += "\\\\";
-            break;
-        case '\n':
-            out += "\\n";
-            break;
-        case '\t':
-            out += "\\t";
-            break;
-        case '\r':
-            out += "\\r";
-            break;
-        default:
-            if (c < 0x20 || c == 0x7f) {
-                char escape[8];
-                std::snprintf(escape, sizeof escape, "\\u%04x", c);
-                out += escape;
-            } else if (c < 0x80) {
-                out += text[i];
-            } else {
-                // Only whole UTF-8 sequences may stand in JSON; a stray byte becomes U+FFFD.
-                const size_t more = c >= 0xf0 && c < 0xf5 ? 3 : c >= 0xe0 ? 2 : c >= 0xc2 ? 1 : 0;
-                size_t valid = more && c < 0xf5 && i + more < text.size() ? 1 : 0;
-                for (size_t k = 1; valid && k <= more; ++k) {
-                    valid = (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80;
-                }
-                if (valid) {
-                    out += text.substr(i, more + 1);
-                    i += more;
-                } else {
-                    out += "\\ufffd";
-                }
-            }
-        }
-    }
-    return out + '"';
-}
-
 std::string json_dim(const std::optional<machine::Dim3>& index) {
     if (!index) return "null";
     return '[' + std::to_string(index->x) + ',' + std::to_string(index->y) + ',' +

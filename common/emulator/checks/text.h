@@ -16,6 +16,8 @@ std::string coordinates(const machine::Dim3& index);  // (1,0,0)
 // threadIdx of a linear thread number in a block of this shape.
 machine::Dim3 thread_at(const machine::Dim3& block_shape, uint32_t linear);
 std::string plural(uint64_t count, std::string_view noun);  // "1 thread", "2 threads"
+// As a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD.
+std::string json_string(const std::string& text);
 std::string quoted(std::string_view name);                  // `name`
 std::string joined(const std::vector<std::string>& words);  // "a, b and c"
 std::string base_name(std::string_view path);

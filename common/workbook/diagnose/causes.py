@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The likely cause of a failed test case in one line: from findings, exceptions and values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..findings import Finding
+from . import scalars, story
+from .arrays import Compared
+
+_ELEMENT = re.compile(
+    r"^\s*(.+?) (\d+)(?: \(row \d+, column \d+\))?: got (\S+), want (\S+)\s*$", re.MULTILINE
+)
+_MORE = re.compile(r"^\s*and (\d+) more of (\d+) wrong", re.MULTILINE)
+
+by_code = {
+    "out-of-bounds-global": "a missing or wrong bounds check",
+    "out-of-bounds-shared": "an index larger than the shared array, or launched with too little",
+    "out-of-bounds-local": "an index past the end of a local array",
+    "race-shared": "a missing barrier between one thread's write and another's access",
+    "race-global": "threads that update one address without an atomic or an order between them",
+    "barrier-divergence": "a barrier that only some of the threads reach",
+    "deadlock": "threads that wait for one another for ever",
+    "hang": "a loop whose end never comes",
+    "uninitialized-shared": "shared memory that is read before anyone wrote it",
+    "uninitialized-global": "memory that is read before anyone wrote it",
+    "uninitialized-local": "a local variable that is read before it has a value",
+    "host-dereference": "host code that reads or writes device memory through its pointer",
+    "invalid-address": "a pointer that does not point to device memory",
+    "use-after-free": "memory that is used after it was freed",
+    "double-free": "memory that is freed twice",
+    "leak": "a cudaMalloc without its cudaFree",
+    "misaligned": "a wide access at an address that is not a multiple of its width",
+    "warp-mask": "a warp operation whose mask does not name exactly the threads that take part",
+    "invalid-launch": "a launch configuration that no GPU accepts",
+    "invalid-copy": "a copy of the wrong size, direction or address",
+    "stack-overflow": "recursion without an end",
+    "unchecked-error": "an error code that nobody looked at",
+    "assert": "a device assert() that did not hold",
+}
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The wrong elements that a check listed, how many there were, and the array's size or 0."""
+
+    what: str
+    index: list[int]
+    got: list[str]
+    want: list[str]
+    wrong: int
+    size: int
+
+
+def parse_mismatch(texts: list[str]) -> Mismatch | None:
+    """Reads the form that tests/support/lesson_test.h writes: the first such text."""
+    for text in texts:
+        found = _ELEMENT.findall(text)
+        if not found:
+            continue
+        more = _MORE.search(text)
+        return Mismatch(
+            found[0][0],
+            [int(f[1]) for f in found],
+            [f[2] for f in found],
+            [f[3] for f in found],
+            len(found) + (int(more.group(1)) if more else 0),
+            int(more.group(2)) if more else 0,
+        )
+    return None
+
+
+def most_telling(texts: list[str]) -> Mismatch | None:
+    """Of several mismatches (a case may try many sizes) the one that shows the most elements."""
+    found = [m for text in texts if (m := parse_mismatch([text]))]
+    return max(found, key=lambda m: (len(m.index), m.size), default=None)
+
+
+def of_values(found: list[Compared], expansions: list[str]) -> str:
+    """The pattern in the values of one test case: its arrays, else its single numbers."""
+    told = story.most_telling(found)
+    if told and told[1].text:
+        return told[1].text
+    pairs = [pair for text in expansions if (pair := scalars.compared(text))]
+    return scalars.pattern(pairs)
+
+
+def _place_of(finding: Finding) -> tuple[str, str]:
+    """The two lines of a race: `line 39`, with the file where they are in different ones."""
+    other = finding.data.get("other") or {}
+    here = f"line {finding.line}" if finding.line else ""
+    there = f"line {other['line']}" if other.get("line") else ""
+    return here, there
+
+
+def _of_race(finding: Finding, lost: bool) -> str:
+    here, there = _place_of(finding)
+    other = finding.data.get("other") or {}
+    other_block = other.get("block")
+    same_thread = other.get("thread") == finding.data.get("thread")
+    blocks_differ = bool(other_block) and other_block != finding.data.get("block")
+    at_once = "several threads at once" in str(finding.data.get("message"))
+    if at_once:
+        return "several threads store to one element, each its own value: only one may, or each " \
+               "needs an element of its own"  # fmt: skip
+    if finding.code == "race-shared":
+        if here and here == there:
+            return (
+                f"a missing barrier between one round and the next: {here} reads what {here} wrote"
+            )
+        if here and there:
+            return f"a missing barrier between {there} and {here}"
+        return by_code[finding.code]
+    prefix = "lost updates: " if lost else ""
+    if blocks_differ and same_thread and here == there:
+        return prefix + "several blocks work on the same element: is the block's number missing " \
+               "from the index, or an atomic from the update?"  # fmt: skip
+    if here and here == there:
+        return prefix + "several threads update one element without an atomic, or read what " \
+               "another one of them writes"  # fmt: skip
+    if blocks_differ:
+        return f"one block reads what another one writes ({there} and {here}): blocks run in any " \
+               "order, and a barrier does not hold them together"  # fmt: skip
+    return prefix + by_code[finding.code]
+
+
+def _of_bounds(finding: Finding) -> str:
+    """How far outside, and how many: what that says about the index."""
+    message = str(finding.data.get("message"))
+    notes = " ".join(finding.notes())
+    if " has 0 elements" in message and finding.code == "out-of-bounds-shared":
+        return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
+    if finding.code == "out-of-bounds-shared" and "dynamic" in str(finding.data.get("allocation")):
+        return "an index past the tile, or a launch that asks for too few bytes of shared memory"
+    if finding.code != "out-of-bounds-global":
+        return by_code[finding.code]
+    match = re.search(r"`(?:[^`]*)\[(-?\d+)\]`.* has (\d+) element", message)
+    if re.search(r"\[-\d+\]`", message):
+        return "an index below 0: nothing asks whether the element exists on that side"
+    if match and int(match.group(1)) == int(match.group(2)) and "in all" not in notes:
+        return "exactly one element too far: a bound that is off by one"
+    return by_code[finding.code]
+
+
+def _of_finding(finding: Finding, lost: bool) -> str:
+    if finding.code.startswith("race-"):
+        return _of_race(finding, lost)
+    if finding.code.startswith("out-of-bounds-"):
+        return _of_bounds(finding)
+    if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
+        return "a launch for no elements: CUDA refuses a grid of 0 blocks"
+    return by_code[finding.code]
+
+
+# What it means when a counter misses its target, by what its name holds; the first that fits.
+_BY_COUNTER = (
+    (r"device_to_host|host_to_device", "data is copied to or from the host on the way"),
+    (r"conflicts", "lanes of one warp use different words of one bank of shared memory"),
+    (r"atomic", "more atomic updates than needed"),
+    (r"sectors", "neighbouring threads touch addresses that lie apart: not coalesced"),
+    (r"divergent", "lanes of one warp go different ways too often: let those that work lie "
+                   "side by side"),
+    (r"barriers", "more barriers than needed"),
+    (r"load_bytes|load_requests", "elements are loaded more often than needed"),
+    (r"store_bytes|store_requests", "elements are stored more often than needed"),
+    (r"launches", "more launches than needed"),
+    (r"allocations|frees", "memory is allocated in every call"),
+    (r"instructions", "more instructions than needed: few threads do the work of all, or "
+                      "something is done in vain"),
+    (r"threads|blocks|warps", "more threads are launched than needed"),
+)  # fmt: skip
+
+
+def of_counter(expression: str, expansion: str) -> str:
+    """What a failed check of an [efficient] case says about the program, or ''."""
+    for pattern, words in _BY_COUNTER:
+        if re.search(pattern, expression):
+            left = expansion.split()[0] if expansion.split() else ""
+            if left == "0" and re.search(r"launches|bytes|threads|blocks|requests", expression):
+                if re.search(r"launches|load|store|threads|blocks", expression):
+                    return (
+                        "nothing of it runs on the device: the host does the work"
+                        if ("launches" in expression or "bytes" in expression)
+                        else ""
+                    )
+            return words
+    return ""
+
+
+def likely_cause(
+    found: list[Compared],
+    findings: list[Finding],
+    exception: str = "",
+    expansions: list[str] | None = None,
+) -> str:
+    """One line for the student, or '' where nothing is clear. Findings weigh more than values."""
+    values = of_values(found, expansions or [])
+    for finding in findings:
+        if finding.severity == "error" and finding.code in by_code:
+            return _of_finding(finding, values.startswith("too small"))
+    if "cudaErrorInvalidConfiguration" in exception:
+        return "a launch with no blocks or no threads, or with more than a block may have (1024)"
+    if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
+        return "an argument of a CUDA call that the runtime rejects"
+    if values:
+        return values
+    for finding in findings:
+        if finding.severity == "warning" and finding.code in by_code:
+            return by_code[finding.code]
+    return ""

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Patterns in single numbers: what `CHECK(sum == want)` shows when it fails."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_NUMBER = r"[-+]?(?:nan|inf|\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
+_SUFFIXED = rf"\(?({_NUMBER})[fFuUlL]*(?: \(0x[0-9a-f]+\))?\)?"  # 512.0f, 1000 (0x3e8), (-1)
+_EQUAL = re.compile(rf"^{_SUFFIXED} == {_SUFFIXED}$", re.IGNORECASE)
+
+
+def compared(expansion: str) -> tuple[float, float] | None:
+    """Got and want of `512.0f == 1000.0f` as Catch2 prints it."""
+    match = _EQUAL.match(" ".join(expansion.split()).replace("nanf", "nan"))
+    if not match:
+        return None
+    return float(match.group(1)), float(match.group(2))
+
+
+def _integral(value: float) -> bool:
+    return math.isfinite(value) and value == int(value)
+
+
+def pattern(pairs: list[tuple[float, float]]) -> str:
+    """What is common to all (got, want) pairs of one test case, or ''."""
+    pairs = [(g, w) for g, w in pairs if g != w]
+    if not pairs:
+        return ""
+    got = [g for g, _ in pairs]
+    want = [w for _, w in pairs]
+    if all(math.isnan(g) for g in got):
+        return "NaN: the result was never written, or computed from something that was not"
+    if any(math.isnan(v) or math.isinf(v) for v in got + want):
+        return ""
+    if all(g == 0 for g in got) and all(w != 0 for w in want):
+        return "0 instead of a value: cleared, and nothing was added or stored after that"
+    if all(w != 0 and g == 2 * w for g, w in pairs):
+        return "exactly twice the value: counted twice, or done twice"
+    if all(w != 0 and 2 * g == w for g, w in pairs):
+        return "exactly half of the value"
+    if all(w != 0 and g == -w for g, w in pairs):
+        return "the sign is wrong"
+    near = [abs(g - w) <= 2e-3 * abs(w) for g, w in pairs]
+    steps = {g - w for g, w in pairs}
+    if all(_integral(v) for v in got + want):
+        wide = all(abs(w) >= 2**24 for w in want)
+        if wide and all(abs(g - w) <= abs(w) * 2.0**-23 for g, w in pairs):
+            return "right to about 24 bits only: a float lies on the way"
+        if all(w > 2**22 and g < 0 for g, w in pairs):
+            return "negative where a large number belongs: an int is too small for it"
+        if steps == {1.0} or steps == {-1.0}:
+            return f"off by one: 1 too {'large' if 1.0 in steps else 'small'}"
+        powers = [g > 0 and w > g and int(g) & (int(g) - 1) == 0 and 2 * g > w for g, w in pairs]
+        if all(powers) and len(pairs) > 1:
+            return "the largest power of two below the value: what is beyond it gets lost"
+        if len(pairs) > 2 and all(w > g >= 0 for g, w in pairs):
+            return "too small every time: something is left out"
+        if len(pairs) > 2 and all(g > w >= 0 for g, w in pairs):
+            return "too large every time: something is counted more than once"
+    elif all(near):
+        return "nearly right: rounding, a type with too few digits, or another order of the sum"
+    return ""

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Puts one failed comparison into a sentence: which elements, what they hold, who wrote them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import what, where
+from .arrays import Compared, Launch
+
+_LARGE = 1 << 15  # of several arrays the largest below this one is looked at first
+
+
+@dataclass(frozen=True)
+class Story:
+    """A pattern in words, and how much it explains: 0 nothing, 1 a place, 2 a cause."""
+
+    text: str = ""
+    weight: int = 0
+
+
+def _all_untouched(c: Compared) -> bool:
+    """Whether no thread wrote any wrong element, as far as is known."""
+    filled = c.filled()
+    known = [w for i, w in c.writers.items() if i < c.kept and c.bad[i]]
+    if known and all(w.by != "kernel" for w in known):
+        return True
+    return bool(filled[c.bad].all()) and not any(w.by == "kernel" for w in known)
+
+
+def _was(c: Compared) -> str:
+    """What an element holds that no thread wrote."""
+    return "its filling" if c.filled().any() else "what it held before"
+
+
+def _none_by_a_kernel(c: Compared) -> bool:
+    """Whether it is known of many elements, right ones too, that no kernel wrote them."""
+    if len(c.writers) < 4 or any(w.by == "kernel" for w in c.writers.values()):
+        return False
+    return any(not c.bad[i] for i in c.writers if i < c.kept) or c.wrong > 0.9 * c.size
+
+
+def _from_some_element_on(c: Compared, launch: Launch) -> str:
+    """Nothing was written from the end of the grid, of a block or of a warp on."""
+    first, rest = c.ranges[0][0], c.size - c.ranges[0][0]
+    to_the_end = len(c.ranges) == 1 and c.ranges[0][1] == c.size
+    written = max((i for i, w in c.writers.items() if w.by == "kernel"), default=-1)
+    threads = launch.threads_per_block
+
+    def ends_at(count: int) -> bool:
+        """A wrong element may be right by chance: the last written one says where it ends."""
+        if to_the_end and first == count:
+            return True
+        return written >= 0 and written < count <= first and count - written <= 32
+
+    if ends_at(launch.threads):
+        grid = f"{launch.blocks} block{'s' * (launch.blocks != 1)} of {threads} threads"
+        return (
+            f"the last {c.size - launch.threads} elements were never written: the grid has "
+            f"{launch.threads} threads ({grid}), one for each of the first {launch.threads} "
+            f"elements, and there are {c.size}"
+        )
+    if launch.blocks > 1 and ends_at(threads):
+        return f"only block 0 wrote: nothing was written from element {threads} on"
+    if to_the_end and first % threads == 0 and 1 < rest < threads:
+        return (
+            f"the last {rest} elements were never written: they are the part of the last block "
+            "that is not full"
+        )
+    if ends_at(32):
+        return "only the first warp wrote: nothing was written from element 32 on"
+    return ""
+
+
+def _untouched(c: Compared) -> Story:
+    """No thread wrote the wrong elements: which are they, and why might that be."""
+    launch = c.launch
+    if c.wrong == c.size:
+        if c.writers and not c.launches:
+            return Story("nothing was written: no kernel was launched", 2)
+        return Story(f"nothing was written: the output still holds {_was(c)}", 2)
+    if _none_by_a_kernel(c):
+        return Story(f"no thread wrote any element: the output still holds {_was(c)}", 2)
+    if launch and (text := _from_some_element_on(c, launch)):
+        return Story(text, 2)
+    if len(c.ranges) == 1 and c.ranges[0] == (1, c.size):
+        return Story("only element 0 was written: one thread, or one index for all", 2)
+    place = where.place(c)
+    if place:
+        verb = "was" if _is_singular(place) else "were"
+        return Story(f"{place} {verb} never written", 2)
+    if c.wrong == 1:
+        return Story(f"{c.what} {c.ranges[0][0]} was never written", 2)
+    return Story(f"{c.wrong} of {c.size} elements were never written", 2)
+
+
+def _is_singular(place: str) -> bool:
+    return place.startswith(("the first element", "the last element", "element ", "every ", "block",
+                             "warp", "row ", "column ", "the border", "what ", "the diagonal",
+                             "everything", "the first row", "the last row", "the first column",
+                             "the last column", "part ", "the element in")) or (
+        place.startswith("the ") and " element of each " in place
+    )  # fmt: skip
+
+
+def of(c: Compared) -> Story:
+    """The story of one comparison; an empty one where nothing is clear."""
+    if not c.kept or not c.wrong or not c.bad.any():
+        return Story()
+    if _all_untouched(c):
+        return _untouched(c)
+    untouched = c.untouched()
+    written = c.bad & ~untouched
+    if untouched.sum() > written.sum() and untouched.sum() >= 4:
+        rest = int(written.sum())
+        return Story(
+            f"{int(untouched.sum())} elements were never written, and {rest} hold wrong values", 2
+        )
+    pattern = what.of_values(c, written)
+    place = where.place(c)
+    if pattern and place and re.match(r"\d+ too ", pattern.text):
+        return Story(
+            f"only {place} {'is' if _is_singular(place) else 'are'} wrong, {pattern.text}", 1
+        )
+    if pattern:
+        text = pattern.text
+        if place and not pattern.whole:
+            return Story(f"{place}: {_inside(text)}", 2)
+        return Story(text, 2)
+    if place:
+        verb = "is" if _is_singular(place) else "are"
+        if place.startswith("everything but what"):
+            place = "only " + place.removeprefix("everything but ")
+            return Story(f"{place} is right", 2)
+        return Story(f"only {place} {verb} wrong" + _edges(place), 1)
+    return Story()
+
+
+def _inside(text: str) -> str:
+    """After a place, `each holds` needs no `each`."""
+    return text.removeprefix("each ")
+
+
+def _edges(place: str) -> str:
+    if "of each" in place and ("first" in place or "last" in place):
+        return ": at the edge of a block or warp the neighbour belongs to another one"
+    return ""
+
+
+def most_telling(found: list[Compared]) -> tuple[int, Story] | None:
+    """Of several comparisons (a case may try many sizes) the one that explains most."""
+    order = sorted(range(len(found)), key=lambda i: (found[i].kept > _LARGE, -found[i].kept))
+    best: tuple[int, Story] | None = None
+    for index in order[:8]:
+        with np.errstate(all="ignore"):
+            story = of(found[index])
+        if best is None or story.weight > best[1].weight:
+            best = (index, story)
+        if best[1].weight == 2:
+            break
+    return best
+
+
+def owner(c: Compared, index: int) -> tuple[str, int]:
+    """Who wrote an element, in words, and the line or 0; '' where that is not known."""
+    writer = c.writers.get(index)
+    if writer is None:
+        return "", 0
+    if writer.by == "kernel":
+        thread, block = (
+            "(" + ",".join(map(str, triple)) + ")" for triple in (writer.thread, writer.block)
+        )
+        return f"thread {thread} of block {block} wrote it", writer.line
+    if writer.by == "host":
+        return "no thread wrote it: it holds what it held before", 0
+    return "nobody wrote it", 0

@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: MIT
+"""Names what wrong elements hold instead: a neighbour's value, twice the value, the filling.
+
+A pattern is named only where chance is ruled out: each agreement counts as many bits as the wanted
+values differ from each other, and together they must be worth _BITS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import where
+from .arrays import Compared
+
+_BITS = 24.0
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`text` for the student; `whole`: it says where, too, so no place is put in front."""
+
+    text: str
+    whole: bool = False
+
+
+def _close(c: Compared, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Equal up to rounding, NaN equal to NaN."""
+    if not c.is_float:
+        return a == b
+    with np.errstate(all="ignore"):
+        relative = 2e-6 if c.element_bytes <= 4 else 1e-12
+        near = np.abs(a - b) <= relative * np.maximum(np.abs(a), np.abs(b))
+    return near | (a == b) | (np.isnan(a) & np.isnan(b))
+
+
+def _bits_of_agreement(c: Compared) -> float:
+    """How many bits one chance agreement of a value with another wanted value is worth."""
+    want = c.want[np.isfinite(c.want)] if c.is_float else c.want
+    if len(want) < 2:
+        return 0.0
+    _, counts = np.unique(want, return_counts=True)
+    n = len(want)
+    chance = float((counts * (counts - 1.0)).sum()) / (n * (n - 1.0))
+    if c.is_float and not np.all(want == np.round(want)):
+        floor = 2e-6
+    else:
+        floor = 1.0 / (float(want.max()) - float(want.min()) + 1.0)
+    return -float(np.log2(min(1.0, max(chance, floor, 1e-9))))
+
+
+# --- another element's value ----------------------------------------------------------------------
+
+
+def _shift_words(by: int, c: Compared) -> str:
+    if by == 1:
+        return "its right neighbour's value: shifted by one"
+    if by == -1:
+        return "its left neighbour's value: shifted by one"
+    if c.columns and abs(by) == c.columns:
+        return f"the value from the row {'below' if by > 0 else 'above'}"
+    side = "after" if by > 0 else "before"
+    for size in where.block_sizes(c):
+        if abs(by) == size:
+            return f"the value of the element one {where.group_name(c, size)} {side} it"
+    return f"the value of the element {abs(by)} places {side} it"
+
+
+def _maps(c: Compared) -> Iterator[tuple[str, np.ndarray]]:
+    """Words, and for each element the index of the element whose value it might hold (-1: none)."""
+    n = c.kept
+    i = np.arange(n)
+
+    def inside(j: np.ndarray) -> np.ndarray:
+        return np.where((j >= 0) & (j < n), j, -1)
+
+    if c.whole:
+        yield "the value of its mirror image: reversed", n - 1 - i
+    if c.columns and c.whole and n % c.columns == 0:
+        rows, columns = n // c.columns, c.columns
+        r, k = i // columns, i % columns
+        words = "the value at swapped row and column: transposed"
+        yield words, inside(np.where((k < rows) & (r < columns), k * columns + r, -1))
+        # Row and column swapped in the index: the flat array is that of the transposed matrix.
+        yield words, (i % rows) * columns + i // rows
+        yield "the value mirrored left to right", r * columns + (columns - 1 - k)
+        yield "the value mirrored top to bottom", (rows - 1 - r) * columns + k
+    sizes = [s for s in where.block_sizes(c) if s < n]
+    for size in sizes:
+        name = where.group_name(c, size)
+        yield f"the value that belongs to the first {name}: the block's number is missing", i % size
+        yield f"the value of the first element of its {name}", i - i % size
+        yield f"the value of the last element of its {name}", inside(i - i % size + size - 1)
+        yield (
+            f"the value of its mirror image within its {name}",
+            inside(i - i % size + size - 1 - i % size),
+        )
+        if n % size == 0:
+            yield (
+                f"the value at swapped numbers of thread and {name}",
+                (i % size) * (n // size) + i // size,
+            )
+        blocks = -(-n // size)
+        mirrored = (blocks - 1 - i // size) * size + i % size
+        yield (
+            f"the value at the same place in the mirrored {name}: reversed within, but not as a "
+            "whole, or the other way round",
+            inside(mirrored),
+        )
+    yield "the value of element 0", np.zeros(n, int)
+    yield "the value of the last element", np.full(n, n - 1)
+    yield "its partner's value: pairs are swapped", inside(i ^ 1)
+    for k in (2, 3, 4):
+        yield f"the value of element {k} i instead of i", inside(k * i)
+        yield f"the value of element i / {k} instead of i", i // k
+    shifts = [1, -1, 2, -2, *[s for size in sizes for s in (size, -size)]]
+    if c.columns:
+        shifts += [c.columns, -c.columns]
+    shifts += _likely_shifts(c)
+    for by in dict.fromkeys(shifts):
+        if by and abs(by) < n:
+            yield _shift_words(by, c), inside(i + by)
+            if c.whole:
+                yield _shift_words(by, c) + ", with a wrap at the end", (i + by) % n
+
+
+def _likely_shifts(c: Compared) -> list[int]:
+    """The distance at which most wrong values are found among the wanted ones."""
+    at = np.flatnonzero(c.bad)[:2000]
+    order = np.argsort(c.want, kind="stable")
+    ranked = c.want[order]
+    found = np.searchsorted(ranked, c.got[at])
+    hit = found < len(ranked)
+    hit[hit] = ranked[found[hit]] == c.got[at][hit]
+    distances = order[found[hit]] - at[hit]
+    if not len(distances):
+        return []
+    values, counts = np.unique(distances, return_counts=True)
+    best = int(values[counts.argmax()])
+    return [best] if counts.max() >= max(3, len(at) // 2) else []
+
+
+def another_element(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Wrong elements hold, by one rule, the values of others."""
+    bits = _bits_of_agreement(c)
+    at = np.flatnonzero(use)
+    if not len(at) or bits * len(at) < _BITS:
+        return None
+    best: tuple[float, str] | None = None
+    for words, source in _maps(c):
+        j = source[at]
+        valid = j >= 0
+        if valid.sum() < 0.5 * len(at) or (j[valid] == at[valid]).all():
+            continue
+        agree = _close(c, c.got[at][valid], c.want[j[valid]])
+        share = agree.sum() / valid.sum()
+        if share < 0.9 or agree.sum() * bits < _BITS:
+            continue
+        score = agree.sum() / len(at)
+        if best is None or score > best[0] + 1e-9:
+            best = (score, words)
+    if best:
+        return Pattern(f"each holds {best[1]}")
+    return None
+
+
+def permuted(c: Compared, use: np.ndarray) -> Pattern | None:
+    """The right values, all of them, at other places."""
+    if not c.whole or c.wrong < 3 or _bits_of_agreement(c) * c.wrong < 2 * _BITS:
+        return None
+    if np.array_equal(np.sort(c.got[c.bad]), np.sort(c.want[c.bad])):
+        return Pattern("the right values at wrong places")
+    inside = np.isin(c.got[use], c.want)
+    if use.sum() >= 8 and inside.mean() > 0.95 and c.is_float:
+        return Pattern("each holds the value of some other element: the index is computed wrongly")
+    return None
+
+
+# --- one rule for every value ---------------------------------------------------------------------
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def constant(c: Compared, use: np.ndarray) -> Pattern | None:
+    """All wrong elements hold the same value, and should not."""
+    got, want = c.got[use], c.want[use]
+    if c.is_float and np.isnan(got).any():
+        return None
+    if not (got == got[0]).all():
+        return None
+    if got[0] == 0 and (want != 0).all():
+        if len(got) > 1 or c.size == 1:
+            return Pattern("0 instead of a value: cleared, and nothing was added or stored after")
+        return None
+    if len(got) < 3 or (want == want[0]).all():
+        return None
+    if len(np.unique(c.want)) == c.kept:
+        for index, name in ((0, "element 0"), (c.kept - 1, "the last element")):
+            if c.got[np.flatnonzero(use)[0]] == c.want[index]:
+                return Pattern(f"each holds the value of {name}: the index is the same everywhere")
+    return Pattern(f"the same value everywhere, {_number(float(got[0]))}")
+
+
+def factor(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Every value is the wanted one times the same number."""
+    got, want = c.got[use].astype(float), c.want[use].astype(float)
+    nonzero = want != 0
+    if nonzero.sum() < 2 or (got[~nonzero] != 0).any() or not np.isfinite(got).all():
+        return None
+    ratio = got[nonzero] / want[nonzero]
+    first = float(np.median(ratio))
+    if first == 0 or not np.isfinite(first):
+        return None
+    if (np.abs(ratio - first) > 4e-6 * abs(first)).any() or len(np.unique(want[nonzero])) < 2:
+        if not (len(ratio) >= 3 and (ratio == first).all() and first in (2.0, -1.0)):
+            return None
+    if abs(first - 1) < 1e-5:
+        return None
+    if abs(first - 2) < 1e-5:
+        return Pattern("exactly twice the value: counted twice, or done twice")
+    if abs(first + 1) < 1e-5:
+        return Pattern("the sign is wrong")
+    if abs(first - 0.5) < 1e-5:
+        return Pattern("exactly half of the value")
+    nearest = round(first)
+    if nearest > 1 and abs(first - nearest) < 1e-4:
+        for launch in c.launches:
+            for count, words in (
+                (launch.threads_per_block, "threads of a block"),
+                (launch.blocks, "blocks"),
+                (launch.threads, "threads of the grid"),
+            ):
+                if count == nearest:
+                    return Pattern(
+                        f"{nearest} times the value, as many as there are {words}: "
+                        "each of them did it"
+                    )
+        return Pattern(f"{nearest} times the value: done {nearest} times")
+    inverse = round(1 / first)
+    if inverse > 1 and abs(1 / first - inverse) < 1e-4:
+        return Pattern(f"1/{inverse} of the value")
+    if len(ratio) >= 4:
+        return Pattern(f"{_number(first)} times the value, everywhere")
+    return None
+
+
+def difference(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Every value is off by the same amount, in all or in each block."""
+    if c.is_float:
+        got, want = c.got, c.want
+    else:
+        got, want = c.got.astype(np.int64), c.want.astype(np.int64)
+    with np.errstate(all="ignore"):
+        delta = got - want
+    if not np.isfinite(delta[use].astype(float)).all():
+        return None
+    scale = np.abs(want[use].astype(float)).max() if use.any() else 0.0
+    slack = 4e-6 * scale if c.is_float else 0
+    first = delta[use][0]
+    same = np.abs(delta[use] - first) <= slack
+    filling = {2.0**bits - 1 for bits in (8, 16, 32)}
+    unsigned = c.got.dtype.kind == "u"
+    if not c.is_float and same.all() and use.sum() > 1:
+        if float(first) in filling or (unsigned and first == -1):
+            return Pattern("counted on from the filling (all bits 1): it was not set to 0 at first")
+    distinct = len(np.unique(want[use]))
+    if same.all() and use.sum() >= 2 and distinct >= 2 and abs(first) > 8 * slack:
+        if abs(first) == 1:
+            size = "large" if first > 0 else "small"
+            return Pattern(f"every value is 1 too {size}: off by one, or done once too "
+                           f"{'often' if first > 0 else 'seldom'}")  # fmt: skip
+        size = "large" if first > 0 else "small"
+        return Pattern(f"every value is {_number(abs(float(first)))} too {size}")
+    return None
+
+
+def missing_carry(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Within each block all are off by the same amount, another one in each block."""
+    if not np.isfinite(c.got.astype(float)).all() or not np.isfinite(c.want.astype(float)).all():
+        return None
+    delta = c.got.astype(float) - c.want.astype(float)
+    slack = 4e-6 * np.abs(c.want.astype(float)).max() if c.is_float else 0
+    for size in where.block_sizes(c):
+        groups = c.kept // size
+        if groups < 3 or not c.whole:
+            continue
+        d = delta[: groups * size].reshape(groups, size)
+        b = c.bad[: groups * size].reshape(groups, size)
+        level = np.abs(d - d[:, :1]) <= slack + 1e-6 * np.abs(d[:, :1])
+        if level.all() and b.any(axis=1).sum() >= 2 and len(np.unique(d[:, 0])) > 2:
+            name = where.group_name(c, size)
+            return Pattern(
+                f"within each {name} all are off by the same amount: what the {name.split()[0]}s "
+                "before it contribute is missing",
+                True,
+            )
+    return None
+
+
+def cut_off(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Fractions or upper bits are lost, or the sign."""
+    got, want = c.got[use], c.want[use]
+    if use.sum() < 3:
+        return None
+    if c.is_float:
+        if not np.isfinite(got).all() or not np.isfinite(want).all():
+            return None
+        fractions = (want != np.round(want)).mean() > 0.5
+        if fractions and np.ptp(want) > 4:
+            for cut in (np.trunc, np.floor, np.ceil, np.round):
+                if (got == cut(want)).all():
+                    return Pattern("the fraction is lost: computed in whole numbers")
+        if (np.abs(got) == np.abs(want)).all():
+            return Pattern("the sign is wrong")
+        return None
+    for bits in (32, 31, 16, 8):
+        modulus = 1 << bits
+        wide = (want >= modulus) | (want < -(modulus // 2))
+        if wide.all() and ((got.astype(object) - want.astype(object)) % modulus == 0).all():
+            return Pattern(f"the upper bits are lost: {bits} bits are too few for the value")
+    return None
+
+
+def repeats(c: Compared, use: np.ndarray) -> Pattern | None:
+    """The values come again and again where the wanted ones do not."""
+    n = c.kept
+    if n < 8 or use.sum() < 4 or not np.isfinite(c.got.astype(float)).all():
+        return None
+    bits = _bits_of_agreement(c)
+    for size in (4, 2, 8, 32):
+        groups = c.got[: n // size * size].reshape(-1, size)
+        wanted = c.want[: n // size * size].reshape(-1, size)
+        if len(groups) < 3 or (wanted == wanted[:, :1]).all(axis=1).mean() > 0.2:
+            continue
+        if (groups == groups[:, :1]).all() and len(np.unique(groups[:, 0])) > 2:
+            return Pattern(f"{size} neighbours each hold the same value")
+    again = np.flatnonzero(c.got[1:] == c.got[0])[:64] + 1
+    for period in dict.fromkeys([*again.tolist(), *where.block_sizes(c)]):
+        if period < 2 or n < 2 * period or (n - period) * bits < 2 * _BITS:
+            continue
+        if (c.got[period:] == c.got[:-period]).mean() > 0.98:
+            if (c.want[period:] == c.want[:-period]).mean() < 0.5:
+                return Pattern(f"the values come again after every {period} elements", True)
+    return None
+
+
+def small_difference(c: Compared, use: np.ndarray) -> Pattern | None:
+    """One or two wrong whole numbers: how far off."""
+    if c.is_float or not 1 <= use.sum() <= 2 or c.size < 3:
+        return None
+    delta = [int(g) - int(w) for g, w in zip(c.got[use], c.want[use], strict=True)]
+    if len(set(delta)) == 1 and 0 < abs(delta[0]) <= 8:
+        return Pattern(f"{abs(delta[0])} too {'large' if delta[0] > 0 else 'small'}")
+    return None
+
+
+def totals(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Counts whose sum is right, or which are all too small or all too large."""
+    if c.wrong < 2 or not np.isfinite(c.got.astype(float)).all():
+        return None
+    got, want = c.got[use].astype(float), c.want[use].astype(float)
+    less, more = (got < want).all(), (got > want).all()
+    counts = not c.is_float and (c.want >= 0).all() and c.whole
+    if counts and c.got.sum() == c.want.sum() and not less and not more and (c.got >= 0).all():
+        return Pattern("the total is right, but some are counted in a wrong element", True)
+    if use.sum() >= 20 and (c.want[use] > 0).all() and (got >= 0).all():
+        if less:
+            return Pattern("too small everywhere: something was left out or got lost")
+        if more:
+            return Pattern("too large everywhere: something was counted more than once, or was "
+                           "not zero at the start")  # fmt: skip
+    return None
+
+
+def nearly(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Right up to a small relative error."""
+    if not c.is_float:
+        return None
+    got, want = c.got[use], c.want[use]
+    if not np.isfinite(got).all() or not np.isfinite(want).all():
+        return None
+    scale = np.maximum(np.abs(want), np.abs(c.want[np.isfinite(c.want)]).max() * 1e-6)
+    with np.errstate(all="ignore"):
+        worst = float((np.abs(got - want) / scale).max())
+    if worst < 2e-3:
+        return Pattern(
+            f"nearly right, off by {worst:.1g} of the value at most: rounding, a type with too few "
+            "digits, or an approximate function"
+        )
+    return None
+
+
+def not_a_number(c: Compared, use: np.ndarray) -> Pattern | None:
+    """NaN or infinity where numbers belong, or the other way round."""
+    if not c.is_float:
+        return None
+    got, want = c.got[use], c.want[use]
+    nan = np.isnan(got) & ~np.isnan(want)
+    if nan.all():
+        return Pattern("NaN, which was computed: from 0/0, the root of a negative number, or a "
+                       "value that was never set")  # fmt: skip
+    if nan.any():
+        first = int(np.flatnonzero(use)[np.flatnonzero(nan)[0]])
+        return Pattern(f"NaN in {int(nan.sum())} of them, the first is element {first}", True)
+    if (np.isnan(want) & ~np.isnan(got)).all():
+        return Pattern("a number where NaN belongs")
+    if (np.isinf(got) & np.isfinite(want)).all():
+        return Pattern("infinity: an overflow, or a division by zero")
+    return None
+
+
+def of_values(c: Compared, use: np.ndarray) -> Pattern | None:
+    """The pattern in the values of the elements in `use`, which are wrong and were written."""
+    if not use.any():
+        return None
+    tests = (
+        not_a_number, constant, factor, difference, another_element, missing_carry, cut_off,
+        nearly, repeats, permuted, totals, small_difference,
+    )  # fmt: skip
+    for test in tests:
+        if found := test(c, use):
+            return found
+    return None

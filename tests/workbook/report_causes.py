@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Prints for every wrong answer in the repository what its author would be told.
+
+To be read by a person: does each screen name the real cause, on the right line? Arguments choose by
+parts of names: `report_causes.py 02_ no_guard`. Run by `sh common/workbook/run python` with
+WORKBOOK_TEST_BUILD set to a build folder in which workbook_test_programs was built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+
+import check_program
+from workbook import demo, programs, screen
+from workbook.project import Lesson, lessons
+
+
+def chosen(words: list[str]) -> list[tuple[Lesson, Path]]:
+    """The mutants whose `lesson.name` holds every word."""
+    found = []
+    for lesson in lessons():
+        for mutant in sorted((lesson.solution_folder / "mutants").glob("*.cu")):
+            name = f"{lesson.id}.{mutant.stem}"
+            if all(word in name for word in words):
+                found.append((lesson, mutant))
+    return found
+
+
+def told(lesson: Lesson, mutant: Path) -> list[str]:
+    """The lines of the student's screen that speak of causes, each once."""
+    result, _ = demo.grade_as_student(check_program.BUILD, lesson, mutant)
+    out = io.StringIO()
+    screen.show_grade(result, Console(file=out, width=100, highlight=False))
+    lines = []
+    for line in out.getvalue().splitlines()[1:]:
+        line = line.rstrip()
+        quiet = re.match(r"  [✓–] |  \d+ of \d+ passed|emulator: ", line) or "as above" in line
+        if line and not quiet and line not in lines:
+            lines.append(line)
+    return lines
+
+
+def main(words: list[str]) -> int:
+    todo = chosen(words)
+
+    def compile_it(one: tuple[Lesson, Path]) -> None:
+        with contextlib.suppress(programs.BuildFailed):
+            demo.compile_as_student(check_program.BUILD, *one)
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        list(pool.map(compile_it, todo))
+    for lesson, mutant in todo:  # grading ends stray processes: nothing compiles meanwhile
+        print(f"== {lesson.id} {mutant.stem}: {programs.summary(mutant)}")
+        print("\n".join(told(lesson, mutant)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

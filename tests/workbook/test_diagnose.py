@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""The diagnosis of wrong values: every corruption is named on random data, and noise is not."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Callable
+
+import numpy as np
+
+from workbook import diagnose
+from workbook.diagnose import arrays, scalars, story
+from workbook.diagnose.arrays import Compared, Launch, Writer
+from workbook.findings import Finding
+
+FILLING = np.frombuffer(b"\x00\x00\x00\xe0" + b"\xff" * 4, "<f8")[0]  # float's 0xFFFFFFFF, widened
+Corrupt = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+
+
+def made(got: np.ndarray, want: np.ndarray, columns: int = 0, block: int = 256, **more) -> Compared:
+    """A comparison as details.h would note it, on a grid of enough blocks of `block` threads."""
+    bad = ~((got == want) | (np.isnan(got.astype(float)) & np.isnan(want.astype(float))))
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], bad.astype(int), [0]])))
+    ranges = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    blocks = more.pop("blocks", -(-len(want) // block))
+    launches = more.pop("launches", [Launch("kernel", (blocks, 1, 1), (block, 1, 1), 1)])
+    return Compared(
+        "element", len(want), columns, int(bad.sum()), ranges, got, want, bad, 4, launches, **more
+    )
+
+
+def told(got: np.ndarray, want: np.ndarray, **more) -> str:
+    with np.errstate(all="ignore"):
+        return story.of(made(got, want, **more)).text
+
+
+def floats(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.uniform(-1, 1, n).astype(np.float32).astype(np.float64)
+
+
+def blank(got: np.ndarray, where: object) -> np.ndarray:
+    got = got.copy()
+    got[where] = FILLING
+    return got
+
+
+def grouped(values: np.ndarray, size: int, pick: int) -> np.ndarray:
+    """Every element of a group holds that of its number `pick`."""
+    i = np.arange(len(values))
+    return values[np.minimum(i - i % size + pick, len(values) - 1)]
+
+
+# Words that the diagnosis must hold, and the corruption of 1000 random floats, blocks of 256.
+CORRUPTIONS: list[tuple[str, Corrupt]] = [
+    ("nothing was written", lambda w, r: blank(w, slice(None))),
+    ("only block 0 wrote", lambda w, r: blank(w, slice(256, None))),
+    ("only the first warp wrote", lambda w, r: blank(w, slice(32, None))),
+    ("only element 0", lambda w, r: blank(w, slice(1, None))),
+    ("the last 232 elements were never written: they are the part of the last block",
+     lambda w, r: blank(w, slice(768, None))),
+    ("the last element was never written", lambda w, r: blank(w, -1)),
+    ("the first element was never written", lambda w, r: blank(w, 0)),
+    ("every second element, beginning with 1", lambda w, r: blank(w, slice(1, None, 2))),
+    ("all but the first element of each block of 256 were never written",
+     lambda w, r: np.where(np.arange(len(w)) % 256 == 0, w, FILLING)),
+    ("the first element of each warp", lambda w, r: blank(w, slice(0, None, 32))),
+    ("right neighbour", lambda w, r: np.roll(w, -1)),
+    ("left neighbour", lambda w, r: np.roll(w, 1)),
+    ("7 places after it", lambda w, r: np.roll(w, -7)),
+    ("reversed", lambda w, r: w[::-1].copy()),
+    ("mirror image within its block of 256",
+     lambda w, r: np.concatenate([w[:768].reshape(3, 256)[:, ::-1].ravel(), w[768:]])),
+    ("belongs to the first block of 256: the block's number is missing",
+     lambda w, r: w[np.arange(len(w)) % 256]),
+    ("first element of its warp", lambda w, r: grouped(w, 32, 0)),
+    ("last element of its warp", lambda w, r: grouped(w, 32, 31)),
+    ("pairs are swapped", lambda w, r: w.reshape(-1, 2)[:, ::-1].ravel()),
+    ("exactly twice", lambda w, r: 2 * w),
+    ("exactly half", lambda w, r: w / 2),
+    ("the sign is wrong", lambda w, r: -w),
+    ("256 times the value, as many as there are threads of a block", lambda w, r: 256 * w),
+    ("1 too large", lambda w, r: w + 1),
+    ("0.25 too small", lambda w, r: w - 0.25),
+    ("0 instead of a value", lambda w, r: np.zeros_like(w)),
+    ("the same value everywhere, 0.125", lambda w, r: np.full_like(w, 0.125)),
+    ("the index is the same everywhere", lambda w, r: np.full_like(w, w[0])),
+    ("NaN, which was computed", lambda w, r: np.full_like(w, np.nan)),
+    ("NaN in 2 of them, the first is element 5",
+     lambda w, r: np.where(np.isin(np.arange(len(w)), [5, 9]), np.nan, r.uniform(2, 3, len(w)))),
+    ("infinity", lambda w, r: np.full_like(w, np.inf)),
+    ("nearly right", lambda w, r: w * (1 + 1e-4 * r.uniform(-1, 1, len(w)))),
+    ("right values at wrong places", lambda w, r: r.permutation(w)),
+    ("the values come again after every 100 elements",
+     lambda w, r: np.tile(r.uniform(-1, 1, 100), 10)),
+    ("4 neighbours each hold the same value",
+     lambda w, r: np.repeat(r.uniform(-1, 1, len(w) // 4), 4)),
+    ("the last 24 elements: 0 instead", lambda w, r: np.where(np.arange(len(w)) < 976, w, 0)),
+    ("only elements 100 to 119 are wrong",
+     lambda w, r: np.where(np.abs(np.arange(len(w)) - 109.5) < 10, r.uniform(-1, 1, len(w)), w)),
+    ("the last element of each block of 256",
+     lambda w, r: np.where(np.arange(len(w)) % 256 == 255, r.uniform(-1, 1, len(w)), w)),
+    ("wanted value is negative", lambda w, r: np.where(w < 0, r.uniform(-1, 1, len(w)), w)),
+    ("within each block of 256 all are off by the same amount",
+     lambda w, r: w + np.repeat([0.0, 0.5, 0.9, -0.3], 256)[: len(w)]),
+]  # fmt: skip
+
+
+class Values(unittest.TestCase):
+    def test_every_corruption_is_named(self) -> None:
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            for words, corrupt in CORRUPTIONS:
+                want = floats(rng, 1000)
+                with self.subTest(words, seed=seed):
+                    self.assertIn(words, told(corrupt(want, rng), want))
+
+    def test_noise_is_not_named(self) -> None:
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            n = int(rng.integers(64, 1500))
+            want = floats(rng, n)
+            everywhere = floats(rng, n)
+            some = np.where(rng.random(n) < 0.3, floats(rng, n), want)
+            ints = rng.integers(-50, 50, n)
+            with self.subTest(seed=seed):
+                for got, wanted, columns in (
+                    (everywhere, want, 0),
+                    (some, want, 0),
+                    (rng.integers(-50, 50, n), ints, 0),
+                    (np.where(rng.random(n) < 0.3, rng.integers(-50, 50, n), ints), ints, 0),
+                    (floats(rng, 1024), floats(rng, 1024), 32),
+                ):
+                    self.assertEqual(told(got, wanted, columns=columns), "")
+
+    def test_a_right_array_has_no_story(self) -> None:
+        want = floats(np.random.default_rng(1), 100)
+        self.assertEqual(told(want.copy(), want), "")
+
+    def test_matrices(self) -> None:
+        rng = np.random.default_rng(7)
+        for rows, columns in ((40, 40), (24, 50)):
+            want = floats(rng, rows * columns)
+            m = want.reshape(rows, columns)
+            noise = floats(rng, rows * columns).reshape(rows, columns)
+            r, k = np.indices(m.shape)
+            for words, got in (
+                ("transposed", m.T),
+                ("mirrored left to right", m[:, ::-1]),
+                ("mirrored top to bottom", m[::-1]),
+                ("from the row below", np.roll(m, -1, axis=0)),
+                ("the last row", np.where(r == rows - 1, noise, m)),
+                ("the last column", np.where(k == columns - 1, noise, m)),
+                ("the last 8 columns were never written", np.where(k >= columns - 8, FILLING, m)),
+                ("the border", np.where((r == 0) | (k == 0) | (r == rows - 1) | (k == columns - 1),
+                                        noise, m)),
+                ("off the diagonal", np.where(r != k, noise, m)),
+            ):  # fmt: skip
+                with self.subTest(words, rows=rows):
+                    text = told(np.ascontiguousarray(got).ravel(), want, columns=columns)
+                    self.assertIn(words, text)
+
+    def test_whole_numbers(self) -> None:
+        rng = np.random.default_rng(3)
+        want = rng.integers(10, 500, 400)
+        index = np.arange(1000)
+        wide = rng.integers(2**33, 2**40, 400)
+        lost = want - rng.integers(1, 9, 400)
+        moved = want.copy()
+        moved[10:390:20] += 3
+        moved[11:391:20] -= 3
+        for words, got, wanted in (
+            ("1 too large", want + 1, want),
+            ("too small everywhere", lost, want),
+            ("too large everywhere", want + rng.integers(1, 9, 400), want),
+            ("the total is right", moved, want),
+            ("the block's number is missing", index % 256, index),
+            ("32 bits are too few", wide % 2**32, wide),
+            ("the last element is wrong, 1 too large", want + (np.arange(400) == 399), want),
+        ):
+            with self.subTest(words):
+                self.assertIn(words, told(got, wanted))
+
+    def test_counting_from_the_filling(self) -> None:
+        want = np.random.default_rng(4).integers(1, 99, 100).astype(np.uint64)
+        self.assertIn("not set to 0", told(want + np.uint64(2**32 - 1), want))
+
+    def test_small_arrays_say_no_more_than_they_show(self) -> None:
+        self.assertEqual(told(np.array([0.5]), np.array([0.7])), "")
+        self.assertEqual(told(np.array([0.5, 0.1]), np.array([0.7, 0.9])), "")
+        self.assertEqual(told(np.array([3, 1, 2]), np.array([1, 3, 4])), "")
+
+
+class Writers(unittest.TestCase):
+    def test_data_in_place_that_nobody_wrote_is_seen(self) -> None:
+        rng = np.random.default_rng(5)
+        want, before = floats(rng, 600), floats(rng, 600)
+        writers = {i: Writer("kernel" if i < 256 else "host", 7, launch=1) for i in range(600)}
+        got = np.where(np.arange(600) < 256, want, before)
+        self.assertIn("only block 0 wrote", told(got, want, writers=writers))
+        writers = {i: Writer("host") for i in range(600)}
+        chance = np.where(np.arange(600) == 77, want, before)
+        self.assertIn("no thread wrote any", told(chance, want, writers=writers))
+
+    def test_a_grid_that_is_too_small(self) -> None:
+        want = floats(np.random.default_rng(6), 1000)
+        text = told(blank(want, slice(512, None)), want, blocks=2)
+        self.assertIn("the grid has 512 threads (2 blocks of 256 threads)", text)
+
+    def test_what_one_block_wrote(self) -> None:
+        rng = np.random.default_rng(8)
+        want = floats(rng, 64)
+        order = rng.permutation(64)
+        writers = {int(i): Writer("kernel", 7, (int(at) // 16, 0, 0)) for at, i in enumerate(order)}
+        mask = np.array([writers[i].block == (2, 0, 0) for i in range(64)])
+        wrong = told(np.where(mask, floats(rng, 64), want), want, writers=writers)
+        self.assertIn("what block (2,0,0) wrote", wrong)
+        wrong = told(np.where(mask, want, floats(rng, 64)), want, writers=writers)
+        self.assertIn("only what block (2,0,0) wrote is right", wrong)
+
+    def test_the_owner_in_words(self) -> None:
+        want = floats(np.random.default_rng(9), 8)
+        one = made(want + 9, want, writers={
+            0: Writer("kernel", 12, (3, 0, 0), (5, 0, 0)), 1: Writer("host"), 2: Writer("nobody"),
+        })  # fmt: skip
+        self.assertEqual(story.owner(one, 0), ("thread (5,0,0) of block (3,0,0) wrote it", 12))
+        self.assertIn("no thread wrote it", story.owner(one, 1)[0])
+        self.assertIn("nobody", story.owner(one, 2)[0])
+        self.assertEqual(story.owner(one, 3), ("", 0))
+
+
+class Notes(unittest.TestCase):
+    def test_notes_that_do_not_fit_together_are_left_out(self) -> None:
+        good = {
+            "what": "element",
+            "size": 2,
+            "columns": 0,
+            "wrong": 1,
+            "ranges": [[0, 1]],
+            "kept": 2,
+            "type": "f8",
+            "element_bytes": 4,
+            "launches": [],
+            "writers": [],
+        }
+        raw = np.array([1.0, 2.0, 3.0, 2.0]).tobytes() + b"\1\0"
+        self.assertEqual(len(arrays.compared([{"array": good, "raw": raw}])), 1)
+        for change in ({"kept": 3}, {"kept": -1}, {"type": "x"}, {"ranges": [1]}, {"writers": [0]},
+                       {"size": None}):  # fmt: skip
+            self.assertEqual(arrays.compared([{"array": {**good, **change}, "raw": raw}]), [])
+        self.assertEqual(arrays.compared([{"array": good, "raw": raw[:-1]}, {"count": {}}]), [])
+
+    def test_the_largest_comparison_with_a_cause_is_told(self) -> None:
+        rng = np.random.default_rng(2)
+        short, long = floats(rng, 1), floats(rng, 900)
+        told_of = story.most_telling(
+            [made(short + 1, short), made(floats(rng, 900), long), made(np.roll(long, 1), long)]
+        )
+        self.assertEqual(told_of[0], 2)
+
+
+class Scalars(unittest.TestCase):
+    def test_patterns(self) -> None:
+        for words, pairs in (
+            ("NaN", ["nanf == 25.0f", "nan == 3.0"]),
+            ("0 instead", ["0.0f == 25.0f"]),
+            ("twice", ["50.0f == 25.0f", "8 == 4"]),
+            ("1 too small", ["3 == 4", "6 (0x6) == 7 (0x7)"]),
+            ("largest power of two", ["512.0f == 1000.0f (0x3e8)", "2.0f == 3.0f"]),
+            ("too small every time", ["1.0f == 5.0f", "20.0f == 28.0f", "7.0f == 9.0f"]),
+            ("24 bits", ["8388609024 == 8388609001"]),
+            ("an int is too small", ["-8388606 == 8388609 (0x800001)"]),
+            ("sign", ["-1.5 == 1.5"]),
+        ):
+            with self.subTest(words):
+                got = [pair for text in pairs if (pair := scalars.compared(text))]
+                self.assertEqual(len(got), len(pairs))
+                self.assertIn(words, scalars.pattern(got))
+        self.assertEqual(scalars.pattern([(3.0, 7.0), (9.0, 2.0)]), "")
+        self.assertIsNone(scalars.compared("a == b"))
+
+
+def finding(code: str, message: str = "", **more: object) -> Finding:
+    return Finding({"code": code, "severity": "error", "message": message, "line": 12, **more})
+
+
+class Causes(unittest.TestCase):
+    def cause(self, *found: Finding) -> str:
+        return diagnose.likely_cause([], list(found))
+
+    def test_a_race_says_between_which_lines(self) -> None:
+        other = {"line": 9, "block": [0, 0, 0], "thread": [1, 0, 0]}
+        straight = self.cause(finding("race-shared", "`t[1]` is read", other=other))
+        self.assertIn("barrier between line 9 and line 12", straight)
+        loop = self.cause(finding("race-shared", "`t[1]` is read", other={**other, "line": 12}))
+        self.assertIn("between one round and the next", loop)
+        blocks = finding("race-global", block=[1, 0, 0], thread=[1, 0, 0],
+                         other={**other, "line": 12})  # fmt: skip
+        self.assertIn("several blocks", self.cause(blocks))
+        apart = finding("race-global", block=[1, 0, 0], thread=[0, 0, 0], other=other)
+        self.assertIn("one block reads what another", self.cause(apart))
+
+    def test_bounds_say_how_far(self) -> None:
+        code = "out-of-bounds-global"
+        one = finding(code, "`a[8]` is read, but `a` has 8 elements (0 to 7)")
+        self.assertIn("exactly one element too far", self.cause(one))
+        many = finding(code, "`a[8]` is read, but `a` has 8 elements (0 to 7)",
+                       notes=["in all, `a[8]` to `a[9]`"])  # fmt: skip
+        self.assertIn("bounds check", self.cause(many))
+        low = finding(code, "`a[-1]` is read, but `a` begins at element 0")
+        self.assertIn("below 0", self.cause(low))
+        none = finding("out-of-bounds-shared", "`t[0]` is written, but `t` has 0 elements")
+        self.assertIn("no dynamic shared memory", self.cause(none))
+
+    def test_counters(self) -> None:
+        for words, expression, expansion in (
+            ("the host does the work", "counters->launches == 1", "0 == 1"),
+            ("not coalesced", "c->global_load_sectors <= n / 8", "50000 <= 6251"),
+            ("one bank", "c->shared_load_conflicts + c->shared_store_conflicts == 0", "4 == 0"),
+            ("more barriers", "c->block_barriers <= 9 * c->blocks", "6304 <= 3546"),
+            ("copied to or from the host", "c->device_to_host_bytes == 0", "1564 == 0"),
+        ):
+            with self.subTest(words):
+                self.assertIn(words, diagnose.of_counter(expression, expansion))
+        self.assertEqual(diagnose.of_counter("x == 1", "2 == 1"), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
