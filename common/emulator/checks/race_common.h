@@ -52,6 +52,7 @@ struct Race {
     bool first_write = false;   // nobody had written there in this launch
     bool swapped = false;       // the earlier one comes later in the program: report it as such
     bool one_store = false;     // two lanes of one store instruction
+    bool under_way = false;     // the earlier one is a cp.async that nobody has waited for
     bool narrow_scope = false;  // both strong, but one of them for its own block only
     bool lock_step = false;     // both volatile, by lanes of one warp
 };

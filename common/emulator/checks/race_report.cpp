@@ -124,8 +124,11 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
         array = name_shared(launch, *variable, event.element_bytes);
     }
     finding.message = array.element(race.address) + " is ";
-    finding.message += race.one_store ? "written by several threads at once, with different values"
-                                      : clash(here.traits, other.traits, race.narrow_scope);
+    finding.message += race.under_way ? std::string(here.traits.writes ? "written" : "read") +
+                                            " while a `cp.async` may still be writing it"
+                       : race.one_store
+                           ? "written by several threads at once, with different values"
+                           : clash(here.traits, other.traits, race.narrow_scope);
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.bytes = event.bytes;
@@ -144,14 +147,16 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
     } else {
         const bool same_block = here.block == other.block;
         finding.other = other.place;
-        finding.other_text = name_of(other, !same_block) + ' ' + did(other.traits) + " on " +
+        finding.other_text = name_of(other, !same_block) + ' ' +
+                             (race.under_way ? "started the copy" : did(other.traits)) + " on " +
                              line_text(other.place, here.place.file) + ", and ";
         const bool same_warp = linear(here.thread, launch.block) / machine::kWarpSize ==
                                linear(other.thread, launch.block) / machine::kWarpSize;
-        finding.other_text += race.narrow_scope ? "block scope does not reach another block"
-                              : !same_block     ? "nothing orders the two blocks"
-                              : same_warp       ? "no barrier or `__syncwarp` lies between"
-                                                : "no barrier lies between";
+        finding.other_text += race.under_way      ? "has not waited for the copy since"
+                              : race.narrow_scope ? "block scope does not reach another block"
+                              : !same_block       ? "nothing orders the two blocks"
+                              : same_warp         ? "no barrier or `__syncwarp` lies between"
+                                                  : "no barrier lies between";
     }
     report.add(std::move(finding));
 }

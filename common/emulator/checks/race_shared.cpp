@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/async_shadow.h"
 #include "checks/race_observer.h"
 
 namespace checks {
@@ -15,23 +16,29 @@ using machine::AccessEvent;
 class RaceShared final : public RaceObserver {
 public:
     RaceShared(Report& report, machine::Memory& memory)
-        : RaceObserver("race-shared", report, memory) {}
+        : RaceObserver("race-shared", report, memory), report_(report) {}
 
     void on_launch_begin(const machine::LaunchInfo& launch) override {
         RaceObserver::on_launch_begin(launch);
         blocks_.clear();  // of a launch that was aborted
+        copies_.clear();
         last_ = nullptr;
     }
     void on_block_end(const machine::BlockInfo& block) override;
     void on_access(const AccessEvent& event) override;
+    void on_async_copy(const machine::AsyncCopyEvent& event) override;
 
 private:
     Shadow& shadow(const machine::BlockInfo& block);
+    void enter(const AccessEvent& event, uint32_t published);
+    void compare_with_copies(const AccessEvent& event);
 
     std::unordered_map<uint64_t, std::unique_ptr<Shadow>> blocks_;  // by serial
     std::vector<std::unique_ptr<Shadow>> spare_;                    // wiped
     uint64_t last_serial_ = 0;
     Shadow* last_ = nullptr;
+    AsyncShadow copies_;
+    Report& report_;
 };
 
 // The shadow lies in the order of the compact layout, so one suffices for all variables.
@@ -53,6 +60,7 @@ Shadow& RaceShared::shadow(const machine::BlockInfo& block) {
 
 void RaceShared::on_block_end(const machine::BlockInfo& block) {
     RaceObserver::on_block_end(block);
+    copies_.end_block(block.serial);
     const auto found = blocks_.find(block.serial);
     if (found == blocks_.end()) return;
     found->second->wipe(block.launch->shared_bytes);
@@ -67,6 +75,38 @@ void RaceShared::on_access(const AccessEvent& event) {
         return;
     }
     const uint32_t published = follow(event);
+    if (!copies_.empty()) compare_with_copies(event);
+    enter(event, published);
+}
+
+// A copy that is under way writes at a time that nothing but its wait orders: even its own thread
+// must not touch those bytes before.
+void RaceShared::compare_with_copies(const AccessEvent& event) {
+    copies_.overlaps(event, [&](uint32_t lane, uint64_t address, const AsyncShadow::Copy& copy) {
+        Race race;
+        race.event = &event;
+        race.lane = lane;
+        race.address = address;
+        race.other_segment = copy.segment;
+        race.other_lane = copy.lane;
+        race.other_site = copy.site;
+        race.other = {true, false, true, false, false};
+        race.under_way = true;
+        report_race(report_, "race-shared", *order_, race, 1);
+    });
+}
+
+void RaceShared::on_async_copy(const machine::AsyncCopyEvent& copy) {
+    const AccessEvent& store = *copy.store;
+    if (copy.kind == machine::AsyncCopyEvent::Kind::kStarted) {
+        copies_.start(store, order_->warp(*store.warp).segment);
+        return;
+    }
+    copies_.complete(store);
+    enter(store, 0);  // the store takes place now
+}
+
+void RaceShared::enter(const AccessEvent& event, uint32_t published) {
     const uint32_t lanes = event.mask & ~event.bad_lanes;
     if (!lanes) return;
     Shadow& memory = shadow(*event.warp->block);

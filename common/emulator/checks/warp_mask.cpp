@@ -22,6 +22,8 @@ std::string operation(WarpSyncKind kind) {
         return "the vote";
     case WarpSyncKind::kMatch:
         return "the match";
+    case WarpSyncKind::kMatrix:
+        return "the matrix instruction";
     default:
         return "the reduction";
     }

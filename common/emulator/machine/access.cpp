@@ -291,7 +291,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
     if (misaligned) ex.fail(LaunchStatus::kMisaligned);
     const auto inside = [&](uint64_t low, uint64_t end) {
         for (const Frame* f = ex.frame; f; f = f->caller)
-            if (low >= f->local_base && end <= f->local_base + f->code->local_bytes) return true;
+            if (low >= f->local_base && end <= f->local_end()) return true;
         return false;
     };
     if (!memory) {

@@ -113,11 +113,46 @@ struct BfloatAdd {
     }
 };
 
+struct Wide {
+    uint64_t low, high;
+    bool operator==(const Wide&) const = default;
+};
+
+// One of the operations above on each of several elements: atom.v2.f32 and others.
+template <class One, class E>
+struct Each {
+    template <class T>
+    static T apply(T old, T b, T) {
+        E x[sizeof(T) / sizeof(E)], y[sizeof(T) / sizeof(E)];
+        std::memcpy(x, &old, sizeof old);
+        std::memcpy(y, &b, sizeof b);
+        for (size_t k = 0; k < sizeof(T) / sizeof(E); ++k) x[k] = One::one(x[k], y[k]);
+        T out;
+        std::memcpy(&out, x, sizeof out);
+        return out;
+    }
+};
+struct FloatAdd {
+    static float one(float a, float b) { return a + b; }
+};
+// min and max of 16-bit floats: by their bits, which order like the numbers; a NaN loses.
+template <bool max, uint16_t infinity>
+struct HalfExtreme {
+    static uint16_t one(uint16_t a, uint16_t b) {
+        const bool a_nan = (a & 0x7fff) > infinity, b_nan = (b & 0x7fff) > infinity;
+        if (a_nan) return b_nan ? kCanonicalNan16 : b;
+        if (b_nan) return a;
+        const auto key = [](uint16_t x) { return x & 0x8000 ? -1 - int(x & 0x7fff) : int(x); };
+        return (key(a) < key(b)) != max ? a : b;
+    }
+};
+
 template <class F, class T>
 void move_atomic(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
                  const uint64_t* address, uint64_t, bool) {
     const T* b = ex.row<T>(op.operands[0]);
     const T* c = op.operands[1] == kNoRow ? b : ex.row<T>(op.operands[1]);
+    static_assert(std::is_trivially_copyable_v<T>);
     T* d = op.dst == kNoRow ? nullptr : ex.row<T>(op.dst);
     bool changed = false;
     const auto one = [&](uint32_t i) {
@@ -180,6 +215,10 @@ Mover numbers(Type type) {
 
 Mover atomic_mover(const ptx::Instruction& in) {
     const Type type = in.type();
+    if (type == Type::kB128)
+        return in.has(Mod::k_cas)    ? move_atomic<CompareSwap, Wide>
+               : in.has(Mod::k_exch) ? move_atomic<Exchange, Wide>
+                                     : nullptr;
     if (in.has(Mod::k_cas)) return integers<CompareSwap>(type);
     if (in.has(Mod::k_exch)) return integers<Exchange>(type);
     if (in.has(Mod::k_add)) {
@@ -197,6 +236,36 @@ Mover atomic_mover(const ptx::Instruction& in) {
     if (in.has(Mod::k_inc)) return integers<Increment>(type);
     if (in.has(Mod::k_dec)) return integers<Decrement>(type);
     return nullptr;
+}
+
+// PTX ISA "atom" and "red", vector forms: all elements of a lane as one number of 4, 8 or 16 bytes.
+Mover vector_atomic_mover(const ptx::Instruction& in) {
+    const unsigned bytes = ptx::byte_size(in.type()) * in.vector;
+    const auto sized = [&]<class F>(F*) -> Mover {
+        return bytes == 4    ? move_atomic<F, uint32_t>
+               : bytes == 8  ? move_atomic<F, uint64_t>
+               : bytes == 16 ? move_atomic<F, Wide>
+                             : nullptr;
+    };
+    const bool add = in.has(Mod::k_add), min = in.has(Mod::k_min), max = in.has(Mod::k_max);
+    switch (in.type()) {
+    case Type::kF32:
+        return add && in.vector <= 4 ? sized((Each<FloatAdd, float>*)nullptr) : nullptr;
+    case Type::kF16:
+    case Type::kF16x2:
+        return add   ? sized((Each<HalfAdd, uint16_t>*)nullptr)
+               : min ? sized((Each<HalfExtreme<false, 0x7c00>, uint16_t>*)nullptr)
+               : max ? sized((Each<HalfExtreme<true, 0x7c00>, uint16_t>*)nullptr)
+                     : nullptr;
+    case Type::kBf16:
+    case Type::kBf16x2:
+        return add   ? sized((Each<BfloatAdd, uint16_t>*)nullptr)
+               : min ? sized((Each<HalfExtreme<false, 0x7f80>, uint16_t>*)nullptr)
+               : max ? sized((Each<HalfExtreme<true, 0x7f80>, uint16_t>*)nullptr)
+                     : nullptr;
+    default:
+        return nullptr;
+    }
 }
 
 }  // namespace machine

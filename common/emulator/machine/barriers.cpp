@@ -12,6 +12,7 @@ namespace {
 WarpSyncKind sync_kind(WarpOp::Kind kind) {
     using Kind = WarpOp::Kind;
     if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;
+    if (kind == Kind::kMatrix) return WarpSyncKind::kMatrix;
     if (kind <= Kind::kShuffleIndex) return WarpSyncKind::kShuffle;
     if (kind <= Kind::kBallot || kind == Kind::kElect) return WarpSyncKind::kVote;
     if (kind <= Kind::kMatchAll) return WarpSyncKind::kMatch;

@@ -16,6 +16,7 @@ namespace machine {
 class Executor;
 struct Code;
 struct Frame;
+struct MatrixOp;
 class ModuleImage;
 
 // What the scheduler does at an instruction; everything else runs through Instr::handler.
@@ -121,11 +122,18 @@ struct WarpOp {
         kReduceOr,
         kReduceXor,
         kElect,
+        kMatrix,
     } kind = Kind::kBarrier;
     bool is_signed = false, negated = false;
-    uint8_t width = 4;  // bytes of the operand
+    bool is_float = false, absolute = false, keeps_nan = false;  // redux.f32
+    uint8_t width = 4;                                           // bytes of the operand
     uint32_t dst = kNoRow, dst_predicate = kNoRow;
     uint32_t a = kNoRow, b = kNoRow, c = kNoRow, mask_row = kNoRow;
+    // kMatrix: what the lanes do together once they have met. `orders`: accesses of the lanes
+    // before it come before those after it, as with __syncwarp.
+    void (*together)(Executor&, const MatrixOp&) = nullptr;
+    const MatrixOp* matrix = nullptr;
+    bool orders = false;
 };
 
 struct Code {
@@ -159,6 +167,7 @@ struct Code {
     std::deque<BranchOp> branches;
     std::deque<BarrierOp> barriers;
     std::deque<WarpOp> warp_ops;
+    std::vector<std::shared_ptr<void>> side_tables;  // of rarer instructions
 
     std::vector<uint32_t> shared;      // indexes into ModuleImage::shared that the body names
     std::vector<std::string> callees;  // direct calls

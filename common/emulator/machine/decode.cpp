@@ -337,6 +337,10 @@ bool Decoder::convert_address(In in) {
 }
 
 bool Decoder::instruction(In in) {
+    // Parts of registers and their negatives belong to the video instructions.
+    for (Op operand : in.operands)
+        if (!operand.selector.empty() || (operand.negated && !is_predicate(operand)))
+            return lane_operation(in);
     switch (in.opcode) {
     case Opcode::k_mov:
         return move(in);
@@ -366,11 +370,25 @@ bool Decoder::instruction(In in) {
     case Opcode::k_redux:
     case Opcode::k_elect:
         return warp_operation(in);
+    case Opcode::k_wmma:
+    case Opcode::k_mma:
+    case Opcode::k_ldmatrix:
+    case Opcode::k_stmatrix:
+    case Opcode::k_movmatrix:
+        return matrix(in);
+    case Opcode::k_cp:
+        return async_copy(in);
+    case Opcode::k_mbarrier:
+        return mbarrier(in);
+    case Opcode::k_alloca:
+    case Opcode::k_stacksave:
+    case Opcode::k_stackrestore:
+        return stack(in);
     default:
         break;
     }
     if (miscellaneous(in)) return true;
-    return arithmetic(in);
+    return arithmetic(in) || lane_operation(in);
 }
 
 std::unique_ptr<Code> Decoder::run() {
@@ -394,6 +412,11 @@ std::unique_ptr<Code> Decoder::run() {
         if (m != kNoInstruction) meets[m] = true;
     pc_of_.resize(count + 1);
     std::ostringstream missing;
+    // Lines with a word that the reader does not know: they mean something else without it.
+    std::vector<uint32_t> unread;
+    for (const ptx::Unsupported& each : module_.ptx().unsupported(function_.name))
+        unread.push_back(each.line);
+    std::sort(unread.begin(), unread.end());
     unsigned bad = 0;
     for (index_ = 0; index_ < count; ++index_) {
         const auto& in = function_.body[index_];
@@ -404,10 +427,15 @@ std::unique_ptr<Code> Decoder::run() {
             code.instructions.push_back(join);
         }
         const size_t first = code.instructions.size();
-        if (instruction(in))
+        const bool strange = std::binary_search(unread.begin(), unread.end(), in.line);
+        if (!strange && instruction(in)) {
             note_invariant(in, first);
-        else if (bad++ < 20)
+        } else if (bad++ < 20) {
             missing << "\n  PTX line " << in.line << ": " << in.text;
+            const ptx::SourceLine line =
+                in.location ? module_.ptx().user_line(in.location) : ptx::SourceLine{};
+            if (!line.file.empty()) missing << "  (" << line.file << ":" << line.line << ")";
+        }
     }
     if (bad)
         throw UnsupportedPtx("`" + code.name +
@@ -459,6 +487,7 @@ std::unique_ptr<Code> Decoder::run() {
         for (auto& s : op.results) fix(s.row);
         fix(op.pointer_row);
     }
+    for (uint32_t* row : late_rows_) fix(*row);
     for (BranchOp& op : code.branches) fix(op.index_row);
     for (BarrierOp& op : code.barriers) {
         fix(op.id_row);

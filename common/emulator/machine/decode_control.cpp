@@ -170,7 +170,13 @@ bool Decoder::warp_operation(In in) {
         if (op.a == kNoRow || op.dst == kNoRow) return false;
         break;
     case Opcode::k_redux:
-        if (operands.size() != 3 || ptx::byte_size(in.type()) != 4 || ptx::is_float(in.type()))
+        if (operands.size() != 3 || ptx::byte_size(in.type()) != 4) return false;
+        op.is_float = in.type() == Type::kF32;
+        op.absolute = in.has(Mod::k_abs);
+        op.keeps_nan = in.has(Mod::k_NaN);
+        if (op.is_float != ptx::is_float(in.type()) ||
+            (op.is_float && !in.has(Mod::k_min) && !in.has(Mod::k_max)) ||
+            (!op.is_float && (op.absolute || op.keeps_nan)))
             return false;
         op.kind = in.has(Mod::k_add)   ? Kind::kReduceAdd
                   : in.has(Mod::k_min) ? Kind::kReduceMin

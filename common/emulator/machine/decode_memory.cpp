@@ -10,27 +10,6 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
-namespace {
-
-Scope scope_of(const ptx::Instruction& in) {
-    if (in.has(Mod::k_cta)) return Scope::kCta;
-    if (in.has(Mod::k_cluster)) return Scope::kCluster;
-    if (in.has(Mod::k_gpu) || in.has(Mod::k_gl)) return Scope::kGpu;
-    if (in.has(Mod::k_sys)) return Scope::kSys;
-    return Scope::kNone;
-}
-
-MemoryOrder order_of(const ptx::Instruction& in) {
-    if (in.has(Mod::k_volatile) || in.has(Mod::k_mmio)) return MemoryOrder::kVolatile;
-    if (in.has(Mod::k_acq_rel)) return MemoryOrder::kAcqRel;
-    if (in.has(Mod::k_acquire)) return MemoryOrder::kAcquire;
-    if (in.has(Mod::k_release)) return MemoryOrder::kRelease;
-    if (in.has(Mod::k_relaxed)) return MemoryOrder::kRelaxed;
-    return MemoryOrder::kWeak;
-}
-
-}  // namespace
-
 bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
     if (operand.kind != Operand::Kind::kAddress || operand.elements.empty()) return false;
     const Operand& base = operand.elements[0];
@@ -84,6 +63,7 @@ bool Decoder::memory_access(In in) {
     const Operand& where = store ? in.operands[0] : in.operands[1];
     const Operand& what = store ? in.operands[1] : in.operands[0];
     const Type type = in.type();
+    if (ptx::byte_size(type) * in.vector > 16) return wide_access(in);
     MemoryOp op;
     op.kind = store ? AccessKind::kStore : AccessKind::kLoad;
     op.order = order_of(in);
@@ -104,7 +84,11 @@ bool Decoder::memory_access(In in) {
         width = register_bytes(element);
     }
     if (!width) width = natural;
-    const Type wide = width == 8 ? Type::kB64 : width == 4 ? Type::kB32 : Type::kB16;
+    if (width == 16 && elements[0].kind != Operand::Kind::kRegister) return false;
+    const Type wide = width == 16  ? Type::kB128
+                      : width == 8 ? Type::kB64
+                      : width == 4 ? Type::kB32
+                                   : Type::kB16;
     op.row_bytes = uint8_t(width);
     for (size_t k = 0; k < elements.size(); ++k) {
         op.rows[k] = store ? source(elements[k], width == natural ? type : wide)
@@ -135,7 +119,8 @@ bool Decoder::memory_access(In in) {
 bool Decoder::atomic(In in) {
     const bool reduction = in.opcode == Opcode::k_red;
     const size_t first = reduction ? 0 : 1;
-    if (in.operands.size() < first + 2 || in.vector != 1) return false;
+    if (in.operands.size() < first + 2) return false;
+    if (in.vector != 1) return vector_atomic(in);
     MemoryOp op;
     op.kind = reduction ? AccessKind::kReduction : AccessKind::kAtomic;
     op.order = order_of(in);
@@ -149,7 +134,10 @@ bool Decoder::atomic(In in) {
     if (op.element_bytes == 0 || !address(in, in.operands[first], op)) return false;
     if (op.space != Space::kGlobal && op.space != Space::kShared && op.space != Space::kGeneric)
         return false;
-    for (size_t k = 0; k < 2 && first + 1 + k < in.operands.size(); ++k) {
+    // A cache policy may stand behind the operands.
+    for (size_t k = 0; k < (op.conditional ? 2 : 1) && first + 1 + k < in.operands.size(); ++k) {
+        if (type == Type::kB128 && in.operands[first + 1 + k].kind != Operand::Kind::kRegister)
+            return false;
         op.operands[k] = source(in.operands[first + 1 + k], type);
         if (op.operands[k] == kNoRow) return false;
     }
@@ -199,8 +187,19 @@ bool Decoder::miscellaneous(In in) {
     case Opcode::k_applypriority:
     case Opcode::k_pmevent:
     case Opcode::k_brkpt:
+    case Opcode::k_griddepcontrol:  // no launch starts before the one that it depends on has ended
         emit(in, kStraight, move_handlers().no_operation);
         return true;
+    case Opcode::k_createpolicy: {  // caches are not emulated, so any policy will do
+        if (in.operands.empty() || in.operands[0].kind != Operand::Kind::kRegister ||
+            register_bytes(in.operands[0]) != 8)
+            return false;
+        const uint32_t none = constant(Type::kU64, 0);
+        Instr& out = emit(in, kStraight, move_handlers().copy(8));
+        out.src[0] = none;
+        out.dst = register_rows_[in.operands[0].index];
+        return true;
+    }
     case Opcode::k_activemask: {
         if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kRegister)
             return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,13 @@ private:
     bool barrier(In in);
     bool warp_operation(In in);
     bool miscellaneous(In in);
+    bool matrix(In in);      // decode_matrix.cpp
+    bool async_copy(In in);  // decode_async.cpp
+    bool mbarrier(In in);
+    bool stack(In in);        // decode_memory.cpp: alloca and others
+    bool wide_access(In in);  // vectors of 32 bytes
+    bool vector_atomic(In in);
+    bool lane_operation(In in);  // decode_lane_ops.cpp: what is too rare for a handler of its own
 
     // Launch invariants (invariants.cpp).
     void count_definitions();
@@ -58,6 +66,15 @@ private:
     bool address(In in, Op operand, MemoryOp& op);
     CallOp::Slot slot(Op operand, uint32_t bytes);
 
+    // An entry of a side table; run() puts rows of constants right where late() has been told of.
+    template <class T>
+    T& side_table(T value) {
+        auto owned = std::make_shared<T>(std::move(value));
+        code_->side_tables.push_back(owned);
+        return *owned;
+    }
+    void late(uint32_t& row) { late_rows_.push_back(&row); }
+
     Instr& emit(In in, Control control, Handler handler);
     Instr& emit_hidden(Handler handler);
     // Behind a guarded instruction that blocks: lanes that skipped it wait there for the others.
@@ -79,8 +96,12 @@ private:
     std::vector<bool> invariant_;        // by register
     std::vector<bool> hoisted_;          // by decoded instruction
     std::vector<LocalObject> objects_;   // by register
+    std::vector<uint32_t*> late_rows_;
 };
 
-Mover atomic_mover(const ptx::Instruction& in);  // atomics.cpp; null: unknown form
+Scope scope_of(const ptx::Instruction& in);  // decode_vectors.cpp
+MemoryOrder order_of(const ptx::Instruction& in);
+Mover vector_atomic_mover(const ptx::Instruction& in);  // atomics.cpp
+Mover atomic_mover(const ptx::Instruction& in);         // atomics.cpp; null: unknown form
 
 }  // namespace machine

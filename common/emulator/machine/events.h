@@ -160,6 +160,13 @@ const SharedVariable* shared_variable_at(const LaunchInfo& launch, uint64_t addr
 // event's block.
 const std::byte* current_bytes(const AccessEvent& event, uint32_t lane);
 
+// A cp.async of some lanes. Between the two events, whoever touches those bytes meets a copy that
+// is still under way, be it another thread or the same one.
+struct AsyncCopyEvent {
+    enum class Kind : uint8_t { kStarted, kCompleted } kind;
+    const AccessEvent* store;  // the access to shared memory, by the lanes that it is about
+};
+
 struct FenceEvent {
     const WarpInfo* warp;
     SiteId site;
@@ -183,7 +190,8 @@ struct BarrierEvent {
     std::span<const SiteId> exit_site;  // per warp: where the latest of them returned
 };
 
-enum class WarpSyncKind : uint8_t { kBarrier, kShuffle, kVote, kMatch, kReduce };
+// kMatrix: wmma, mma, ldmatrix and others that a warp executes as one.
+enum class WarpSyncKind : uint8_t { kBarrier, kShuffle, kVote, kMatch, kReduce, kMatrix };
 struct WarpSyncEvent {
     const WarpInfo* warp;
     SiteId site;

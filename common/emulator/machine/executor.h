@@ -21,9 +21,13 @@ struct Frame {
     const CallOp* call = nullptr;
     uint32_t local_base = 0;  // of this activation's depot, in each lane's local space
     uint32_t depth = 0;
-    uint64_t prepared = 0;  // the launch whose invariants are in the rows
-    SiteId blame = 0;       // in a toolkit's function: the call in the user's code that led here
-    uint32_t refs = 0;      // splits, joins and callees that point here
+    uint64_t prepared = 0;                      // the launch whose invariants are in the rows
+    uint32_t dynamic_bytes = 0;                 // behind the depot, by alloca: the most of any lane
+    std::array<uint32_t, kWarpSize> dynamic{};  // ... of each lane, from dynamic_base() on
+    SiteId blame = 0;   // in a toolkit's function: the call in the user's code that led here
+    uint32_t refs = 0;  // splits, joins and callees that point here
+    uint32_t local_end() const { return local_base + code->local_bytes + dynamic_bytes; }
+    uint32_t dynamic_base() const { return (local_base + code->local_bytes + 15) & ~15u; }
 };
 
 // A point where lanes that went different ways wait for each other: PTX has no instruction for it,
@@ -49,6 +53,7 @@ struct Split {
 };
 
 struct BlockState;
+struct AsyncCopies;  // async_copy.h
 
 struct WarpState {
     WarpInfo info;
@@ -57,6 +62,7 @@ struct WarpState {
     std::vector<Join*> joins;    // with lanes waiting in them
     std::byte* local = nullptr;  // 32 x Executor::local_stride(), mapped on first use
     SiteId exit_site = 0;
+    std::shared_ptr<AsyncCopies> copies;  // null: none was started in this block
     uint32_t live() const { return info.valid & ~info.exited; }
 };
 
@@ -138,6 +144,9 @@ public:
         uint32_t mask;
     };
     void run_warp_op(std::span<const Party> parties, uint32_t named, uint32_t missing_waiting);
+    void tell_of_warp_op(std::span<const Party> parties, WarpOp::Kind kind, uint32_t named,
+                         uint32_t lanes, uint32_t missing_waiting, uint32_t undefined);
+    void run_together(std::vector<Party> parties);
 
 private:
     friend class Decoder;

@@ -38,8 +38,9 @@ Frame* Executor::make_frame(Code& code, Frame* caller) {
     out->blame = 0;
     out->depth = caller ? caller->depth + 1 : 0;
     // A gap between depots, so that an overrun of one does not land in the next.
-    out->local_base =
-        caller ? caller->local_base + ((caller->code->local_bytes + 15) & ~15u) + 1024 : 1024;
+    out->local_base = caller ? ((caller->local_end() + 15) & ~15u) + 1024 : 1024;
+    if (out->dynamic_bytes) out->dynamic.fill(0);
+    out->dynamic_bytes = 0;
     ref(caller);
     if (out->prepared != info.serial) execute_invariants(*out);
     return out;

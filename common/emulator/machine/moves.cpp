@@ -124,6 +124,24 @@ void uniform(Lanes& lanes, const Instr& in) {
         return put(ex, in, ex.info.shared_bytes);
     case Special::k_dynamic_smem_size:
         return put(ex, in, ex.info.dynamic_shared_bytes);
+    // Without clusters every block is one by itself.
+    case Special::k_clusterid_x:
+        return put(ex, in, block.index.x);
+    case Special::k_clusterid_y:
+        return put(ex, in, block.index.y);
+    case Special::k_clusterid_z:
+        return put(ex, in, block.index.z);
+    case Special::k_nclusterid_x:
+        return put(ex, in, grid.x);
+    case Special::k_nclusterid_y:
+        return put(ex, in, grid.y);
+    case Special::k_nclusterid_z:
+        return put(ex, in, grid.z);
+    case Special::k_cluster_nctaid_x:
+    case Special::k_cluster_nctaid_y:
+    case Special::k_cluster_nctaid_z:
+    case Special::k_cluster_nctarank:
+        return put(ex, in, 1);
     // The grid barrier's workspace, for cooperative launches only (cooperative_groups reads it so).
     case Special::k_envreg1:
         return put(ex,

@@ -36,6 +36,8 @@ public:
     // Before every load, store and atomic of a warp. Spaces are resolved: a generic access fires
     // one event per space that its lanes hit; kNone is an address in no space at all.
     virtual void on_access(const AccessEvent&) {}
+    // cp.async: its store, of which on_access told when it was started, takes place only now.
+    virtual void on_async_copy(const AsyncCopyEvent&) {}
     // membar/fence, and the fence half of .acquire/.release accesses is in AccessEvent::order.
     virtual void on_fence(const FenceEvent&) {}
     // A barrier of the block completed: who arrived where. Fires before anybody continues.

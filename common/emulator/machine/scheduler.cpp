@@ -64,6 +64,7 @@ void Executor::start_block(uint64_t linear, BlockState& state) {
         ws.info = {&state.info, w, lanes == kWarpSize ? kAllLanes : (1u << lanes) - 1, 0};
         ws.block = &state;
         ws.exit_site = 0;
+        ws.copies.reset();
         ws.splits.clear();
         Split split;
         split.frame = make_frame(*entry_, nullptr);

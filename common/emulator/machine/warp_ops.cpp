@@ -20,6 +20,7 @@ const WarpOp& operation(const Party& party) {
 
 WarpSyncKind sync_kind(Kind kind) {
     if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;
+    if (kind == Kind::kMatrix) return WarpSyncKind::kMatrix;
     if (kind <= Kind::kShuffleIndex) return WarpSyncKind::kShuffle;
     if (kind <= Kind::kBallot || kind == Kind::kElect) return WarpSyncKind::kVote;
     if (kind <= Kind::kMatchAll) return WarpSyncKind::kMatch;
@@ -141,6 +142,21 @@ void match(std::span<const Party> parties, uint32_t lanes) {
     }
 }
 
+// redux.f32: -0 is below +0; NaN loses against numbers unless .NaN makes it win.
+uint32_t reduced_float(const WarpOp& op, uint32_t total, uint32_t bits, bool first) {
+    if (op.absolute) bits &= 0x7fffffff;
+    const auto is_nan = [](uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; };
+    if (is_nan(bits)) bits = 0x7fffffff;
+    if (first) return bits;
+    if (is_nan(total)) return op.keeps_nan ? total : bits;
+    if (is_nan(bits)) return op.keeps_nan ? bits : total;
+    const auto key = [](uint32_t x) {  // orders like the numbers
+        return x >> 31 ? -1 - int64_t(x & 0x7fffffff) : int64_t(x);
+    };
+    const bool less = key(bits) < key(total);
+    return less == (op.kind == Kind::kReduceMin) ? bits : total;
+}
+
 void reduce(std::span<const Party> parties) {
     bool first = true, is_signed = operation(parties[0]).is_signed;
     const Kind kind = operation(parties[0]).kind;
@@ -150,7 +166,9 @@ void reduce(std::span<const Party> parties) {
         for_lanes(party.mask, [&](uint32_t i) {
             const uint32_t b = a[i];
             const bool less = is_signed ? int32_t(b) < int32_t(total) : b < total;
-            if (first)
+            if (operation(party).is_float)
+                total = reduced_float(operation(party), total, b, first);
+            else if (first)
                 total = b;
             else if (kind == Kind::kReduceAdd)
                 total += b;
@@ -208,9 +226,41 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
         reduce(parties);
         break;
     case WarpSyncKind::kBarrier:
+    case WarpSyncKind::kMatrix:
         break;
     }
+    tell_of_warp_op(parties, kind, named, lanes, missing_waiting, undefined);
+    // Only now: what it does to memory comes after the lanes have met.
+    if (kind == Kind::kMatrix) run_together({parties.begin(), parties.end()});
+}
+
+// Lanes at one instruction of one activation act as one; others have strayed, and act by
+// themselves.
+void Executor::run_together(std::vector<Party> parties) {
+    while (!parties.empty()) {
+        const Party first = parties[0];
+        uint32_t together = 0;
+        std::erase_if(parties, [&](const Party& p) {
+            const bool same = p.frame == first.frame && p.instr == first.instr;
+            if (same) together |= p.mask;
+            return same;
+        });
+        frame = first.frame;
+        rows = frame->rows;
+        mask = together;
+        current = first.instr;
+        const WarpOp& op = operation(first);
+        op.together(*this, *op.matrix);
+    }
+}
+
+void Executor::tell_of_warp_op(std::span<const Party> parties, WarpOp::Kind kind, uint32_t named,
+                               uint32_t lanes, uint32_t missing_waiting, uint32_t undefined) {
     if (observers.sync.empty()) return;
+    // Registers only and everybody there: nothing that anybody could want to know.
+    if (kind == Kind::kMatrix && !operation(parties[0]).orders && !missing_waiting &&
+        !(named & warp->info.exited))
+        return;
     const WarpSyncEvent event{&warp->info,
                               blamed(parties[0].frame, *parties[0].instr),
                               sync_kind(kind),

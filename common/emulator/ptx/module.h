@@ -41,6 +41,7 @@ enum class Type : uint8_t {
     kTf32,
     kF32,
     kF64,
+    kF32x2,
 };
 constexpr unsigned byte_size(Type type);  // 0 for kNone and kPred
 constexpr bool is_float(Type type);
@@ -73,7 +74,7 @@ enum class Special : uint8_t {
 struct Operand {
     enum class Kind : uint8_t {
         kNone,
-        kRegister,   // `index` into Function::registers; `negated` for !%p
+        kRegister,   // `index` into Function::registers; `negated` for !%p and, in vmad, -%r
         kImmediate,  // `bits`, `literal`
         kSymbol,     // the address of something: see `target`, plus `offset`
         kAddress,    // [ ... ]: elements[0] is kRegister, kSymbol or kImmediate; plus `offset`;
@@ -106,7 +107,8 @@ struct Operand {
     uint32_t index = 0;
     uint64_t bits = 0;   // integer: two's complement, 64 bits; kFloat32: low 32 bits; kFloat64: all
     int64_t offset = 0;  // bytes
-    std::string_view name;  // points into the module's text
+    std::string_view name;      // points into the module's text
+    std::string_view selector;  // of a register in a video instruction: `b2`, `h10`
     std::vector<Operand> elements;
 };
 
@@ -267,6 +269,7 @@ constexpr unsigned byte_size(Type type) {
     case Type::kU64:
     case Type::kS64:
     case Type::kF64:
+    case Type::kF32x2:
         return 8;
     case Type::kB128:
         return 16;

@@ -70,7 +70,7 @@ Operand BodyParser::reference() {
     }
     Found found = find(name.text, suffix);
     if (found.found) {
-        odd_operand_ = odd_operand_ || found.selector;
+        if (found.selector) found.operand.selector = suffix;
         return std::move(found.operand);
     }
     const std::string_view spelled(name.text.data(),
@@ -188,6 +188,11 @@ Operand BodyParser::operand(unsigned depth) {
         lexer_.advance();
         out = reference();
         if (out.kind != Operand::Kind::kRegister) lexer_.fail(token, "a predicate after '!'");
+        out.negated = true;
+    } else if (token.is('-') && lexer_.after_token() == '%') {
+        lexer_.advance();
+        out = reference();
+        if (out.kind != Operand::Kind::kRegister) lexer_.fail(token, "a register after '-'");
         out.negated = true;
     } else if (token.is_name("_")) {
         lexer_.advance();

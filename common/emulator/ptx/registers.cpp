@@ -20,8 +20,9 @@ uint32_t component(std::string_view suffix) {
 }
 
 bool is_selector(std::string_view suffix) {
-    return suffix == "b0" || suffix == "b1" || suffix == "b2" || suffix == "b3" || suffix == "h0" ||
-           suffix == "h1";
+    if (suffix.size() < 2 || suffix.size() > 5 || (suffix[0] != 'b' && suffix[0] != 'h'))
+        return false;
+    return suffix.find_first_not_of("01234567", 1) == std::string_view::npos;
 }
 
 Operand register_operand(uint32_t index, std::string_view name) {

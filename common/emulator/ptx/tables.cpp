@@ -36,6 +36,7 @@ constexpr NamedType kTypes[] = {
     {"s32", Type::kS32},     {"s64", Type::kS64},   {"f16", Type::kF16},
     {"f16x2", Type::kF16x2}, {"bf16", Type::kBf16}, {"bf16x2", Type::kBf16x2},
     {"tf32", Type::kTf32},   {"f32", Type::kF32},   {"f64", Type::kF64},
+    {"f32x2", Type::kF32x2},
 };
 
 struct NamedSpace {
