@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// Lesson 06: the method of a measurement, not the speed of a machine. Events take their time from a
+// clock that the test moves, so every result is known in advance, on the emulator and on a card.
+//
+// Tolerance: events report a float, so times agree to 2^-23 of the largest; rates to 1e-6.
+#include "cuda_calls.h"
+#include "lesson_test.h"
+#include "timing_and_bandwidth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace {
+
+// A stream of its own, so that events in the wrong one are noticed.
+struct Stream {
+    Stream() { CUDA_CHECK(cudaStreamCreate(&stream)); }
+    ~Stream() { cudaStreamDestroy(stream); }
+    cudaStream_t stream = nullptr;
+};
+
+void check_close(double got, double want, double relative = 0x1p-22) {
+    INFO("got " << got << ", want " << want);
+    CHECK(std::fabs(got - want) <= relative * std::fabs(want));
+}
+
+// elapsed_ms of the work; an error of CUDA fails the test under its name.
+double measured(const Work& work, cudaStream_t stream) {
+    try {
+        return elapsed_ms(work, stream);
+    } catch (const wb::CudaError& error) {
+        INFO("elapsed_ms stopped with " << cudaGetErrorName(error.code) << ", "
+                                        << cudaGetErrorString(error.code));
+        CHECK(error.code == cudaSuccess);
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+// Work whose runs take the given times on the device, in order.
+struct FakeWork {
+    wb::EventClock clock;
+    std::vector<double> ms;
+    int runs = 0;
+    std::vector<cudaStream_t> streams;
+    Work work() {
+        return [this](cudaStream_t stream) {
+            clock.now_ms += ms[std::min(size_t(runs), ms.size() - 1)];
+            ++runs;
+            streams.push_back(stream);
+        };
+    }
+};
+
+size_t waits(const wb::CallWatch& watch) {
+    return watch.count("cudaEventSynchronize") + watch.count("cudaStreamSynchronize") +
+           watch.count("cudaDeviceSynchronize");
+}
+
+void check_streams(const wb::CallWatch& watch, cudaStream_t stream) {
+    for (const wb::CudaCall& call : watch.calls) {
+        if (call.name != "cudaEventRecord" && call.name.find("Launch") == std::string::npos)
+            continue;
+        INFO(call.name << " was not given the stream of the work");
+        CHECK(call.stream == stream);
+    }
+}
+
+const char* shown(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::kPlausible:
+        return "plausible";
+    case Verdict::kTooFast:
+        return "too fast";
+    default:
+        return "not measured";
+    }
+}
+
+void check_verdict(double ms, size_t bytes, double operations, Peak peak, Verdict want) {
+    const Verdict got = judge(ms, bytes, operations, peak);
+    INFO(bytes << " bytes and " << operations << " operations in " << ms << " ms at "
+               << peak.gigabytes_per_second << " GB/s and " << peak.gigaflops << " Gflop/s: got "
+               << shown(got) << ", want " << shown(want));
+    CHECK(got == want);
+}
+
+constexpr Peak kCard{484, 354};  // a card's data sheet: GB/s, and 10^9 double operations a second
+
+}  // namespace
+
+TEST_CASE("task 1: the middle of an odd number of times", "[task1]") {
+    check_close(median({5}), 5);
+    check_close(median({3, 1, 2}), 2);
+    check_close(median({0.5, 9, 0.75, 0.25, 100}), 0.75);
+}
+
+TEST_CASE("task 1: the mean of the middle two of an even number", "[task1]") {
+    check_close(median({1, 2}), 1.5);
+    check_close(median({8, 1, 4, 2}), 3);
+}
+
+TEST_CASE("task 1: an outlier does not count for more than any other", "[task1]") {
+    check_close(median({1.25, 1.5, 900, 1.75, 1}), 1.5);
+    auto random = wb::random_floats(1001, 1, 1.0f, 2.0f);
+    std::vector<double> times(random.begin(), random.end());
+    times[3] = 1e6;
+    auto sorted = times;
+    std::sort(sorted.begin(), sorted.end());
+    check_close(median(times), sorted[500]);
+}
+
+TEST_CASE("task 2: measures what the work takes on the device", "[task2]") {
+    for (const double ms : {7.25, 0.015625, 1234.5}) {
+        FakeWork fake{{}, {ms}, 0, {}};
+        fake.clock.now_ms = 100;  // the stream has been busy before
+        wb::CallWatch watch;
+        watch.clock = &fake.clock;
+        check_close(measured(fake.work(), nullptr), ms);
+        CHECK(fake.runs == 1);
+    }
+}
+
+TEST_CASE("task 2: events and work are in the stream that was given", "[task2]") {
+    Stream own;
+    FakeWork fake{{}, {2.5}, 0, {}};
+    wb::CallWatch watch;
+    watch.clock = &fake.clock;
+    check_close(measured(fake.work(), own.stream), 2.5);
+    CHECK(fake.streams == std::vector<cudaStream_t>{own.stream});
+    check_streams(watch, own.stream);
+}
+
+TEST_CASE("task 2: works with the device's own clock", "[task2]") {
+    wb::DeviceBuffer<int> d_data(1 << 20);
+    const double ms = elapsed_ms(
+        [&](cudaStream_t stream) {
+            CUDA_CHECK(cudaMemsetAsync(d_data.get(), 0, d_data.size() * sizeof(int), stream));
+        },
+        nullptr);
+    INFO("a memset of 4 MiB took " << ms << " ms");
+    CHECK(ms > 0);
+    CHECK(ms < 10000);
+}
+
+TEST_CASE("task 2: a failing call is an exception, and no event is lost", "[task2]") {
+    std::vector<wb::CudaCall> calls;
+    const Work nothing = [](cudaStream_t) {};
+    {
+        wb::CallWatch watch;
+        elapsed_ms(nothing, nullptr);
+        calls = watch.calls;
+        INFO("events made: " << watch.count("cudaEventCreate"));
+        CHECK(watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags") >= 2);
+    }
+    for (size_t k = 0; k < calls.size(); ++k) {
+        if (calls[k].name == "cudaEventDestroy") continue;  // destructors cannot report
+        wb::CallWatch watch;
+        watch.fail_call = k;
+        watch.error = cudaErrorUnknown;
+        bool thrown = false;
+        try {
+            elapsed_ms(nothing, nullptr);
+        } catch (const wb::CudaError&) {
+            thrown = true;
+        }
+        const size_t failed = calls[k].name.find("EventCreate") != std::string::npos;
+        const size_t made =
+            watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags") - failed;
+        INFO("when " << calls[k].name << " fails, thrown: " << thrown << ", events made: " << made
+                     << ", destroyed: " << watch.count("cudaEventDestroy"));
+        CHECK(thrown);
+        CHECK(watch.count("cudaEventDestroy") == made);
+    }
+}
+
+TEST_CASE("task 3: a slow first run is not in the result", "[task3]") {
+    FakeWork fake{{}, {900, 4, 4, 4}, 0, {}};
+    wb::CallWatch watch;
+    watch.clock = &fake.clock;
+    check_close(time_ms(fake.work(), 1, 3, nullptr), 4);
+    CHECK(fake.runs == 4);
+}
+
+TEST_CASE("task 3: the median of single measurements", "[task3]") {
+    FakeWork fake{{}, {50, 60, 3, 5, 700, 4, 6}, 0, {}};
+    wb::CallWatch watch;
+    watch.clock = &fake.clock;
+    check_close(time_ms(fake.work(), 2, 5, nullptr), 5);
+    CHECK(fake.runs == 7);
+}
+
+TEST_CASE("task 3: no warm-up, and a single run", "[task3]") {
+    for (const int warmup : {0, 3}) {
+        FakeWork fake{{}, {2, 8, 32, 128}, 0, {}};
+        wb::CallWatch watch;
+        watch.clock = &fake.clock;
+        check_close(time_ms(fake.work(), warmup, 1, nullptr), warmup ? 128 : 2);
+        CHECK(fake.runs == warmup + 1);
+    }
+}
+
+TEST_CASE("task 3: all runs are in the stream that was given", "[task3]") {
+    Stream own;
+    FakeWork fake{{}, {1, 2, 3, 4}, 0, {}};
+    wb::CallWatch watch;
+    watch.clock = &fake.clock;
+    check_close(time_ms(fake.work(), 1, 3, own.stream), 3);
+    CHECK(fake.streams == std::vector<cudaStream_t>(4, own.stream));
+    check_streams(watch, own.stream);
+}
+
+TEST_CASE("task 4: counts what is read and what is written", "[task4]") {
+    CHECK(moved_bytes(1000, 1, 1, 4) == 8000);   // data[i] += 1, float
+    CHECK(moved_bytes(1000, 1, 1, 8) == 16000);  // the same, double
+    CHECK(moved_bytes(1000, 2, 1, 4) == 12000);  // c = a + b
+    CHECK(moved_bytes(1000, 0, 1, 4) == 4000);   // c = 0
+    CHECK(moved_bytes(0, 2, 1, 4) == 0);
+}
+
+TEST_CASE("task 4: stays exact past 2^32 bytes", "[task4]") {
+    CHECK(moved_bytes(100000000, 1, 1, 8) == 1600000000);
+    CHECK(moved_bytes(size_t(1) << 33, 2, 1, 8) == size_t(24) << 33);
+}
+
+TEST_CASE("task 5: bytes and milliseconds make gigabytes in a second", "[task5]") {
+    check_close(gigabytes_per_second(1000000000, 1000), 1, 1e-6);
+    check_close(gigabytes_per_second(1600000000, 2.15), 744.186047, 1e-6);
+    check_close(gigabytes_per_second(24000000, 3.12), 7.69230769, 1e-6);
+    check_close(gigabytes_per_second(size_t(24) << 33, 64.0), 3221.225472, 1e-6);
+}
+
+TEST_CASE("task 6: a time that the memory allows is plausible", "[task6]") {
+    check_verdict(3.4, 1600000000, 1e8, kCard, Verdict::kPlausible);
+    check_verdict(100, 1600000000, 1e8, kCard, Verdict::kPlausible);
+    check_verdict(3.15, 1600000000, 1e8, kCard, Verdict::kPlausible);  // 5 % are allowed
+    check_verdict(1e-3, 0, 0, kCard, Verdict::kPlausible);
+}
+
+TEST_CASE("task 6: faster than the memory is impossible", "[task6]") {
+    check_verdict(2.15, 1600000000, 1e8, kCard, Verdict::kTooFast);  // 744 GB/s of 484
+    check_verdict(3.14, 1600000000, 1e8, kCard, Verdict::kTooFast);
+    check_verdict(0.005, 1600000000, 1e8, kCard, Verdict::kTooFast);  // the launch alone
+}
+
+TEST_CASE("task 6: faster than the arithmetic is impossible", "[task6]") {
+    check_verdict(18, 1000, 7.08e9, kCard, Verdict::kTooFast);
+    check_verdict(20.1, 1000, 7.08e9, kCard, Verdict::kPlausible);
+    check_verdict(1, 484000000, 0.354e9, kCard, Verdict::kPlausible);  // both at their peak
+}
+
+TEST_CASE("task 6: what is no time is not judged", "[task6]") {
+    for (const double ms : {0.0,
+                            -1.0,
+                            std::numeric_limits<double>::quiet_NaN(),
+                            std::numeric_limits<double>::infinity()})
+        check_verdict(ms, 1000000, 1000, kCard, Verdict::kNotMeasured);
+}
+
+TEST_CASE("task 7: the time of the kernel and its rate", "[task7]") {
+    Stream own;
+    const size_t n = 100003;
+    wb::DeviceBuffer<double> d_data(std::vector<double>(n, 0.25));
+    wb::EventClock clock;
+    clock.launch_ms = {500, 300, 2.0, 9.0, 2.5, 2.25, 40.0};
+    clock.copy_ms = 70;
+    clock.allocation_ms = 1000;
+    wb::CallWatch watch;
+    watch.clock = &clock;
+    const Measurement got = measure_increment(d_data.get(), n, 2, 5, own.stream);
+    check_close(got.ms, 2.5);
+    check_close(got.gigabytes_per_second, 16.0 * n / 2.5e6, 1e-6);
+    check_streams(watch, own.stream);
+}
+
+TEST_CASE("task 7: each run adds one, the warm-up too", "[task7]") {
+    for (const int warmup : {0, 3}) {
+        const size_t n = 1001;
+        const auto random = wb::random_ints(n, 5, -1000, 1000);
+        const std::vector<double> before(random.begin(), random.end());
+        wb::GuardedBuffer<double> d_data(before, wb::guard(1024));
+        const Measurement got = measure_increment(d_data.get(), n, warmup, 4, nullptr);
+        auto want = before;
+        for (double& value : want) value += warmup + 4;
+        CHECK_ARRAYS(d_data.download(), want);
+        CHECK(d_data.intact());
+        CHECK(got.ms > 0);
+        check_close(got.gigabytes_per_second, 16.0 * n / (got.ms * 1e6), 1e-6);
+    }
+}
+
+TEST_CASE("efficient: a measurement waits once", "[efficient]") {
+    FakeWork fake{{}, {1}, 0, {}};
+    wb::CallWatch watch;
+    watch.clock = &fake.clock;
+    time_ms(fake.work(), 3, 5, nullptr);
+    INFO("3 runs to warm up and 5 measurements, " << waits(watch) << " waits");
+    CHECK(waits(watch) >= 1);
+    CHECK(waits(watch) <= 3 + 5 + 1);
+}
+
+TEST_CASE("efficient: the runs move the data of the kernel and nothing else", "[efficient]") {
+    const uint64_t n = 100003;
+    wb::DeviceBuffer<double> d_data(std::vector<double>(n, 1.0));
+    const auto counted = wb::count([&] { measure_increment(d_data.get(), n, 2, 5, nullptr); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 7);
+    CHECK(counted->global_load_bytes == 7 * sizeof(double) * n);
+    CHECK(counted->global_store_bytes == 7 * sizeof(double) * n);
+    CHECK(counted->host_to_device_bytes == 0);
+    CHECK(counted->device_to_host_bytes == 0);
+    CHECK(counted->device_to_device_bytes == 0);
+    CHECK(counted->device_allocations == 0);
+}
