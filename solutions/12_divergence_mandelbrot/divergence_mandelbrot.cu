@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Start with README.md in this directory; `make 12` checks this file.
+#include "divergence_mandelbrot.h"
+
+template <class T>
+__host__ __device__ int escape_time(T cr, T ci) {
+    // TODO 1 (about 9 lines): take up to kMostSteps steps z = z * z + c, and return the number of
+    // the first one after which |z|^2 > 4. (x + iy)^2 = (x^2 - y^2) + i 2xy.
+    //| return cr + ci < 0 ? 1 : 2;
+    T x = cr, y = ci;
+    for (int k = 0; k < kMostSteps; ++k) {
+        const T next_x = x * x - y * y + cr;  // y needs the old x
+        y = 2 * x * y + ci;
+        x = next_x;
+        if (x * x + y * y > 4) return k;
+    }
+    return kMostSteps;
+    // END 1
+}
+
+// Element `index` of `count` values that run from `first` to `last` in equal steps.
+template <class T>
+__device__ T spaced(T first, T last, int index, int count) {
+    return count == 1 ? first : first + index * ((last - first) / (count - 1));
+}
+
+template <class T>
+__global__ void mandelbrot_kernel(int* pixels, int height, int width, int pitch) {
+    // TODO 2 (about 5 lines): this thread's row and column; the guard, on both axes; c from
+    // `spaced`; store the escape time. Neighbouring lanes must have neighbouring columns.
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= height || column >= width) return;
+    const T cr = spaced(T(-1.5), T(0), column, width), ci = spaced(T(-1), T(0), row, height);
+    pixels[size_t(row) * pitch + column] = escape_time(cr, ci);
+    // END 2
+}
+
+template <class T>
+void mandelbrot(int* d_pixels, int height, int width, int pitch) {
+    const dim3 block(32, 8);
+    // TODO 3 (1 line): enough blocks for the whole picture, along x and along y.
+    //| const dim3 grid(1, 1);
+    const dim3 grid((width + block.x - 1) / block.x, (height + block.y - 1) / block.y);
+    // END 3
+    mandelbrot_kernel<T><<<grid, block>>>(d_pixels, height, width, pitch);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+double simt_efficiency(const int* trips, long long n) {
+    double wanted = 0, paid = 0;
+    // TODO 4 (about 8 lines): go from warp to warp. `wanted` grows by the trips of its lanes,
+    // `paid` by kWarp times the trips of its slowest lane.
+    //| paid = n > 0 ? kWarp * (1.0 + trips[0]) : 0;
+    for (long long warp = 0; warp < n; warp += kWarp) {
+        int slowest = 0;
+        for (long long i = warp; i < warp + kWarp && i < n; ++i) {
+            wanted += trips[i];
+            if (trips[i] > slowest) slowest = trips[i];
+        }
+        paid += double(kWarp) * slowest;
+    }
+    // END 4
+    return paid > 0 ? wanted / paid : 1;
+}
+
+// The test is a file of its own and cannot see these templates: make both versions here.
+template int escape_time(float, float);
+template int escape_time(double, double);
+template void mandelbrot<float>(int*, int, int, int);
+template void mandelbrot<double>(int*, int, int, int);
