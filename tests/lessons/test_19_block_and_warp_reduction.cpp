@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// Lesson 19: each level of the reduction is complete, whatever the operation, and always the same.
+//
+// Tolerance: none where the inputs are whole numbers, since all partial sums stay below 2^53 and
+// are exact in double, in any order. Sums of fractions in double: n * 2^-53 * the sum of the
+// magnitudes, to first order; products of two floats are exact in double. A norm: half of that
+// bound on its square, and the root's rounding. Outputs and scratch start as NaN.
+#include "block_and_warp_reduction.h"
+#include "lesson_test.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr double kUlp = 0x1p-53;
+constexpr int kSizes[] = {
+    1, 2, 31, 32, 33, 63, 255, 256, 257, 1000, 1023, 8191, 8193, 65535, 65537, 100003, 0};
+
+std::vector<float> whole_numbers(size_t n, uint64_t seed, int low = 1, int high = 8) {
+    const auto random = wb::random_ints(n, seed, low, high);
+    return {random.begin(), random.end()};
+}
+
+// The result of `work(x, n, scratch, result)` on a copy of the data, which must stay as they are.
+template <class Result, class Work>
+Result reduced(const std::vector<float>& x, Work work) {
+    wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
+    wb::GuardedBuffer<double> d_scratch(kScratchBytes / sizeof(double), wb::guard(kGuard));
+    wb::GuardedBuffer<Result> d_result(1, wb::guard(kGuard));
+    work(d_x.get(), int(x.size()), d_scratch.get(), d_result.get());
+    CUDA_CHECK(cudaGetLastError());
+    const Result result = d_result.download()[0];
+    const auto after = d_x.download();
+    CHECK((x.empty() || std::memcmp(after.data(), x.data(), x.size() * sizeof(float)) == 0));
+    CHECK(d_scratch.intact());
+    CHECK(d_result.intact());
+    return result;
+}
+
+double weighted(const std::vector<float>& x, const std::vector<float>& w) {
+    wb::GuardedBuffer<float> d_w(w, wb::guard(kGuard));
+    return reduced<double>(x, [&](const float* d_x, int n, void* d_scratch, double* d_result) {
+        weighted_sum(d_x, d_w.get(), n, d_scratch, d_result);
+    });
+}
+
+double exact_sum(const std::vector<float>& x) {
+    return std::accumulate(x.begin(), x.end(), 0.0);
+}
+
+void check_warp_sums(int n) {
+    CAPTURE(n);
+    const auto in = whole_numbers(n, 100 + n);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out((n + 31) / 32, wb::guard(kGuard));
+    warp_sums(d_in.get(), d_out.get(), n);
+    CUDA_CHECK(cudaGetLastError());
+    std::vector<float> want(d_out.size(), 0.0f);
+    for (int i = 0; i < n; ++i) want[i / 32] += in[i];
+    CHECK_ARRAYS(d_out.download(), want);
+    CHECK(d_out.intact());
+}
+
+void check_row_sums(int rows, int cols) {
+    CAPTURE(rows, cols);
+    const auto in = whole_numbers(size_t(rows) * cols, 200 + cols);
+    wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(rows, wb::guard(kGuard));
+    row_sums(d_in.get(), d_out.get(), rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+    std::vector<float> want(rows, 0.0f);
+    for (size_t i = 0; i < in.size(); ++i) want[i / cols] += in[i];
+    CHECK_ARRAYS(
+        d_out.download(), want, [](size_t) { return 0.0; }, "row");
+    CHECK(d_out.intact());
+}
+
+void check_norm(const std::vector<float>& x) {
+    CAPTURE(x.size());
+    double squares = 0;
+    for (const float value : x) squares += double(value) * value;
+    const double want = std::sqrt(squares), got = reduced<double>(x, norm);
+    CHECK(std::fabs(got - want) <= (x.size() + 4) * kUlp * want);
+}
+
+void check_minimum(const std::vector<float>& x) {
+    CAPTURE(x.size());
+    const float want = x.empty() ? kInfinity : *std::min_element(x.begin(), x.end());
+    const float got = reduced<float>(x, minimum);
+    CHECK(got == want);
+}
+
+void check_arg_max(const std::vector<float>& x) {
+    CAPTURE(x.size());
+    int want = x.empty() ? -1 : int(std::max_element(x.begin(), x.end()) - x.begin());
+    for (size_t i = x.size(); i-- > 0;)
+        if (std::isnan(x[i])) want = int(i);
+    const int got = reduced<int>(x, arg_max);
+    CHECK(got == want);
+}
+
+// `x` with some elements exchanged for `value`.
+std::vector<float> with(std::vector<float> x, std::initializer_list<size_t> places, float value) {
+    for (const size_t place : places) x[place] = value;
+    return x;
+}
+
+// What the property tests look at.
+constexpr int kCount = 200003;
+
+// The counters of one grid-wide sum.
+std::optional<EmulatorCounters> counted_sum() {
+    wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 1));
+    wb::DeviceBuffer<double> d_scratch(kScratchBytes / sizeof(double)), d_result(1);
+    return wb::count([&] { sum(d_x.get(), kCount, d_scratch.get(), d_result.get()); });
+}
+
+}  // namespace
+
+TEST_CASE("task 1: sums each 32 elements", "[task1]") {
+    for (const int n : {32, 64, 256, 1024, 8192}) check_warp_sums(n);
+}
+
+TEST_CASE("task 1: sums the elements of a warp that is not full", "[task1]") {
+    for (const int n : {1, 2, 15, 16, 17, 31, 33, 255, 257, 1000}) check_warp_sums(n);
+}
+
+TEST_CASE("task 2: sums five rows of 1024", "[task2]") {
+    check_row_sums(5, 1024);
+}
+
+TEST_CASE("task 2: sums rows with blocks of one warp to 32 warps", "[task2]") {
+    for (const int cols : {1, 31, 32, 33, 64, 65, 96, 100, 255, 256, 257, 500, 992, 993, 1024})
+        check_row_sums(3, cols);
+}
+
+TEST_CASE("task 2: sums rows that are longer than a block", "[task2]") {
+    for (const int cols : {1025, 2047, 5000, 100003}) check_row_sums(2, cols);
+}
+
+TEST_CASE("task 3: sums whole numbers exactly, also beyond 2^24", "[task3]") {
+    for (const int n : kSizes) {
+        CAPTURE(n);
+        const auto x = whole_numbers(n, 300 + n, 1, 1 << 20);
+        const double got = reduced<double>(x, sum), want = exact_sum(x);
+        CHECK(got == want);
+    }
+}
+
+TEST_CASE("task 3: sums very many ones", "[task3]") {
+    const int n = wb::on_emulator() ? (1 << 20) + 1 : 100000000;
+    CHECK(reduced<double>(std::vector<float>(n, 1.0f), sum) == n);
+}
+
+TEST_CASE("task 3: sums fractions as well as double allows", "[task3]") {
+    const auto x = wb::random_floats(100003, 31);
+    double magnitude = 0;
+    for (const float value : x) magnitude += std::fabs(value);
+    CHECK(std::fabs(reduced<double>(x, sum) - exact_sum(x)) <= 2 * x.size() * kUlp * magnitude);
+}
+
+TEST_CASE("task 3: sums with weights", "[task3]") {
+    for (const int n : kSizes) {
+        CAPTURE(n);
+        const auto x = wb::random_floats(n, 400 + n), w = wb::random_floats(n, 500 + n);
+        double want = 0, magnitude = 0;
+        for (int i = 0; i < n; ++i) {
+            want += double(x[i]) * w[i];
+            magnitude += std::fabs(double(x[i]) * w[i]);
+        }
+        CHECK(std::fabs(weighted(x, w) - want) <= 2.0 * n * kUlp * magnitude);
+    }
+}
+
+TEST_CASE("task 3: gives the same bits in every run", "[task3]") {
+    const auto x = wb::random_floats(150001, 33, -1e6f, 1e6f);
+    const double first = reduced<double>(x, sum);
+    CHECK(std::fabs(first - exact_sum(x)) <= 1.0);
+    for (int run = 1; run < 10; ++run) CHECK(reduced<double>(x, sum) == first);
+}
+
+TEST_CASE("task 4: takes the root of the sum of squares", "[task4]") {
+    check_norm({3.0f, -4.0f});
+    for (const int n : kSizes) check_norm(wb::random_floats(n, 600 + n));
+}
+
+TEST_CASE("task 4: squares of large and small floats fit", "[task4]") {
+    check_norm(wb::random_floats(1000, 41, 1e30f, 3e38f));
+    check_norm(wb::random_floats(1000, 42, 1e-30f, 1e-29f));
+}
+
+TEST_CASE("task 5: finds the smallest element", "[task5]") {
+    for (const int n : kSizes) check_minimum(wb::random_floats(n, 700 + n));
+}
+
+TEST_CASE("task 5: finds the smallest of positive numbers", "[task5]") {
+    for (const int n : {1, 31, 255, 1000, 70001})
+        check_minimum(wb::random_floats(n, 51, 5.0f, 9.0f));
+    check_minimum(std::vector<float>(300, 3e38f));
+    check_minimum(std::vector<float>(300, kInfinity));
+    check_minimum({kInfinity, -kInfinity, 0.0f});
+}
+
+TEST_CASE("task 5: a NaN anywhere makes the smallest a NaN", "[task5]") {
+    const auto x = wb::random_floats(5000, 52, 1.0f, 2.0f);
+    for (const size_t place : {0, 1, 31, 32, 255, 256, 4999}) {
+        CAPTURE(place);
+        CHECK(std::isnan(reduced<float>(with(x, {place}, kNan), minimum)));
+        CHECK(std::isnan(reduced<float>(with(x, {place, 77}, -kNan), minimum)));
+    }
+    CHECK(std::isnan(reduced<float>({kNan}, minimum)));
+    check_minimum(x);
+}
+
+TEST_CASE("task 6: finds where the largest element is", "[task6]") {
+    for (const int n : kSizes) check_arg_max(wb::random_floats(n, 800 + n));
+}
+
+TEST_CASE("task 6: finds where the largest of negative numbers is", "[task6]") {
+    for (const int n : {1, 31, 255, 1000, 70001})
+        check_arg_max(wb::random_floats(n, 61, -9.0f, -5.0f));
+    check_arg_max(std::vector<float>(300, -kInfinity));
+}
+
+TEST_CASE("task 6: finds the first of several, and of NaNs", "[task6]") {
+    const auto x = wb::random_floats(70001, 62);
+    check_arg_max(with(x, {70000, 900, 33}, 2.0f));
+    check_arg_max(with(x, {65536, 5000}, kNan));
+    check_arg_max(with(with(x, {2}, kInfinity), {40000, 40001}, -kNan));
+    check_arg_max(std::vector<float>(1000, 1.0f));
+    check_arg_max({-1.0f, -0.0f, 0.0f});
+}
+
+TEST_CASE("efficient: a warp needs no shared memory and no barrier", "[efficient]") {
+    wb::DeviceBuffer<float> d_in(whole_numbers(kCount, 2)), d_out((kCount + 31) / 32);
+    const auto counted = wb::count([&] { warp_sums(d_in.get(), d_out.get(), kCount); });
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_load_bytes == sizeof(float) * kCount);
+    CHECK(counted->global_store_bytes == sizeof(float) * ((kCount + 31) / 32));
+    CHECK(counted->shared_store_requests + counted->shared_atomics == 0);
+    CHECK(counted->block_barriers == 0);
+    CHECK(counted->global_atomics == 0);
+}
+
+TEST_CASE("efficient: the sum loads each number once, side by side, in two launches",
+          "[efficient]") {
+    const auto counted = counted_sum();
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 2);
+    CHECK(counted->global_load_bytes >= sizeof(float) * kCount);
+    CHECK(counted->global_load_bytes <= sizeof(float) * kCount + kScratchBytes);
+    CHECK(counted->global_load_sectors <= kCount / 8 + 1 + kScratchBytes / 32);
+    CHECK(counted->threads <= uint64_t(kMaxBlocks + 1) * 1024);
+    CHECK(counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: each warp stores one value to shared memory", "[efficient]") {
+    const auto counted = counted_sum();
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_bytes > 0);
+    CHECK(counted->shared_store_requests <= counted->warps);
+    CHECK(counted->shared_load_conflicts + counted->shared_store_conflicts == 0);
+}
+
+TEST_CASE("efficient: at most two barriers for each block", "[efficient]") {
+    const auto counted = counted_sum();
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_bytes > 0);
+    CHECK(counted->block_barriers <= 2 * counted->blocks);
+}
+
+TEST_CASE("efficient: no atomics", "[efficient]") {
+    const auto counted = counted_sum();
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_bytes > 0);
+    CHECK(counted->global_atomics + counted->shared_atomics == 0);
+}
