@@ -134,6 +134,10 @@ std::string what_happened(const runtime::DeviceFault& fault,
     text += "`" + runtime::hex(fault.address) + "`, ";
     if (!allocation) return text + "an address of the device that no allocation holds";
     const uint64_t offset = fault.address - allocation->address;
+    // The C library keeps the size of a block in front of it.
+    if (fault.kind == Kind::kRead && (offset == ~uint64_t(7) || offset == ~uint64_t(15)))
+        return "host code reads the bytes in front of device memory, as `free` and `realloc` do: "
+               "device memory is freed with `cudaFree`";
     text += offset < allocation->bytes ? "byte " + std::to_string(offset) + " of " : "outside of ";
     text += allocation->live ? "" : "freed ";
     if (!allocation->name.empty()) return text + "the device variable `" + allocation->name + "`";
@@ -240,7 +244,7 @@ __attribute__((constructor)) void load() {
 __attribute__((destructor)) void unload() {
     Library& self = library();
     const EndLock lock;
-    if (lock.held() && !self.forked) runtime::end_process();
+    if (lock.held() && !self.forked) runtime::end_process(self.exit_status != 0);
     std::fflush(stdout);
     self.output.finish(self.report, self.follower.launches, false);
     write_counters();

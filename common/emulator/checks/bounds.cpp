@@ -64,8 +64,8 @@ std::string outside_text(const Array& array, const AccessEvent& event, uint64_t 
 std::string local_text(const AccessEvent& event, uint64_t address) {
     const std::string is_accessed =
         plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") + done_by(event.kind);
-    const std::string array = " of a local array that has " +
-                              plural(event.object_end - event.object_begin, "byte");
+    const std::string array =
+        " of a local array that has " + plural(event.object_end - event.object_begin, "byte");
     if (address < event.object_begin)
         return is_accessed + ' ' + plural(event.object_begin - address, "byte") +
                " before the start" + array;

@@ -15,6 +15,7 @@
 #include "checks/race_shared.h"
 #include "checks/stalls.h"
 #include "checks/uninitialized.h"
+#include "checks/uninitialized_local.h"
 #include "checks/warp_mask.h"
 
 namespace checks {
@@ -53,6 +54,10 @@ const std::vector<Entry>& table() {
          {"uninitialized-shared"},
          UninitializedShared::kInterests,
          [](R& r, M&) -> Made { return std::make_unique<UninitializedShared>(r); }},
+        {"uninitialized",
+         {"uninitialized-local"},
+         UninitializedLocal::kInterests,
+         [](R& r, M&) -> Made { return std::make_unique<UninitializedLocal>(r); }},
         {"race",
          {"race-shared"},
          kRaceSharedInterest,

@@ -10,10 +10,12 @@ namespace {
 // Warp accesses that wait at one time; beyond, a read is reported at once.
 constexpr size_t kMost = 1 << 14;
 constexpr unsigned kGranule = 4;
+constexpr size_t kMostUnused = 1 << 16;  // beyond, what is used later goes unnoticed
 
 }  // namespace
 
-void PendingReads::add(const machine::AccessEvent& event, uint32_t lanes, const void* owner) {
+uint64_t PendingReads::add(const machine::AccessEvent& event, uint32_t lanes, const void* owner,
+                           bool counts) {
     Read read;
     read.block = *event.warp->block;
     read.warp = event.warp->index;
@@ -27,10 +29,9 @@ void PendingReads::add(const machine::AccessEvent& event, uint32_t lanes, const 
     read.element_bytes = event.element_bytes;
     read.owner = owner;
     std::copy_n(event.address, machine::kWarpSize, read.address);
-    if (reads_.size() >= kMost) {
-        report_(read);
-        return;
-    }
+    read.used = counts ? lanes : 0;
+    if (reads_.size() >= kMost) settle();
+    const uint64_t token = first_ + reads_.size();
     const uint32_t index = uint32_t(reads_.size());
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t lane = uint32_t(std::countr_zero(m));
@@ -40,6 +41,36 @@ void PendingReads::add(const machine::AccessEvent& event, uint32_t lanes, const 
         }
     }
     reads_.push_back(read);
+    return token;
+}
+
+void PendingReads::use(uint64_t token, uint32_t lanes) {
+    // A value that went through shared memory or a shuffle is used by others than who read it.
+    const auto readers = [&](const Read& read) {
+        return read.lanes & lanes ? read.lanes & lanes : read.lanes;
+    };
+    if (token >= first_ && token - first_ < reads_.size()) {
+        reads_[token - first_].used |= readers(reads_[token - first_]);
+        return;
+    }
+    const auto found = unused_.find(token);
+    if (found == unused_.end()) return;
+    lanes = readers(found->second);
+    Read read = found->second;
+    read.lanes &= lanes;
+    found->second.lanes &= ~lanes;
+    if (!found->second.lanes) unused_.erase(found);
+    report_(read);
+}
+
+// Reports what has been used, and keeps the rest for later.
+void PendingReads::settle(Read& read, uint64_t token) {
+    Read used = read;
+    used.lanes &= read.used;
+    if (used.lanes) report_(used);
+    read.lanes &= ~read.used;
+    if (read.lanes && unused_.size() < kMostUnused) unused_.emplace(token, read);
+    read.lanes = 0;
 }
 
 bool PendingReads::races(const Read& read, uint32_t lane, const machine::AccessEvent& store,
@@ -91,17 +122,17 @@ void PendingReads::settle_block(uint64_t block_serial) {
         settle();
         return;
     }
-    for (Read& read : reads_) {
-        if (read.block.serial != block_serial || read.lanes == 0) continue;
-        report_(read);
-        read.lanes = 0;
+    for (size_t i = 0; i < reads_.size(); ++i) {
+        if (reads_[i].block.serial == block_serial && reads_[i].lanes)
+            settle(reads_[i], first_ + i);
     }
 }
 
 void PendingReads::settle() {
-    for (const Read& read : reads_) {
-        if (read.lanes) report_(read);
+    for (size_t i = 0; i < reads_.size(); ++i) {
+        if (reads_[i].lanes) settle(reads_[i], first_ + i);
     }
+    first_ += reads_.size();
     reads_.clear();
     by_address_.clear();
 }

@@ -3,6 +3,8 @@
 // nothing in between that orders the two, the bug is a missing barrier: a race, which its own
 // checker reports, and the read merely came first in the emulator's order. Such lanes are taken
 // back. Whoever asked for something in between, or never stores at all, read garbage.
+// Where the machine follows undefined values, a read only counts once its value is used: copying
+// memory that is written in part (a struct with a field that is only valid at times) is no bug.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +28,7 @@ public:
         const void* owner = nullptr;  // Allocation or SharedVariable
         bool warp_synced = false;     // its warp met since
         bool block_synced = false;    // its block met since
+        uint32_t used = 0;            // of `lanes`: those whose value mattered
         uint64_t address[machine::kWarpSize];
     };
     using Report = std::function<void(const Read&)>;
@@ -35,7 +38,10 @@ public:
         : per_block_(per_block), report_(std::move(report)) {}
 
     // The `lanes` of the event read bytes of `owner` that nothing has written.
-    void add(const machine::AccessEvent& event, uint32_t lanes, const void* owner);
+    // `counts`: at once. Returns a number for use().
+    uint64_t add(const machine::AccessEvent& event, uint32_t lanes, const void* owner, bool counts);
+    // What those lanes read with that number has been used.
+    void use(uint64_t token, uint32_t lanes);
     bool empty() const { return reads_.empty(); }
     // A store: takes back the reads that it races with.
     void on_store(const machine::AccessEvent& event, uint32_t lanes);
@@ -45,14 +51,21 @@ public:
     // Reports what is left of one block, or of all, and forgets it.
     void settle_block(uint64_t block_serial);
     void settle();
+    // The launch is over: what has not been used by now never will be.
+    void forget() { unused_.clear(); }
 
 private:
+    void settle(Read& read, uint64_t token);
+
     bool races(const Read& read, uint32_t lane, const machine::AccessEvent& store,
                uint32_t store_lane) const;
 
     bool per_block_;
     Report report_;
     std::vector<Read> reads_;
+    uint64_t first_ = 1;  // the number of reads_[0]
+    // Settled, but (in part) not used so far; by number.
+    std::unordered_map<uint64_t, Read> unused_;
     // Granule of 16 bytes -> the reads (index * 32 + lane) that touch it.
     std::unordered_map<uint64_t, std::vector<uint32_t>> by_address_;
 };

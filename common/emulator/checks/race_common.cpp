@@ -3,11 +3,25 @@
 #include "checks/race_common.h"
 
 #include "checks/race_context.h"
+#include "checks/text.h"
 
 namespace checks {
 
 using machine::AccessEvent;
 using machine::AccessKind;
+
+namespace {
+
+// An update after which an older value is as good a start as the newer one: a search that marks,
+// a minimum that sinks, a slot that is taken once. Sums and counters are not of this kind.
+bool tolerates_stale(const AccessEvent& event) {
+    const std::string_view opcode = opcode_of(event);
+    for (const char* kind : {".cas", ".min", ".max", ".and", ".or"})
+        if (opcode.find(kind) != opcode.npos) return true;
+    return false;
+}
+
+}  // namespace
 
 AccessTraits traits_of(const AccessEvent& event) {
     AccessTraits t;
@@ -15,6 +29,7 @@ AccessTraits traits_of(const AccessEvent& event) {
     t.strong = is_strong(event);
     t.writes = event.kind != AccessKind::kLoad;
     t.atomic = event.kind >= AccessKind::kAtomic;
+    t.forgiving = t.atomic && tolerates_stale(event);
     t.by_volatile = event.order == machine::MemoryOrder::kVolatile && !t.atomic &&
                     event.space == ptx::Space::kShared;
     t.block_scope = event.scope == machine::Scope::kCta || event.scope == machine::Scope::kCluster;

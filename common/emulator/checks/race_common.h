@@ -35,6 +35,7 @@ namespace checks {
 // How an instruction accesses memory, kept for the other party of a race.
 struct AccessTraits {
     bool known = false, strong = false, writes = false, atomic = false, block_scope = false;
+    bool forgiving = false;    // an atomic for which an older value is as good a start
     bool by_volatile = false;  // strong only because it is volatile, and in shared memory
 };
 AccessTraits traits_of(const machine::AccessEvent& event);

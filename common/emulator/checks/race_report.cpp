@@ -77,15 +77,6 @@ Party earlier_party(const HappensBefore::Who& who, const Race& race) {
     return party;
 }
 
-// An update after which an older value is as good a start as the newer one: a search that marks,
-// a minimum that sinks, a slot that is taken once. Sums and counters are not of this kind.
-bool tolerates_stale(machine::SiteId site) {
-    const std::string_view opcode = site_of(site).opcode;
-    for (const char* kind : {".cas", ".min", ".max", ".and", ".or"})
-        if (opcode.find(kind) != opcode.npos) return true;
-    return false;
-}
-
 // A plain load of a whole word of global memory against such an update.
 bool only_stale(const Race& race, const AccessTraits& now, const AccessTraits& other) {
     const machine::AccessEvent& event = *race.event;
@@ -94,7 +85,7 @@ bool only_stale(const Race& race, const AccessTraits& now, const AccessTraits& o
     const bool word = event.element_bytes == 4 || event.element_bytes == 8;
     return !load.writes && !load.strong && word &&
            event.address[race.lane] % event.element_bytes == 0 &&
-           tolerates_stale(now.atomic ? event.site : race.other_site);
+           (now.atomic ? now : other).forgiving;
 }
 
 }  // namespace

@@ -166,6 +166,10 @@ Place place_of_host(machine::HostSite site) {
     return place;
 }
 
+std::string_view opcode_of(const machine::AccessEvent& event) {
+    return site_of(event.instruction ? event.instruction : event.site).opcode;
+}
+
 const char* done_by(machine::AccessKind kind) {
     switch (kind) {
     case machine::AccessKind::kLoad:

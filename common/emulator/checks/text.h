@@ -36,6 +36,9 @@ Place place_of(machine::SiteId site);
 Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane);
 Place place_of_host(machine::HostSite site);
 
+// As PTX writes it: "atom.global.cas.b32".
+std::string_view opcode_of(const machine::AccessEvent& event);
+
 // Past participle of what an access does: "read", "written" or "updated".
 const char* done_by(machine::AccessKind kind);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <string_view>
 
 #include "checks/text.h"
@@ -13,8 +14,14 @@ namespace {
 using machine::AccessEvent;
 using machine::AccessKind;
 
-// Lanes that read bytes none of which was written; all lanes' bytes are written afterwards.
-// `base` is the address of the first bit.
+// A store of undefined values: a copy of what is unwritten, so the copy is, too.
+void stay_unwritten(const AccessEvent& event, Bits& bits, uint64_t base, uint32_t lanes) {
+    for (uint32_t m = lanes; m; m &= m - 1)
+        bits.reset(event.address[std::countr_zero(m)] - base, event.bytes);
+}
+
+// Lanes that read bytes none of which was written; all lanes' bytes are written afterwards, unless
+// it is still open whether the value will be used. `base` is the address of the first bit.
 uint32_t unwritten_lanes(const AccessEvent& event, Bits& bits, uint64_t base, uint32_t lanes) {
     const uint32_t width = event.bytes;
     if (event.contiguous && lanes == machine::kAllLanes) {
@@ -42,6 +49,7 @@ uint32_t unwritten_lanes(const AccessEvent& event, Bits& bits, uint64_t base, ui
         const uint32_t lane = uint32_t(std::countr_zero(m));
         if (!bits.any(event.address[lane] - base, width)) empty |= 1u << lane;
     }
+    if (event.undefined_load) return empty;
     // Only now, so that lanes that read the same byte all count.
     const uint32_t settled = event.kind == AccessKind::kLoad ? empty : missing;
     for (uint32_t m = settled; m; m &= m - 1) {
@@ -53,7 +61,7 @@ uint32_t unwritten_lanes(const AccessEvent& event, Bits& bits, uint64_t base, ui
 // atom.exch gives back the old value but does not compute with it.
 bool is_exchange(const AccessEvent& event) {
     return event.kind != AccessKind::kLoad && !event.wrote_only_if_equal &&
-           site_of(event.site).opcode.find(".exch") != std::string_view::npos;
+           opcode_of(event).find(".exch") != std::string_view::npos;
 }
 
 using Read = PendingReads::Read;
@@ -80,12 +88,41 @@ void add_finding(ThreadFindings& findings, const char* code, const Read& read, u
     });
 }
 
+// What a load finds where nothing was written: tells the machine, and returns whether it is this
+// checker's to report. Else a store left an undefined value there, whose origin is known.
+bool follow(const AccessEvent& event, uint32_t empty, const LeftValues& left) {
+    if (!event.undefined_load) return true;
+    event.undefined_load->lanes |= empty;
+    const uint32_t origin =
+        left.empty() ? 0 : left.origin(event, uint32_t(std::countr_zero(empty)));
+    if (!origin) return true;
+    event.undefined_load->origin = origin;
+    return false;
+}
+
 bool begins_initialised(const machine::Allocation& allocation) {
     return allocation.kind != machine::MemoryKind::kDevice &&
            allocation.kind != machine::MemoryKind::kHeap;
 }
 
 }  // namespace
+
+uint64_t LeftValues::key(const AccessEvent& event, uint32_t lane) {
+    // Every block has its own shared memory.
+    const bool shared = event.space == ptx::Space::kShared;
+    return event.address[lane] ^ (shared ? event.warp->block->serial << 32 : 0);
+}
+
+void LeftValues::store(const AccessEvent& event, uint32_t lanes) {
+    constexpr size_t kMost = 1 << 20;
+    for (uint32_t m = lanes; m && origins_.size() < kMost; m &= m - 1)
+        origins_[key(event, uint32_t(std::countr_zero(m)))] = event.undefined_origin;
+}
+
+uint32_t LeftValues::origin(const AccessEvent& event, uint32_t lane) const {
+    const auto found = origins_.find(key(event, lane));
+    return found == origins_.end() ? 0 : found->second;
+}
 
 void UninitializedGlobal::on_alloc(const machine::Allocation& allocation) {
     if (begins_initialised(allocation)) return;
@@ -99,7 +136,11 @@ void UninitializedGlobal::on_free(const machine::Allocation& allocation) {
 
 void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
-    if (access.kind == Kind::kRead || !access.allocation || access.bytes == 0) return;
+    if (!access.allocation || access.bytes == 0) return;
+    if (access.kind == Kind::kRead) {
+        copied_to_host(access);
+        return;
+    }
     Bits* to = shadow(*access.allocation);
     if (!access.allocation->contains(access.address, access.bytes)) return;
     const uint64_t start = access.address - access.allocation->address;
@@ -123,6 +164,34 @@ void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
     } else if (to) {
         to->set(start, access.bytes);
     }
+}
+
+void UninitializedGlobal::copied_to_host(const machine::HostAccess& access) {
+    const machine::Allocation& allocation = *access.allocation;
+    Bits* bits = shadow(allocation);
+    if (!bits || !allocation.contains(access.address, access.bytes)) return;
+    const uint64_t start = access.address - allocation.address;
+    // Copies of rectangles come row by row: there, all of the memory must be unwritten.
+    const bool is_row =
+        access.api && (std::strstr(access.api, "2D") || std::strstr(access.api, "3D"));
+    if (bits->any(is_row ? 0 : start, is_row ? allocation.bytes : access.bytes)) return;
+    bits->set(start, access.bytes);  // once
+    const Array array = name_global(nullptr, allocation, 0, false);
+    Finding finding;
+    finding.code = "uninitialized-global";
+    finding.severity = Severity::kWarning;
+    finding.place = place_of_host(access.site);
+    finding.message = quoted(access.api ? access.api : "a copy") + " copies " +
+                      plural(access.bytes, "byte") + " of device memory to the host, but nothing " +
+                      "has ever written any of them";
+    finding.allocation = array.description;
+    finding.address = hex(access.address);
+    finding.bytes = uint32_t(std::min<uint64_t>(access.bytes, 0xffffffffu));
+    const Place made = place_of_host(allocation.allocated_at);
+    if (made.line)
+        finding.notes.push_back("it was allocated on " + line_text(made, finding.place.file));
+    finding.count_text = "more times on the same line";
+    report_.add(std::move(finding));
 }
 
 void UninitializedGlobal::on_access(const AccessEvent& event) {
@@ -150,7 +219,15 @@ void UninitializedGlobal::touch(const AccessEvent& event, const machine::Allocat
                                 Bits& bits, uint32_t lanes) {
     if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
     const uint32_t empty = unwritten_lanes(event, bits, allocation.address, lanes);
-    if (empty && !is_exchange(event)) pending_.add(event, empty, &allocation);
+    if (event.undefined_store) {
+        stay_unwritten(event, bits, allocation.address, lanes & event.undefined_store);
+        left_.store(event, lanes & event.undefined_store);
+    }
+    if (!empty || is_exchange(event) || !follow(event, empty, left_)) return;
+    const uint64_t token = pending_.add(event, empty, &allocation, !event.undefined_load);
+    if (!event.undefined_load) return;
+    event.undefined_load->by = this;
+    event.undefined_load->token = token;
 }
 
 void UninitializedGlobal::on_block_barrier(const machine::BarrierEvent& event) {
@@ -165,6 +242,9 @@ void UninitializedGlobal::on_warp_sync(const machine::WarpSyncEvent& event) {
 
 void UninitializedGlobal::report(const Read& read) {
     const auto& allocation = *static_cast<const machine::Allocation*>(read.owner);
+    if (Bits* bits = shadow(allocation))  // one omission is one finding
+        for (uint32_t m = read.lanes; m; m &= m - 1)
+            bits->set_small(read.address[std::countr_zero(m)] - allocation.address, read.bytes);
     add_finding(findings_, "uninitialized-global", read, allocation.id + 1ull, "nothing", [&] {
         return name_global(
             read.block.launch, allocation, read.element_bytes, read.kind != AccessKind::kLoad);
@@ -231,9 +311,18 @@ void UninitializedShared::on_access(const AccessEvent& event) {
 void UninitializedShared::touch(const AccessEvent& event, const machine::SharedVariable& variable,
                                 Bits& bits, uint32_t lanes) {
     // Bit 0 stands for the block's first compact byte.
+    const uint64_t base = variable.address - variable.offset;
     if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
-    const uint32_t empty = unwritten_lanes(event, bits, variable.address - variable.offset, lanes);
-    if (empty && !is_exchange(event)) pending_.add(event, empty, &variable);
+    const uint32_t empty = unwritten_lanes(event, bits, base, lanes);
+    if (event.undefined_store) {
+        stay_unwritten(event, bits, base, lanes & event.undefined_store);
+        left_.store(event, lanes & event.undefined_store);
+    }
+    if (!empty || is_exchange(event) || !follow(event, empty, left_)) return;
+    const uint64_t token = pending_.add(event, empty, &variable, !event.undefined_load);
+    if (!event.undefined_load) return;
+    event.undefined_load->by = this;
+    event.undefined_load->token = token;
 }
 
 void UninitializedShared::on_block_barrier(const machine::BarrierEvent& event) {
@@ -247,12 +336,19 @@ void UninitializedShared::on_warp_sync(const machine::WarpSyncEvent& event) {
 // Blocks of a launch that was stopped do not end.
 void UninitializedShared::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
     pending_.settle();
+    pending_.forget();
+    left_.clear();
     blocks_.clear();
     current_bits_ = nullptr;
 }
 
 void UninitializedShared::report(const Read& read) {
     const auto& variable = *static_cast<const machine::SharedVariable*>(read.owner);
+    const auto block = blocks_.find(read.block.serial);
+    if (block != blocks_.end())  // one omission is one finding
+        for (uint32_t m = read.lanes; m; m &= m - 1)
+            block->second.set_small(
+                read.address[std::countr_zero(m)] - variable.address + variable.offset, read.bytes);
     add_finding(
         findings_, "uninitialized-shared", read, variable.address, "no thread of its block", [&] {
             return name_shared(*read.block.launch, variable, read.element_bytes);

@@ -2,12 +2,16 @@
 // uninitialized-global and uninitialized-shared: a thread reads memory that nothing has written.
 //
 // One bit per byte. Stores and atomics set it; so do memset and copies from the host; a copy from
-// device to device carries the bits along, and copying to the host is no use yet. Variables of a
+// device to device carries the bits along. Copying to the host is a use only if not a single byte
+// of what is copied was ever written: a warning, for a launch that was forgotten or went elsewhere.
+// Variables of a
 // module begin initialised (C++ zero-initialises them), and so does memory that the host can write
 // unseen: managed, pinned, registered, array storage. Shared memory begins anew with every block.
 //
-// What counts as a read of nothing: a thread's access none of whose bytes was ever written. One
-// that is written in part stays silent, because copying a struct or reading a float4 also
+// What counts as a read of nothing: a thread's access none of whose bytes was ever written, and
+// whose value is used: it decides a branch, is an address, or is stored after a computation (see
+// machine/undefined.h). Copying is no use: it leaves the copy as unwritten as what was copied. An
+// access that is written in part stays silent, because copying a struct or reading a float4 also
 // moves its padding and its unused lanes, which correct programs never write. An atomic reads its
 // operand too (the histogram whose bins nobody cleared); an exchange does not. A byte is
 // reported once: it counts as written afterwards, so one omission is one finding. And where another
@@ -27,14 +31,28 @@
 
 namespace checks {
 
+// Bytes where a store left an undefined value, and where that came from.
+class LeftValues {
+public:
+    void store(const machine::AccessEvent& event, uint32_t lanes);
+    // The origin of what is at this address; 0 when no store left it there.
+    uint32_t origin(const machine::AccessEvent& event, uint32_t lane) const;
+    bool empty() const { return origins_.empty(); }
+    void clear() { origins_.clear(); }
+
+private:
+    static uint64_t key(const machine::AccessEvent& event, uint32_t lane);
+    std::unordered_map<uint64_t, uint32_t> origins_;
+};
+
 class UninitializedGlobal final : public machine::Observer {
 public:
     static constexpr uint32_t kInterests = machine::kGlobalAccess | machine::kMemoryEvents |
                                            machine::kHostEvents | machine::kLaunchEvents |
-                                           machine::kSyncEvents;
+                                           machine::kSyncEvents | machine::kUndefinedValues;
 
     UninitializedGlobal(Report& report, machine::Memory& memory)
-        : findings_(report), memory_(memory),
+        : report_(report), findings_(report), memory_(memory),
           pending_(false, [this](const PendingReads::Read& read) { this->report(read); }) {}
     void on_alloc(const machine::Allocation& allocation) override;
     void on_free(const machine::Allocation& allocation) override;
@@ -44,6 +62,11 @@ public:
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
     void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override {
         pending_.settle();
+        pending_.forget();
+        left_.clear();
+    }
+    void on_undefined_use(const machine::UndefinedUse& use) override {
+        if (use.origin->by == this) pending_.use(use.origin->token, use.lanes);
     }
 
     uint64_t shadow_bytes() const;
@@ -56,10 +79,13 @@ private:
     }
     void touch(const machine::AccessEvent& event, const machine::Allocation& allocation, Bits& bits,
                uint32_t lanes);
+    void copied_to_host(const machine::HostAccess& access);
     void report(const PendingReads::Read& read);
 
+    Report& report_;
     ThreadFindings findings_;
     machine::Memory& memory_;
+    LeftValues left_;
     PendingReads pending_;
     std::vector<Bits> shadows_;  // by allocation id
 };
@@ -67,7 +93,8 @@ private:
 class UninitializedShared final : public machine::Observer {
 public:
     static constexpr uint32_t kInterests = machine::kSharedAccess | machine::kBlockEvents |
-                                           machine::kLaunchEvents | machine::kSyncEvents;
+                                           machine::kLaunchEvents | machine::kSyncEvents |
+                                           machine::kUndefinedValues;
 
     explicit UninitializedShared(Report& report)
         : findings_(report),
@@ -77,6 +104,9 @@ public:
     void on_block_barrier(const machine::BarrierEvent& event) override;
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
     void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override;
+    void on_undefined_use(const machine::UndefinedUse& use) override {
+        if (use.origin->by == this) pending_.use(use.origin->token, use.lanes);
+    }
 
 private:
     Bits& shadow(const machine::BlockInfo& block);
@@ -86,6 +116,7 @@ private:
 
     ThreadFindings findings_;
     PendingReads pending_;
+    LeftValues left_;
     // Blocks that touched shared memory and have not ended; the bits of ended ones serve again.
     std::unordered_map<uint64_t, Bits> blocks_;
     std::vector<Bits> spare_;

@@ -98,4 +98,20 @@ void WarpMask::on_warp_sync(const WarpSyncEvent& event) {
     }
 }
 
+// What a lane got from one that took no part, and then did something with.
+void WarpMask::on_undefined_use(const machine::UndefinedUse& use) {
+    if (use.origin->kind != machine::UndefinedOrigin::Kind::kShuffle) return;
+    findings_.add("warp-mask", use.origin->site, *use.warp, use.lanes, 0, nullptr, [&](uint32_t) {
+        Draft draft;
+        const bool one = std::popcount(use.lanes) == 1;
+        draft.finding.message = lanes_text(use.lanes) + (one ? " uses" : " use") +
+                                " a value from a lane that does not take part in the shuffle";
+        const Place then = place_of(use.site);
+        if (then.line && use.site != use.origin->site)
+            draft.finding.notes.push_back("it is used on " +
+                                          line_text(then, site_of(use.origin->site).user.file));
+        return draft;
+    });
+}
+
 }  // namespace checks

@@ -17,9 +17,10 @@ namespace checks {
 
 class WarpMask final : public machine::Observer {
 public:
-    static constexpr uint32_t kInterests = machine::kSyncEvents;
+    static constexpr uint32_t kInterests = machine::kSyncEvents | machine::kUndefinedValues;
 
     explicit WarpMask(Report& report) : findings_(report) {}
+    void on_undefined_use(const machine::UndefinedUse& use) override;
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
 
 private:

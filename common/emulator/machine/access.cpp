@@ -131,6 +131,7 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
     AccessEvent event;
     event.warp = &ex.warp->info;
     event.site = Executor::blamed(ex.frame, *ex.current);
+    event.instruction = ex.current->site;
     event.space = space;
     event.kind = op.kind;
     event.order = op.order;
@@ -147,6 +148,11 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
     event.misaligned_lanes = misaligned;
     event.object_begin = place.object_begin;
     event.object_end = place.object_end;
+    const bool stores = op.kind == AccessKind::kStore && ex.follows && space != Space::kLocal;
+    event.undefined_load =
+        op.kind == AccessKind::kLoad && ex.follows ? &ex.undefined.load() : nullptr;
+    event.undefined_store = stores ? ex.undefined.store_into(space, mask & ~place.bad) : 0;
+    event.undefined_origin = event.undefined_store ? ex.undefined.store_origin() : 0;
     event.values = nullptr;
     event.value_stride = 0;
     alignas(16) std::byte packed[kWarpSize * 16];
@@ -316,6 +322,11 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
     }
     notify(ex, op, Space::kLocal, mask, a, place, misaligned);
     if (outside) poison(ex, op, outside);
+    if (ex.follows) {
+        bool same = true;
+        for_lanes(mask, [&](uint32_t i) { same &= a.at[i] == a.first; });
+        ex.undefined.local(op, mask & ~outside, a.at, same);
+    }
     if (const uint32_t good = mask & ~outside)
         op.mover(ex, op, good, uint64_t(uintptr_t(memory)), a.at, ex.local_stride(), false);
 }
@@ -430,6 +441,8 @@ void access(Lanes& lanes, const Instr& in) {
     }
     }
     if (polls(op)) ++ex.waits;
+    if (ex.follows) [[unlikely]]
+        ex.undefined.begin_access(in, op, mask);
     // Movers other than plain loads and stores, and vectors, look at every address.
     if (op.kind > AccessKind::kStore || op.vector != 1) a.finish(op.bytes);
     if constexpr (S == Space::kGlobal || S == Space::kConst) {
@@ -445,6 +458,8 @@ void access(Lanes& lanes, const Instr& in) {
     } else {
         access_generic(ex, op, mask, a);
     }
+    if (ex.follows) [[unlikely]]
+        ex.undefined.end_access(in, op, mask);
 }
 
 // ld.param of a kernel: the same bytes for every lane.

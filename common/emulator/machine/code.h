@@ -90,7 +90,7 @@ struct MemoryOp {
     uint32_t operands[2] = {kNoRow, kNoRow};  // atomics: b, c
     uint32_t dst = kNoRow;
     Mover mover = nullptr;
-    Region region;  // .param of a function
+    Region region;       // .param of a function
     LocalObject object;  // of the depot: where the address points into, if it is local
     mutable Allocation* cache = nullptr;
 };
@@ -155,7 +155,8 @@ struct Code {
         bool in_double;
     };
     std::vector<Counted> counted_with;
-    uint32_t row_bytes = 0;        // size of one activation's rows
+    std::vector<uint32_t> register_rows;  // by index of the PTX register
+    uint32_t row_bytes = 0;               // size of one activation's rows
     uint32_t constants_begin = 0;  // rows from here on hold constants: written once, never changed
     std::vector<std::byte> constants;
     uint32_t local_bytes = 0;  // .local depot of one activation, per lane

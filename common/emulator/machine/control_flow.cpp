@@ -6,15 +6,10 @@
 #include <algorithm>
 
 namespace machine {
-namespace {
 
 using ptx::Opcode;
 
-bool is_branch(const ptx::Instruction& in) {
-    return in.opcode == Opcode::k_bra || in.opcode == Opcode::k_brx;
-}
-
-std::vector<uint32_t> targets(const ptx::Function& function, const ptx::Instruction& in) {
+std::vector<uint32_t> jump_targets(const ptx::Function& function, const ptx::Instruction& in) {
     std::vector<uint32_t> out;
     if (in.opcode == Opcode::k_bra) {
         if (!in.operands.empty()) out.push_back(in.operands[0].index);
@@ -24,6 +19,12 @@ std::vector<uint32_t> targets(const ptx::Function& function, const ptx::Instruct
                 out.insert(out.end(), table.targets.begin(), table.targets.end());
     }
     return out;
+}
+
+namespace {
+
+bool is_branch(const ptx::Instruction& in) {
+    return in.opcode == Opcode::k_bra || in.opcode == Opcode::k_brx;
 }
 
 struct Graph {
@@ -39,7 +40,7 @@ Graph build(const ptx::Function& function) {
     leader[0] = true;
     for (uint32_t i = 0; i < count; ++i) {
         const auto& in = function.body[i];
-        for (uint32_t t : targets(function, in))
+        for (uint32_t t : jump_targets(function, in))
             if (t < count) leader[t] = true;
         if (is_branch(in) || ends_flow(in) || in.opcode == Opcode::k_ret ||
             in.opcode == Opcode::k_exit)
@@ -57,7 +58,7 @@ Graph build(const ptx::Function& function) {
         const uint32_t last = (b + 1 < graph.exit ? graph.first[b + 1] : count) - 1;
         const auto& in = function.body[last];
         auto& next = graph.next[b];
-        for (uint32_t t : targets(function, in))
+        for (uint32_t t : jump_targets(function, in))
             next.push_back(t < count ? graph.block_of[t] : graph.exit);
         const bool leaves = in.opcode == Opcode::k_ret || in.opcode == Opcode::k_exit ||
                             (ends_flow(in) && !is_branch(in));

@@ -15,6 +15,10 @@ constexpr uint32_t kNoInstruction = 0xffffffffu;
 // meet, or kNoInstruction when they only meet at the function's end. Indexed by instruction.
 std::vector<uint32_t> reconvergence_points(const ptx::Function& function);
 
+// The instructions that `instruction` may jump to; empty for everything but branches.
+std::vector<uint32_t> jump_targets(const ptx::Function& function,
+                                   const ptx::Instruction& instruction);
+
 // Whether control never continues behind this instruction (ret, exit, trap, plain bra, noreturn
 // call).
 bool ends_flow(const ptx::Instruction& instruction);

@@ -501,6 +501,7 @@ std::unique_ptr<Code> Decoder::run() {
         fix(op.mask_row);
     }
     code.deltas.assign(code.instructions.size() + 1, {});
+    code.register_rows = std::move(register_rows_);
     code.divergent.assign(code.instructions.size(), 0);
     return std::move(code_);
 }

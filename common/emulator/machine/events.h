@@ -123,10 +123,20 @@ enum class AccessKind : uint8_t {
 enum class MemoryOrder : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel };
 enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
 
+// What observers say of a load, when somebody follows undefined values (kUndefinedValues): lanes
+// whose bytes nothing has given a value. The machine then follows what becomes of it.
+struct UndefinedLoad {
+    uint32_t lanes = 0;
+    const void* by = nullptr;  // who said so, and its own number for the read: UndefinedOrigin
+    uint64_t token = 0;
+    uint32_t origin = 0;  // instead: it is the value that a store with this origin left there
+};
+
 struct AccessEvent {
     const WarpInfo* warp;
-    SiteId site;
-    ptx::Space space;  // kGlobal, kShared, kLocal, kConst, or kNone for an address of no space
+    SiteId site;         // the place to blame: in a toolkit's function, the call that led there
+    SiteId instruction;  // the load, store or atomic itself
+    ptx::Space space;    // kGlobal, kShared, kLocal, kConst, or kNone for an address of no space
     AccessKind kind;
     MemoryOrder order;
     Scope scope;
@@ -148,6 +158,11 @@ struct AccessEvent {
     // Stores: lane i's bytes are at values + i * value_stride (before the store). Else null.
     const std::byte* values;
     uint32_t value_stride;
+
+    // Undefined values. Loads: to be filled in, null when nobody follows them. Stores: the lanes
+    // that store one, and where it came from; their bytes still count as unwritten.
+    UndefinedLoad* undefined_load;
+    uint32_t undefined_store, undefined_origin;
 
     // Offset in the block's compact shared memory; only for lanes that are not bad.
     uint32_t shared_offset(uint32_t lane) const {
@@ -220,6 +235,29 @@ struct FaultEvent {
     std::string file;     // assert: as compiled in
     uint32_t line = 0;
     std::string function;
+};
+
+// Where a thread got a value that nothing had defined.
+struct UndefinedOrigin {
+    enum class Kind : uint8_t {
+        kRegister,  // a variable that the compiler keeps in a register
+        kLocal,     // a variable in the thread's own memory
+        kLoad,      // an observer said so of a load: `by`, `token`
+        kShuffle,   // from a lane that took no part
+    } kind = Kind::kRegister;
+    SiteId site = 0;
+    const void* by = nullptr;
+    uint64_t token = 0;
+    uint8_t bytes = 0;
+    uint32_t reported = 0;  // lanes
+};
+// The moment from which it matters: copying an undefined value, also through memory, is harmless.
+struct UndefinedUse {
+    enum class How : uint8_t { kBranch, kAddress, kStored } how;
+    const WarpInfo* warp;
+    SiteId site;
+    uint32_t lanes;
+    const UndefinedOrigin* origin;
 };
 
 enum class WaitReason : uint8_t { kRunning, kBarrier, kWarpSync, kReconvergence };

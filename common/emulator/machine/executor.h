@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/module_image.h"
+#include "machine/undefined.h"
 
 namespace machine {
 
@@ -24,6 +25,7 @@ struct Frame {
     uint64_t prepared = 0;                      // the launch whose invariants are in the rows
     uint32_t dynamic_bytes = 0;                 // behind the depot, by alloca: the most of any lane
     std::array<uint32_t, kWarpSize> dynamic{};  // ... of each lane, from dynamic_base() on
+    UndefinedRegisters* undefined = nullptr;    // null: nothing here is undefined
     SiteId blame = 0;   // in a toolkit's function: the call in the user's code that led here
     uint32_t refs = 0;  // splits, joins and callees that point here
     uint32_t local_end() const { return local_base + code->local_bytes + dynamic_bytes; }
@@ -63,6 +65,10 @@ struct WarpState {
     std::byte* local = nullptr;  // 32 x Executor::local_stride(), mapped on first use
     SiteId exit_site = 0;
     std::shared_ptr<AsyncCopies> copies;  // null: none was started in this block
+    // When undefined values are followed: the lanes whose byte of local memory has none, and the
+    // origins of those that were stored there.
+    std::vector<uint32_t> undefined_local;
+    std::unordered_map<uint32_t, uint32_t> undefined_from;
     uint32_t live() const { return info.valid & ~info.exited; }
 };
 
@@ -121,6 +127,9 @@ public:
     uint64_t heap_bytes = 8 << 20, heap_used = 0;
     std::vector<Allocation*> heap;  // by in-kernel malloc, in all launches
     static Executor* running;       // of this thread, for current_bytes()
+
+    bool follows = false;  // somebody asked for kUndefinedValues
+    UndefinedValues undefined{*this};
 
     // The place to blame for what `in` does: the user's, also inside the toolkit's functions.
     static SiteId blamed(const Frame* frame, const Instr& in) {

@@ -50,6 +50,7 @@ void Executor::unref(Frame* f) {
     while (f && --f->refs == 0) {
         Frame* caller = f->caller;
         f->code->spare_frames.push_back(f);
+        undefined.release(*f);
         f = caller;
     }
 }
@@ -137,6 +138,7 @@ bool Executor::call(Split& split, const Instr& in) {
     unref(split.frame);  // the callee and the join keep it
     split.frame = callee;
     split.pc = 0;
+    if (follows) undefined.enter(*callee, split.mask, &in);
     return true;
 }
 
@@ -161,6 +163,7 @@ void Executor::do_return(Split& split) {
                             std::min(from.bytes, to.region.bytes));
         });
     }
+    if (follows) undefined.leave(*callee, split.mask);
     split.pc = callee->return_pc;
     ref(caller);
     split.frame = caller;

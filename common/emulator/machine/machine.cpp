@@ -38,7 +38,7 @@ private:
     Observers& observers_;
     Linker linker_;
     Executor executor_;
-    uint64_t budget_ = 20'000'000'000ull, heap_bytes_ = 8 << 20, stack_bytes_ = 1024;
+    uint64_t budget_ = 12'000'000'000ull, heap_bytes_ = 8 << 20, stack_bytes_ = 1024;
     void (*sink_)(const char*, size_t) = nullptr;
 };
 

@@ -47,6 +47,8 @@ public:
     virtual void on_exit(const ExitEvent&) {}
     // assert(), trap, and faults that the machine itself found (stack overflow, bad call target).
     virtual void on_fault(const FaultEvent&) {}
+    // A value that nothing had defined decides a branch, is an address, or is stored.
+    virtual void on_undefined_use(const UndefinedUse&) {}
     // Nothing can run any more (deadlock) or the budget is used up (hang): who waits where.
     virtual void on_stall(const StallEvent&) {}
 };
@@ -63,7 +65,8 @@ enum Interest : uint32_t {
     kLocalAccess = 64,
     kSyncEvents = 128,
     kFaultEvents = 256,
-    kOnlyBadAccess = 512,  // accesses of any space, but only with bad_lanes or misaligned_lanes
+    kOnlyBadAccess = 512,     // accesses of any space, but only with bad_lanes or misaligned_lanes
+    kUndefinedValues = 1024,  // costs time in every access, so nobody gets it unasked
     kAllEvents = 0x1ff,
 };
 
@@ -72,7 +75,8 @@ public:
     void add(Observer* observer, uint32_t interests);  // not owned; calls come in the order added
     void clear();
 
-    std::vector<Observer*> memory, host, launch, block, global, shared, local, sync, fault, bad;
+    std::vector<Observer*> memory, host, launch, block, global, shared, local, sync, fault, bad,
+        undefined;
 };
 
 }  // namespace machine

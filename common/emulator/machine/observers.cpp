@@ -18,6 +18,7 @@ void Observers::add(Observer* observer, uint32_t interests) {
     put(kSyncEvents, sync);
     put(kFaultEvents, fault);
     put(kOnlyBadAccess, bad);
+    put(kUndefinedValues, undefined);
 }
 
 void Observers::clear() {

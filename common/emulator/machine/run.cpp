@@ -185,6 +185,8 @@ Executor::Stop Executor::run_split(size_t index) {
         };
         uint32_t first = split->pc;
         const Instr* next = instructions + first;
+        if (frame->undefined) [[unlikely]]
+            undefined.resume(*frame, first);
         // Straight runs and the branches between them on which all lanes agree.
         for (;; ++next) {
             if (next->control == kStraight) [[likely]] {
@@ -203,6 +205,8 @@ Executor::Stop Executor::run_split(size_t index) {
                 current = next;
                 if (!account(code, first, pc + 1, mine)) return Stop::kAbort;
                 const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
+                if (frame->undefined) [[unlikely]]
+                    undefined.pass(*frame, pc, target, mine);
                 first = target;
                 next = instructions + target - 1;
                 if (target > pc) continue;
@@ -229,6 +233,8 @@ Executor::Stop Executor::run_split(size_t index) {
         current = &in;
         split->pc = pc;
         if (!account(code, first, pc + (in.control != kReconverge), mine)) return Stop::kAbort;
+        if (frame->undefined) [[unlikely]]
+            undefined.reached(*frame, pc, mine);
         uint32_t active = mine;
         if (in.guarded) {
             active &= guard_of(in);

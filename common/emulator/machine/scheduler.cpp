@@ -71,6 +71,11 @@ void Executor::start_block(uint64_t linear, BlockState& state) {
         split.mask = ws.info.valid;
         ref(split.frame);
         ws.splits.push_back(split);
+        if (follows) {
+            warp = &ws;
+            ws.undefined_from.clear();
+            undefined.enter(*split.frame, split.mask, nullptr);
+        }
     }
     for (Observer* o : observers.block) o->on_block_begin(state.info);
 }
@@ -249,6 +254,8 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     budget_left_ = int64_t(std::min<uint64_t>(budget, uint64_t(1) << 62));
     printf_sink = sink;
     changes = 0;
+    follows = !observers.undefined.empty();
+    undefined.begin_launch();
     if (request.cooperative && !grid_workspace) {
         grid_workspace = memory.allocate(MemoryKind::kModule, 256, request.device, 0);
         if (grid_workspace) {

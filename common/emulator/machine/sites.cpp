@@ -33,6 +33,10 @@ uint32_t site_count() {
     return uint32_t(records().size());
 }
 
+uint32_t instruction_of_site(SiteId site) {
+    return records()[site].instruction;
+}
+
 const CodeSite& code_site(SiteId site) {
     static const CodeSite unknown;
     if (site == 0 || site >= records().size()) return unknown;

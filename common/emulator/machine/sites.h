@@ -9,5 +9,7 @@ namespace machine {
 // `module` and `function` must live for ever (loaded modules are never destroyed).
 SiteId register_site(ptx::Module& module, const ptx::Function& function, uint32_t instruction);
 uint32_t site_count();
+// The index of the instruction in its function's body.
+uint32_t instruction_of_site(SiteId site);
 
 }  // namespace machine

@@ -65,8 +65,8 @@ uint32_t source_lanes(Kind kind, const uint32_t* b, const uint32_t* c, int* sour
     }
 }
 
-// Returns the lanes that read from one that does not take part.
-uint32_t shuffle(std::span<const Party> parties, uint32_t lanes) {
+// Returns the lanes whose source took no part; from[i] is where lane i's value came from.
+uint32_t shuffle(std::span<const Party> parties, uint32_t lanes, uint32_t* from) {
     uint32_t a[kWarpSize], undefined = 0;
     for (const Party& party : parties) {
         const uint32_t* values = row<uint32_t>(party, operation(party).a);
@@ -83,6 +83,7 @@ uint32_t shuffle(std::span<const Party> parties, uint32_t lanes) {
         if (lanes != kAllLanes)
             for_lanes(party.mask,
                       [&](uint32_t i) { undefined |= uint32_t(!(lanes >> source[i] & 1)) << i; });
+        for_lanes(party.mask, [&](uint32_t i) { from[i] = uint32_t(source[i]); });
         uint32_t* d = row<uint32_t>(party, op.dst);
         if (party.mask == kAllLanes)
             for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = a[source[i]];
@@ -207,14 +208,24 @@ void elect(std::span<const Party> parties, uint32_t lanes) {
 
 void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
                            uint32_t missing_waiting) {
-    uint32_t lanes = 0, undefined = 0;
+    uint32_t lanes = 0, undefined_sources = 0, from[kWarpSize] = {};
     for (const Party& party : parties) lanes |= party.mask;
     const Kind kind = operation(parties[0]).kind;
     ++changes;
     // Parts that met at different kinds of one family (an up and a down shuffle) still exchange.
     switch (sync_kind(kind)) {
     case WarpSyncKind::kShuffle:
-        undefined = shuffle(parties, lanes);
+        undefined_sources = shuffle(parties, lanes, from);
+        if (follows &&
+            (undefined_sources || std::any_of(parties.begin(), parties.end(), [](const Party& p) {
+                 return p.frame->undefined != nullptr;
+             }))) {
+            std::vector<UndefinedValues::Shuffled> all;
+            for (const Party& party : parties)
+                all.push_back(
+                    {party.frame, party.instr, party.mask, undefined_sources & party.mask, from});
+            undefined.shuffled(all);
+        }
         break;
     case WarpSyncKind::kVote:
         kind == Kind::kElect ? elect(parties, lanes) : vote(parties, lanes);
@@ -229,7 +240,7 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
     case WarpSyncKind::kMatrix:
         break;
     }
-    tell_of_warp_op(parties, kind, named, lanes, missing_waiting, undefined);
+    tell_of_warp_op(parties, kind, named, lanes, missing_waiting, undefined_sources);
     // Only now: what it does to memory comes after the lanes have met.
     if (kind == Kind::kMatrix) run_together({parties.begin(), parties.end()});
 }

@@ -33,6 +33,9 @@ public:
                        uint64_t address = 0, const machine::Allocation* allocation = nullptr,
                        machine::HostSite other = 0, std::string kernel = {});
 
+    // A finding has been made of what this call did: that its error is dropped is not another one.
+    void told() { told_ = true; }
+
     // Runs user code (a host callback) without the lock.
     template <class F>
     void unlocked(F&& function) {
@@ -50,6 +53,7 @@ private:
     const unsigned flags_;
     machine::HostSite site_ = 0;
     bool site_taken_ = false;
+    bool told_ = false;
 };
 
 template <class F>

@@ -91,26 +91,44 @@ void Context::errors_seen() {
     unchecked.clear();
 }
 
-void end_process() {
+namespace {
+
+void report_unchecked(Context& all, const UncheckedError& unchecked) {
+    machine::ApiEvent event{};
+    event.kind = machine::ApiEvent::Kind::kUncheckedError;
+    event.api = "<<<>>>";
+    event.error = int(unchecked.error);
+    const std::string name = error_name(unchecked.error);
+    if (!unchecked.api.empty()) {
+        event.api = unchecked.api.c_str();
+        event.message = "`" + unchecked.api + "` failed with " + name +
+                        ", and the program dropped what it returned";
+    } else if (unchecked.asynchronous) {
+        event.message = "`" + unchecked.kernel + "` failed with " + name +
+                        " while it ran, and the program never asked";
+    } else {
+        event.message = "the launch of `" + unchecked.kernel + "` was rejected with " + name +
+                        ", and the program never asked";
+    }
+    event.kernel = unchecked.kernel;
+    event.site = event.other_site = unchecked.site;
+    all.fire(event);
+}
+
+}  // namespace
+
+void end_process(bool says_failure) {
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     if (all.ended) return;
     all.ended = true;
-    if (!all.unchecked.empty()) {
-        const UncheckedError& first = all.unchecked.front();
-        machine::ApiEvent event{};
-        event.kind = machine::ApiEvent::Kind::kUncheckedError;
-        event.api = "<<<>>>";
-        event.error = int(first.error);
-        const std::string name = error_name(first.error);
-        event.message = first.asynchronous
-                            ? "`" + first.kernel + "` failed with " + name +
-                                  " while it ran, and the program never asked"
-                            : "the launch of `" + first.kernel + "` was rejected with " + name +
-                                  ", and the program never asked";
-        event.kernel = first.kernel;
-        event.site = event.other_site = first.site;
-        all.fire(event);
+    // What follows the first failed launch mostly follows from it. Calls have a line each.
+    bool told_launch = false;
+    for (const UncheckedError& unchecked : all.unchecked) {
+        const bool is_launch = unchecked.api.empty();
+        if (is_launch ? told_launch : says_failure) continue;
+        told_launch |= is_launch;
+        report_unchecked(all, unchecked);
     }
     // One list per kind of event: whoever asked for any of these is told, once.
     std::set<machine::Observer*> told;
@@ -153,6 +171,7 @@ cudaError_t Call::misuse(machine::ApiEvent::Kind kind, cudaError_t error, std::s
     event.site = site();
     event.other_site = other;
     event.kernel = std::move(kernel);
+    told_ = true;
     global.fire(event);
     return error;
 }
@@ -169,6 +188,14 @@ cudaError_t Call::leave(cudaError_t error) {
             return unchecked.asynchronous && unchecked.error == error;
         });
     }
+    // Dropped, and not found otherwise: neither by a finding of its own, nor as the echo of a fault
+    // that every call returns from then on.
+    constexpr size_t kMostUnchecked = 64;
+    const bool launches = name[0] == '<';  // those have no result
+    if (error != cudaSuccess && error != cudaErrorNotReady && !told_ && !launches &&
+        device().fault == cudaSuccess && global.unchecked.size() < kMostUnchecked &&
+        result_is_ignored_at(site()))
+        global.unchecked.push_back({error, site(), {}, false, name});
     return error;
 }
 

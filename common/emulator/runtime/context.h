@@ -39,12 +39,13 @@ struct ThreadState {
     std::map<int, Stream*> default_streams;  // cudaStreamPerThread, by device
 };
 
-// A launch that went wrong and that the program has not asked about yet.
+// A launch or call that went wrong and that the program has not asked about yet.
 struct UncheckedError {
     cudaError_t error;
     machine::HostSite site;
-    std::string kernel;
-    bool asynchronous;  // the kernel started and failed; else it never started
+    std::string kernel;    // of a launch
+    bool asynchronous;     // the kernel started and failed; else it never started
+    std::string api = {};  // of a call whose result was dropped; empty for a launch
 };
 
 struct Device {
@@ -100,7 +101,7 @@ struct Context {
     // Fires on_free and then releases.
     void release(machine::Allocation& allocation, machine::HostSite site);
 
-    // The program has just been told about launch errors: nothing of them is unchecked any more.
+    // The program has just been told about errors: nothing of them is unchecked any more.
     void errors_seen();
 
 private:
@@ -114,9 +115,10 @@ ThreadState& thread_state();
 
 // Call before the first API call of the program.
 void configure(const Settings& settings);
-// The process ends normally: reports launch errors that nobody looked at, then on_process_end.
+// The process ends normally: reports errors that nobody looked at, then on_process_end.
 // Idempotent. To be called by a destructor of the shared library, after the program's own.
-void end_process();
+// `says_failure`: its exit status does, so it has noticed somehow that a call went wrong.
+void end_process(bool says_failure = false);
 
 // One line on stderr, prefixed "emulator: "; the same text only once in a process.
 void say_once(const std::string& text);

@@ -145,6 +145,7 @@ private:
         event.allocation = allocation;
         event.site = site_;
         event.other_site = other ? other : allocation ? allocation->allocated_at : 0;
+        call_.told();
         call_.global.fire(event);
         return cudaErrorInvalidValue;
     }

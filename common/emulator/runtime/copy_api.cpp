@@ -19,11 +19,25 @@ cudaError_t copy_1d(const char* name, void* to, const void* from, size_t bytes, 
     });
 }
 
+std::string bytes_text(size_t bytes) {
+    return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+// Rows that overlap: the pitch is the distance between them.
+cudaError_t bad_pitch(Call& call, const char* does, size_t width, size_t pitch) {
+    return call.misuse(machine::ApiEvent::Kind::kInvalidCopy,
+                       cudaErrorInvalidPitchValue,
+                       "`" + std::string(call.name) + "` " + does + " rows of " +
+                           bytes_text(width) + ", but the pitch puts them only " +
+                           bytes_text(pitch) + " apart");
+}
+
 cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* from,
                     size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                     cudaStream_t stream, bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
-        if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
+        if (width > to_pitch) return bad_pitch(call, "writes", width, to_pitch);
+        if (width > from_pitch) return bad_pitch(call, "reads", width, from_pitch);
         return copy(call,
                     linear(to, to_pitch),
                     linear(from, from_pitch),
@@ -45,7 +59,7 @@ cudaError_t fill_1d(const char* name, void* to, int value, size_t bytes, cudaStr
 cudaError_t fill_2d(const char* name, void* to, size_t pitch, int value, size_t width,
                     size_t height, cudaStream_t stream, bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
-        if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
+        if (height > 1 && width > pitch) return bad_pitch(call, "fills", width, pitch);
         return fill(
             call, linear(to, pitch), {width, height, 1}, uint8_t(value), stream, per_thread, wait);
     });
@@ -54,7 +68,7 @@ cudaError_t fill_2d(const char* name, void* to, size_t pitch, int value, size_t 
 cudaError_t fill_3d(const char* name, cudaPitchedPtr to, int value, cudaExtent extent,
                     cudaStream_t stream, bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
-        if (extent.width > to.pitch) return cudaErrorInvalidPitchValue;
+        if (extent.width > to.pitch) return bad_pitch(call, "fills", extent.width, to.pitch);
         Box box = linear(to.ptr, to.pitch);
         box.slice = to.pitch * to.ysize;
         return fill(call,
@@ -110,8 +124,13 @@ cudaError_t copy_3d(Call& call, const End3D& to, const End3D& from, cudaExtent s
     if (const cudaError_t error = box_of(to, target)) return error;
     if (const cudaError_t error = box_of(from, source)) return error;
     if ((extent.height > 1 || extent.depth > 1) &&
-        (extent.width > target.pitch || extent.width > source.pitch))
-        return cudaErrorInvalidPitchValue;
+        (extent.width > target.pitch || extent.width > source.pitch)) {
+        const bool target_is_bad = extent.width > target.pitch;
+        return bad_pitch(call,
+                         target_is_bad ? "writes" : "reads",
+                         extent.width,
+                         target_is_bad ? target.pitch : source.pitch);
+    }
     return copy(call, target, source, extent, kind, stream, per_thread, wait);
 }
 

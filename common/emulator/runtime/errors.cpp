@@ -37,9 +37,11 @@ const char* error_text(cudaError_t error) {
 using namespace runtime;
 
 EMULATOR_API const char* cudaGetErrorName(cudaError_t error) {
+    if (error != cudaSuccess) context().errors_seen();
     return error_name(error);
 }
 EMULATOR_API const char* cudaGetErrorString(cudaError_t error) {
+    if (error != cudaSuccess) context().errors_seen();
     return error_text(error);
 }
 

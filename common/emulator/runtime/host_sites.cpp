@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/host_source.h"
+#include "runtime/result_use.h"
 
 namespace runtime {
 namespace {
@@ -105,6 +106,11 @@ public:
         return *known;
     }
 
+    std::vector<uint64_t> path(machine::HostSite site) {
+        std::lock_guard lock(mutex_);
+        return site == 0 || site > paths_.size() ? std::vector<uint64_t>{} : paths_[site - 1];
+    }
+
 private:
     static uint64_t hash_of(const Path& path) {
         uint64_t hash = 0x9E3779B97F4A7C15u ^ path.entry;
@@ -158,6 +164,12 @@ machine::HostSite host_site_without_callers(uint64_t pc) {
     Path path;
     path.pc[path.count++] = pc;
     return sites().add(path);
+}
+
+bool result_is_ignored_at(machine::HostSite site) {
+    std::vector<uint64_t> addresses = sites().path(site);
+    for (uint64_t& pc : addresses) ++pc;
+    return result_is_ignored(addresses);
 }
 
 ptx::SourceLine resolve_host_site(machine::HostSite site) {

@@ -18,6 +18,9 @@ machine::HostSite host_site_of_instruction(uint64_t pc);
 // The same for an instruction alone, where the stack below it cannot be walked.
 machine::HostSite host_site_without_callers(uint64_t pc);
 
+// Whether the program drops what the API function that was called there returns; see result_use.h.
+bool result_is_ignored_at(machine::HostSite site);
+
 // File, line and function of the first frame in the user's own source: not this library, not the
 // toolkit's or the system's headers. Without debug information `file` names the module (program
 // or shared library), `line` is 0, and `function` comes from the symbol table if it is there.

@@ -253,16 +253,47 @@ TEST_CASE("uninitialized-global: a copy of unwritten memory leaves unwritten mem
     CHECK(bench.only().count == 32);
 }
 
-TEST_CASE("uninitialized-global: copying to the host is no use yet", "[checks][uninitialized]") {
-    GlobalBench bench;
-    const auto& data = bench.array(1024);
+namespace {
+
+void copy_back(GlobalBench& bench, const machine::Allocation& data, uint64_t start, uint64_t bytes,
+               const char* api = "cudaMemcpy") {
     HostAccess event{};
     event.kind = HostAccess::Kind::kRead;
+    event.api = api;
     event.allocation = &data;
-    event.address = data.address;
-    event.bytes = 1024;
+    event.address = data.address + start;
+    event.bytes = bytes;
+    event.site = 30;
     bench.checker.on_host_access(event);
+}
+
+}  // namespace
+
+TEST_CASE("uninitialized-global: copying back what nobody wrote is a warning",
+          "[checks][uninitialized]") {
+    GlobalBench bench;
+    const auto& data = bench.array(1024);
+    copy_back(bench, data, 0, 1024);
+    copy_back(bench, data, 0, 1024);  // once
+    CHECK(bench.only().severity == checks::Severity::kWarning);
+    CHECK(bench.only().place.line == 30);
+    CHECK(bench.only().count == 1);
+    CHECK(bench.only().message ==
+          "`cudaMemcpy` copies 1024 bytes of device memory to the host, but nothing has ever "
+          "written any of them");
+}
+
+TEST_CASE("uninitialized-global: copying back what is written in part is silent",
+          "[checks][uninitialized]") {
+    GlobalBench bench;
+    const auto& data = bench.array(1024);
+    bench.host_write(data, 1023, 1);
+    copy_back(bench, data, 0, 1024);
     CHECK(bench.found() == 0);
+    copy_back(bench, data, 0, 512, "cudaMemcpy2D");  // a row; another one is written
+    CHECK(bench.found() == 0);
+    copy_back(bench, data, 0, 512);
+    CHECK(bench.found() == 1);
 }
 
 TEST_CASE("uninitialized-global: what the host can write, and variables, begin written",

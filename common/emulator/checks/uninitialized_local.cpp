@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "checks/uninitialized_local.h"
+
+#include "checks/text.h"
+
+namespace checks {
+namespace {
+
+using Kind = machine::UndefinedOrigin::Kind;
+using How = machine::UndefinedUse::How;
+
+const char* use_text(How how) {
+    switch (how) {
+    case How::kBranch:
+        return "it decides a branch";
+    case How::kAddress:
+        return "it is used as an address or an index";
+    default:
+        return "it is stored";
+    }
+}
+
+}  // namespace
+
+void UninitializedLocal::on_undefined_use(const machine::UndefinedUse& use) {
+    const Kind kind = use.origin->kind;
+    if (kind != Kind::kRegister && kind != Kind::kLocal) return;
+    const machine::SiteId site = use.origin->site ? use.origin->site : use.site;
+    findings_.add("uninitialized-local", site, *use.warp, use.lanes, 0, nullptr, [&](uint32_t) {
+        Draft draft;
+        const char* const what =
+            kind == Kind::kLocal ? "an element or member of a local variable" : "a local variable";
+        draft.finding.message =
+            std::string(what) + " is used, but this thread has never given it a value";
+        const Place then = place_of(use.site);
+        const Place read = place_of(site);
+        if (then.line && (then.line != read.line || then.file != read.file))
+            draft.finding.notes.push_back(std::string(use_text(use.how)) + " on " +
+                                          line_text(then, read.file));
+        else
+            draft.finding.notes.push_back(std::string(use_text(use.how)) + " there");
+        return draft;
+    });
+}
+
+}  // namespace checks
