@@ -3,11 +3,12 @@
 """Runs the seeded programs in cases/ on the emulator and compares what it finds.
 
 A line that should give a finding carries `// expect: CODE`, several codes separated by commas, each
-optionally followed by a "quoted part" of the message; alone on its line, the comment is about the
-next line. A file without any expectation must run to
+optionally preceded by `error` or `warning` and followed by a "quoted part" of the message; alone on
+its line, the comment is about the next line. A file without any expectation must run to
 exit code 0 and give no finding. Directives anywhere in a file:
 
     // nvcc: FLAGS     more flags for the compiler
+    // also: FLAGS     once more with these flags instead, and the same expectations
     // env: NAME=VALUE environment of the run
 """
 
@@ -31,8 +32,8 @@ RUN_SECONDS = 120
 DEFAULT_BUDGET = "200000000"
 
 EXPECT = re.compile(r"//\s*expect:\s*(.+?)\s*$")
-ONE_EXPECTATION = re.compile(r'([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
-DIRECTIVE = re.compile(r"^//\s*(nvcc|env):\s*(.+?)\s*$", re.MULTILINE)
+ONE_EXPECTATION = re.compile(r'(?:(error|warning)\s+)?([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
+DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env):\s*(.+?)\s*$", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -42,6 +43,7 @@ class Expectation:
     code: str
     line: int
     message: str = ""  # a part of it; empty: any
+    severity: str = ""  # empty: any
 
 
 @dataclasses.dataclass
@@ -65,19 +67,36 @@ def expectations(text: str) -> list[Expectation]:
             if not one:
                 raise ValueError(f"line {number}: cannot read `expect: {match.group(1)}`")
             alone = line.lstrip().startswith("//")
-            found.append(Expectation(one.group(1), number + alone, one.group(2) or ""))
+            severity, code, part = one.groups()
+            found.append(Expectation(code, number + alone, part or "", severity or ""))
             rest = rest[one.end() :]
     return found
 
 
-def build(source: Path, text: str, options: argparse.Namespace) -> tuple[Path, str]:
-    """Compiles a case unless its program is up to date; returns it and nvcc's complaint, if any."""
-    program = options.build / source.stem
-    stamp = options.build / (source.stem + ".flags")
-    flags = list(FLAGS)
+def variants(text: str) -> list[list[str]]:
+    """The flags of each build of a case: its own, then those of its `also` lines."""
+    found: list[list[str]] = [[]]
     for name, value in DIRECTIVE.findall(text):
         if name == "nvcc":
-            flags += shlex.split(value)
+            found[0] += shlex.split(value)
+        elif name == "also":
+            found.append(shlex.split(value))
+    return found
+
+
+def build(
+    source: Path, variant: list[str], suffix: str, options: argparse.Namespace
+) -> tuple[Path, str]:
+    """Compiles a case unless its program is up to date; returns it and nvcc's complaint, if any."""
+    program = options.build / (source.stem + suffix)
+    stamp = program.with_suffix(".flags")
+    # Flags that choose another architecture, or another kind of line information, stand alone.
+    flags = [
+        flag
+        for flag in FLAGS
+        if not ("-G" in variant and flag == "-lineinfo")
+        and not (flag.startswith("-arch") and any(one.startswith("-arch") for one in variant))
+    ] + variant
     command = [options.nvcc, *flags, str(source), "-o", str(program)]
     wanted = shlex.join(command)
     fresh = (
@@ -151,6 +170,8 @@ def compare(
             problems.append(f"unexpected {finding['code']} at {where}: {finding['message']}")
             continue
         missing.remove(match)
+        if match.severity and match.severity != finding["severity"]:
+            problems.append(f"{finding['code']} at {where} is of severity {finding['severity']}")
         if match.message not in finding["message"]:
             problems.append(
                 f"{finding['code']} at {where} says: {finding['message']} "
@@ -173,12 +194,16 @@ def check(source: Path, options: argparse.Namespace) -> Result:
     text = source.read_text()
     try:
         expected = expectations(text)
-        program, complaint = build(source, text, options)
-        if complaint:
-            return Result(source.stem, ["does not compile: " + complaint])
-        if options.build_only:
-            return Result(source.stem, [])
-        return Result(source.stem, compare(source, expected, *run(program, text, options)))
+        problems = []
+        for number, variant in enumerate(variants(text)):
+            program, complaint = build(source, variant, f"_{number}" if number else "", options)
+            if complaint:
+                return Result(source.stem, ["does not compile: " + complaint])
+            if options.build_only:
+                continue
+            found = compare(source, expected, *run(program, text, options))
+            problems += [f"[{shlex.join(variant)}] {one}" if number else one for one in found]
+        return Result(source.stem, problems)
     except (ValueError, OSError) as error:
         return Result(source.stem, [str(error)])
 

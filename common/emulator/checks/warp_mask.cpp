@@ -33,20 +33,6 @@ std::string lanes_text(uint32_t mask) {
     return (std::popcount(mask) == 1 ? "lane " : "lanes ") + lane_ranges(mask);
 }
 
-// Lanes whose undefined value is likely to be used; see the header.
-uint32_t harmful_sources(const WarpSyncEvent& event) {
-    if (!event.undefined_sources) return 0;
-    const std::string_view opcode = site_of(event.site).opcode;
-    if (!event.arrived || event.missing_exited) return event.undefined_sources;
-    if (opcode.find(".down") != opcode.npos) {
-        return event.undefined_sources & (1u << std::countr_zero(event.arrived));
-    }
-    if (opcode.find(".up") != opcode.npos) {
-        return event.undefined_sources & (1u << (31 - std::countl_zero(event.arrived)));
-    }
-    return event.undefined_sources;
-}
-
 }  // namespace
 
 void WarpMask::add(const WarpSyncEvent& event, uint32_t lanes, Severity severity,
@@ -60,7 +46,8 @@ void WarpMask::add(const WarpSyncEvent& event, uint32_t lanes, Severity severity
 }
 
 void WarpMask::on_warp_sync(const WarpSyncEvent& event) {
-    const uint32_t harmful = harmful_sources(event);
+    // Elsewhere, it matters what becomes of the value: on_undefined_use.
+    const uint32_t harmful = event.missing_exited ? event.undefined_sources : 0;
     if (!(event.strangers | event.missing_waiting | event.missing_exited | harmful)) return;
     const std::string name = operation(event.kind);
     const std::string mask = "the mask " + hex(event.named);

@@ -5,9 +5,9 @@
 //   warning  a named lane has already returned (the Programming Guide asks only non-exited lanes
 //            to come, but what such a lane contributes is nobody's value)
 // Reading a lane that does not take part: __shfl_down_sync in a tree over 16 lanes does so in its
-// upper half, whose sums nobody uses. Hence for `down` only the lowest lane counts (it gets the
-// total), for `up` only the highest, and for the other shuffles every lane. Where the mask claims
-// lanes that have returned, every lane counts: the kernel reads them believing that they are there.
+// upper half, whose sums nobody uses. Hence a lane counts once it uses what it got: the machine
+// follows the value (machine/undefined.h). Where the mask claims lanes that have returned, every
+// lane counts at once: the kernel reads them believing that they are there.
 #pragma once
 
 #include "checks/thread_findings.h"

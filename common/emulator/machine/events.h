@@ -248,7 +248,7 @@ struct UndefinedOrigin {
     SiteId site = 0;
     const void* by = nullptr;
     uint64_t token = 0;
-    uint8_t bytes = 0;
+    bool computed = false;  // more than copying has been done with it
     uint32_t reported = 0;  // lanes
 };
 // The moment from which it matters: copying an undefined value, also through memory, is harmless.

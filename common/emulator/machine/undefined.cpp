@@ -233,7 +233,9 @@ uint32_t UndefinedValues::make_origin(Kind kind, SiteId site) {
 
 // Something other than a copy reads a value of this origin at `site`.
 uint32_t UndefinedValues::read_at(uint32_t origin, SiteId site) {
-    return origin ? origin : make_origin(Kind::kRegister, site);
+    if (!origin) origin = make_origin(Kind::kRegister, site);
+    if (origin) origins_[origin].computed = true;
+    return origin;
 }
 
 void UndefinedValues::use(How how, SiteId site, uint32_t lanes, uint32_t origin) {

@@ -149,9 +149,12 @@ void UndefinedValues::local(const MemoryOp& op, uint32_t lanes, const uint64_t* 
                     (part ? mine.high : mine.low) |= missing;
                     if (op.element_bytes < 8) mine.high |= missing;
                     const auto copied = from.find(uint32_t(at + part * half));
-                    mine.origin = copied != from.end() && copied->second < origins_.size()
-                                      ? copied->second
-                                      : make_origin(Kind::kLocal, site_);
+                    // A copy of another local variable is one in its own right.
+                    const bool from_afar = copied != from.end() &&
+                                           copied->second < origins_.size() &&
+                                           (origins_[copied->second].kind != Kind::kLocal ||
+                                            origins_[copied->second].computed);
+                    mine.origin = from_afar ? copied->second : make_origin(Kind::kLocal, site_);
                     if (!mine.origin) mine = {};
                 } else {
                     Lanes stored;

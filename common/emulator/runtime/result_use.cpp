@@ -87,12 +87,25 @@ Seen two_byte(Reader& in) {
     case 0x16:
     case 0x28:
     case 0x29:
+    case 0x2e:
+    case 0x2f:
+    case 0x54:
     case 0x57:
+    case 0x58:
+    case 0x59:
+    case 0x5a:
+    case 0x5c:
+    case 0x5e:
     case 0x6f:
     case 0x7f:
     case 0xd6:
     case 0xef:
         return operands(in).address_uses_rax ? Seen::kUsed : Seen::kGoOn;
+    case 0x7e: {  // movd, movq: to a general register or memory, with the prefix 66
+        const Operands o = operands(in);
+        if (o.address_uses_rax) return Seen::kUsed;
+        return in.operand_size && o.rm == kRax ? Seen::kIgnored : Seen::kGoOn;
+    }
     case 0x1e:  // endbr64
     case 0x1f:  // nop
         operands(in);

@@ -80,18 +80,42 @@ TEST_CASE("warp-mask: the unused half of a tree over 16 lanes is silent", "[chec
     CHECK(bench.report.findings().empty());
 }
 
-TEST_CASE("warp-mask: a value that is used comes from nowhere", "[checks][warp_mask]") {
+TEST_CASE("warp-mask: a value from nowhere counts once it is used", "[checks][warp_mask]") {
     MaskBench bench;
-    const auto [opcode, lanes] =
-        GENERATE(table<const char*, uint32_t>({{kDown, 0x1},
-                                               {"shfl.sync.up.b32", 0x80},
-                                               {"shfl.sync.idx.b32", 0x10},
-                                               {"shfl.sync.bfly.b32", 0x10}}));
-    CAPTURE(opcode);
-    auto event = bench.event(WarpSyncKind::kShuffle, opcode, 0xff, 0xff);
-    event.undefined_sources = lanes;
+    auto event = bench.event(WarpSyncKind::kShuffle, kDown, 0xff, 0xff);
+    event.undefined_sources = 0xc0;
+    bench.checker.on_warp_sync(event);
+    CHECK(bench.report.findings().empty());
+    machine::UndefinedOrigin origin;
+    origin.kind = machine::UndefinedOrigin::Kind::kShuffle;
+    origin.site = event.site;
+    const machine::UndefinedUse use{
+        machine::UndefinedUse::How::kStored, &bench.warp, bench.site(20), 0xc0, &origin};
+    bench.checker.on_undefined_use(use);
+    CHECK(bench.only().severity == checks::Severity::kError);
+    CHECK(bench.only().message ==
+          "lanes 6 to 7 use a value from a lane that does not take part in the shuffle");
+    CHECK(bench.only().place.line == 18);
+    CHECK(bench.only().notes.at(0) == "it is used on line 20");
+    CHECK(bench.only().count == 2);
+}
+
+TEST_CASE("warp-mask: other undefined values are somebody else's", "[checks][warp_mask]") {
+    MaskBench bench;
+    machine::UndefinedOrigin origin;
+    origin.kind = machine::UndefinedOrigin::Kind::kLocal;
+    const machine::UndefinedUse use{
+        machine::UndefinedUse::How::kStored, &bench.warp, bench.site(20), 0x1, &origin};
+    bench.checker.on_undefined_use(use);
+    CHECK(bench.report.findings().empty());
+}
+
+TEST_CASE("warp-mask: values of lanes that have returned count at once", "[checks][warp_mask]") {
+    MaskBench bench;
+    auto event = bench.event(WarpSyncKind::kShuffle, kDown, 0xff, 0x0f);
+    event.missing_exited = 0xf0;
+    event.undefined_sources = 0x08;
     bench.checker.on_warp_sync(event);
     CHECK(bench.only().severity == checks::Severity::kError);
-    CHECK(bench.only().message.find("from a lane that does not take part in the shuffle") !=
-          std::string::npos);
+    CHECK(bench.only().message.find("lanes 4 to 7 of its mask have returned") != std::string::npos);
 }

@@ -134,7 +134,10 @@ TEST_CASE("cudaMemcpy2D: rows keep their pitch, and the padding its bytes", "[co
     }
     CHECK(cudaMemcpy2D(rows, pitch, host.data(), 8, 12, height, cudaMemcpyHostToDevice) ==
           cudaErrorInvalidPitchValue);
-    CHECK(device.seen.api.empty());
+    REQUIRE(device.seen.api.size() == 1);
+    CHECK(device.seen.api[0].message ==
+          "`cudaMemcpy2D` reads rows of 12 bytes, but the pitch puts them only 8 bytes apart");
+    device.seen.api.clear();
     // The last row need not be as long as the pitch, but one row more is too many.
     CHECK(cudaMemset2D(static_cast<char*>(rows) + pitch - 16, pitch, 0, 16, height) == cudaSuccess);
     CHECK(cudaMemset2D(rows, pitch, 0, 16, height + 1) == cudaErrorInvalidValue);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Rows that are longer than the distance between them.
+#include <cuda_runtime.h>
+#include <vector>
+
+int main() {
+    const size_t width = 100 * sizeof(float), rows = 10;
+    float* data;
+    size_t pitch;
+    cudaMallocPitch(&data, &pitch, width, rows);
+    std::vector<float> host(100 * rows);
+    bool good = true;
+    good &= cudaMemcpy2D(data, 100, host.data(), width, width, rows,  // expect: invalid-copy "writes rows of 400 bytes"
+                         cudaMemcpyHostToDevice) == cudaSuccess;
+    good &= cudaMemcpy2D(data, pitch, host.data(), 100, width, rows,  // expect: invalid-copy "reads rows"
+                         cudaMemcpyHostToDevice) == cudaSuccess;
+    good &= cudaMemset2D(data, 100, 0, width, rows) == cudaSuccess;  // expect: invalid-copy "fills rows"
+    cudaFree(data);
+    return good;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// One local array overrun into the next one, which lies right behind it.
+// also: -G
+#include <cuda_runtime.h>
+
+__global__ void past_the_end(int* out, int n) {
+    int a[8], b[8];
+    for (int i = 0; i < 8; ++i) b[i] = out[i];
+    for (int i = 0; i < n; ++i)
+        a[i] = i * threadIdx.x;  // expect: out-of-bounds-local "offset 32 of a local array"
+    int sum = 0;
+    for (int i = 0; i < 8; ++i) sum += a[(i + n) % 8] + b[(i * 3 + n) % 8];
+    out[threadIdx.x] = sum;
+}
+
+__global__ void before_the_start(int* out, int n) {
+    int low[16], high[16];
+    for (int i = 0; i < 16; ++i) {
+        low[i] = out[i];
+        high[i] = i;
+    }
+    int sum = 0;
+    for (int i = 0; i < 16; ++i) sum += low[(i * 3 - n) % 16];
+    for (int i = 15; i >= n; --i)
+        sum += high[i];  // expect: out-of-bounds-local "before the start of a local array"
+    out[threadIdx.x] = sum;
+}
+
+struct Pair {
+    int key, value;
+};
+
+__global__ void structs(int* out, int n) {
+    Pair left[4], right[4];
+    for (int i = 0; i < 4; ++i) {
+        left[i] = {i, out[i]};
+        right[i] = {n, i};
+    }
+    int sum = 0;
+    for (int i = 0; i < n; ++i)
+        sum += left[i].value;  // expect: out-of-bounds-local
+    out[threadIdx.x] = sum + right[n % 4].value;
+}
+
+int main() {
+    int* out;
+    cudaMalloc(&out, 32 * sizeof(int));
+    cudaMemset(out, 0, 32 * sizeof(int));
+    past_the_end<<<1, 1>>>(out, 9);
+    before_the_start<<<1, 1>>>(out, -1);
+    structs<<<1, 1>>>(out, 5);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
