@@ -2,6 +2,7 @@
 #include "checks/race_shared.h"
 
 #include <bit>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,7 @@ public:
         RaceObserver::on_launch_begin(launch);
         blocks_.clear();  // of a launch that was aborted
         copies_.clear();
+        met_.clear();
         last_ = nullptr;
     }
     void on_block_end(const machine::BlockInfo& block) override;
@@ -38,6 +40,7 @@ private:
     uint64_t last_serial_ = 0;
     Shadow* last_ = nullptr;
     AsyncShadow copies_;
+    std::set<machine::SiteId> met_;  // copies of this launch that somebody did not wait for
     Report& report_;
 };
 
@@ -93,6 +96,7 @@ void RaceShared::compare_with_copies(const AccessEvent& event) {
         race.other = {true, false, true, false, false};
         race.under_way = true;
         report_race(report_, "race-shared", *order_, race, 1);
+        met_.insert(copy.site);
     });
 }
 
@@ -103,7 +107,8 @@ void RaceShared::on_async_copy(const machine::AsyncCopyEvent& copy) {
         return;
     }
     copies_.complete(store);
-    enter(store, 0);  // the store takes place now
+    // The store takes place now. Whose copies have been reported already has said enough.
+    if (!met_.contains(store.site)) enter(store, 0);
 }
 
 void RaceShared::enter(const AccessEvent& event, uint32_t published) {

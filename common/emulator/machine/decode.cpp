@@ -2,6 +2,7 @@
 // Decoding: rows for registers and constants, and the instructions that only touch rows.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <sstream>
 
 #include "machine/control_flow.h"
@@ -243,11 +244,55 @@ bool Decoder::arithmetic(In in) {
     return true;
 }
 
+namespace {
+
+// The shared memory that every block of an sm_80 device and newer has besides its own: the
+// toolkit's cooperative groups keep a few bytes there.
+constexpr uint32_t kReservedBytes = 1024;
+
+std::optional<uint32_t> offset_in_reserved(ptx::Special special) {
+    switch (special) {
+    case ptx::Special::k_reserved_smem_offset_begin:
+    case ptx::Special::k_reserved_smem_offset_1:
+        return 0;
+    case ptx::Special::k_reserved_smem_offset_2:
+        return kReservedBytes / 2;
+    case ptx::Special::k_reserved_smem_offset_cap:
+    case ptx::Special::k_reserved_smem_offset_end:
+        return kReservedBytes;
+    default:
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+uint64_t Decoder::reserved_shared() {
+    ptx::Variable variable;
+    variable.name = "reserved_shared_memory";
+    variable.space = ptx::Space::kShared;
+    variable.bytes = kReservedBytes;
+    variable.align = 16;
+    const uint32_t index = module_.shared_index(variable, "the toolkit");
+    code_->shared.push_back(index);
+    return module_.shared[index].address;
+}
+
 bool Decoder::move(In in) {
     if (in.operands.size() != 2) return false;
     const Operand& to = in.operands[0];
     const Operand& from = in.operands[1];
     if (from.kind == Operand::Kind::kSpecial) {
+        if (const auto offset = offset_in_reserved(from.special)) {
+            if (to.kind != Operand::Kind::kRegister) return false;
+            const uint32_t bytes = register_bytes(to);
+            const uint32_t row =
+                constant(bytes == 8 ? Type::kU64 : Type::kU32, reserved_shared() + *offset);
+            Instr& out = emit(in, kStraight, move_handlers().copy(bytes));
+            out.src[0] = row;
+            out.dst = register_rows_[to.index];
+            return true;
+        }
         const Handler handler = move_handlers().special(from.special);
         if (!handler || to.kind != Operand::Kind::kRegister) return false;
         Instr& out = emit(in, kStraight, handler);

@@ -61,6 +61,7 @@ private:
     // The row of a source, reading it as `type`; emits a complement for !%p.
     uint32_t source(Op operand, ptx::Type type);
     uint32_t destination(Op operand, uint32_t bytes_per_lane);
+    uint64_t reserved_shared();    // the address of the shared memory that the toolkit may use
     uint64_t symbol(Op operand);  // address in its own space
     ptx::Space symbol_space(Op operand) const;
     bool address(In in, Op operand, MemoryOp& op);

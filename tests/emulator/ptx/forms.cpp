@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ptx_forms FILE: expands every line of forms.txt (see its head), loads each form as a kernel of
-// its own, and prints `section<TAB>form<TAB>expected<TAB>found<TAB>message`, where the third and
-// fourth are `runs` or `refused`.
+// its own, and prints `section<TAB>form<TAB>expected<TAB>found<TAB>reason<TAB>message`, where the
+// third and fourth are `runs` or `refused`.
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -84,7 +84,11 @@ int main(int argc, char** argv) {
             continue;
         }
         const bool refused = line[0] == '!';
-        if (refused) line = line.substr(1, line.rfind(' ') - 1);
+        std::string reason;
+        if (refused) {
+            reason = line.substr(line.rfind(' ') + 1);
+            line = line.substr(1, line.rfind(' ') - 1);
+        }
         for (const std::string& form : expand(line)) {
             std::string message;
             machine::Memory memory;
@@ -99,7 +103,8 @@ int main(int argc, char** argv) {
                     if (c == '\n' || c == '\t') c = ' ';
             }
             std::cout << section << '\t' << form << '\t' << (refused ? "refused" : "runs") << '\t'
-                      << (message.empty() ? "runs" : "refused") << '\t' << message << '\n';
+                      << (message.empty() ? "runs" : "refused") << '\t' << reason << '\t' << message
+                      << '\n';
         }
     }
 }

@@ -168,18 +168,33 @@ TEST_CASE("body: unknown instructions are listed and the rest is parsed", "[ptx]
 frobnicate.sync.b32 {%r1, %r2}, [%r9 + 4], {x};
 add.shiny.u32 %r1, %r2, %r3;
 vadd.s32.u32.s32 %r1, %r2.b0, %r3.h1;
-mov.u32 %r1, %clusterid.x;
+mov.u32 %r1, %pm0_64;
 ret;)");
     const auto unsupported = module->unsupported("k");
-    REQUIRE(unsupported.size() == 4);
+    REQUIRE(unsupported.size() == 3);
     CHECK(unsupported[0].text == "frobnicate.sync.b32");
     CHECK(unsupported[0].line == 6);
     CHECK(unsupported[1].text == "add.shiny.u32");
-    CHECK(contains(unsupported[2].text, "%r2.b0"));
-    CHECK(contains(unsupported[3].text, "%clusterid.x"));
+    CHECK(contains(unsupported[2].text, "%pm0_64"));
     CHECK(module->function("k")->body[0].opcode == Opcode::kUnknown);
     CHECK(module->function("k")->body[1].opcode == Opcode::k_add);
     CHECK(module->function("k")->body.size() == 5);
+}
+
+TEST_CASE("body: parts of registers and negatives of the video instructions", "[ptx][body]") {
+    const auto module = open_kernel(R"(.reg .u32 %r<4>;
+vadd.s32.u32.s32 %r1.h0, %r2.b0, %r3.h1, %r1;
+vmad.s32.s32.s32 %r1, %r2, -%r3.b3, %r1;
+ret;)");
+    const auto& k = *module->function("k");
+    CHECK(module->unsupported("k").empty());
+    CHECK(k.body[0].operands[0].selector == "h0");
+    CHECK(k.body[0].operands[1].selector == "b0");
+    CHECK(k.body[0].operands[2].selector == "h1");
+    CHECK(k.body[0].operands[3].selector.empty());
+    CHECK(k.body[1].operands[2].negated);
+    CHECK(k.body[1].operands[2].selector == "b3");
+    CHECK_FALSE(k.body[1].operands[1].negated);
 }
 
 TEST_CASE("body: errors name the line, the token and what was expected", "[ptx][body]") {
