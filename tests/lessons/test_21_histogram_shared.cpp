@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Lesson 21: every key is counted once, in its own bin, whatever the grid and the number of bins.
+//
+// Tolerance: none, counts are whole numbers. Keys outside the bins are among all inputs.
+#include "histogram_shared.h"
+#include "lesson_test.h"
+
+#include <climits>
+#include <functional>
+#include <numeric>
+
+namespace {
+
+using Counts = std::vector<unsigned>;
+using Histogram = std::function<void(const int*, int, int, unsigned*)>;
+
+constexpr size_t kGuard = 4096;  // elements on each side of every array, on a real GPU
+constexpr int kBins[] = {1, 2, 31, 32, 64, 120, 255, 256, 257, 1000, 1200};
+constexpr int kSizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 1000, 10007};
+
+// Some keys that belong to no bin, at the start, in the middle and at the end.
+std::vector<int> with_strays(std::vector<int> keys, int bins) {
+    const int strays[] = {bins, -1, INT_MAX, INT_MIN, bins + 1, -bins};
+    for (size_t i = 0; i < std::size(strays) && i * 7 < keys.size(); ++i) keys[i * 7] = strays[i];
+    if (!keys.empty()) keys.back() = bins;
+    return keys;
+}
+
+std::vector<int> uniform_keys(int n, int bins, uint64_t seed) {
+    return with_strays(wb::random_ints(n, seed, 0, bins - 1), bins);
+}
+
+// Low bins far more often than high ones.
+std::vector<int> skewed_keys(int n, int bins, uint64_t seed) {
+    std::vector<int> keys(n);
+    for (int i = 0; i < n; ++i) {
+        const double u = wb::uniform_float(seed, i);
+        keys[i] = int(u * u * u * u * bins);
+    }
+    return with_strays(keys, bins);
+}
+
+Counts counts_of(const std::vector<int>& keys, int bins) {
+    Counts counts(bins, 0u);
+    for (const int key : keys)
+        if (key >= 0 && key < bins) ++counts[key];
+    return counts;
+}
+
+void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins,
+           const Counts& before) {
+    CAPTURE(keys.size(), bins);
+    wb::GuardedBuffer<int> d_keys(keys, wb::guard(kGuard));
+    wb::GuardedBuffer<unsigned> d_counts(before, wb::guard(kGuard));
+    histogram_it(d_keys.get(), int(keys.size()), bins, d_counts.get());
+    CUDA_CHECK(cudaGetLastError());
+    Counts want = counts_of(keys, bins);
+    for (int b = 0; b < bins; ++b) want[b] += before[b];
+    CHECK_ARRAYS(
+        d_counts.download(), want, [](size_t) { return 0.0; }, "bin");
+    CHECK_ARRAYS(d_keys.download(), keys);
+    CHECK(d_counts.intact());
+}
+
+void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins) {
+    check(histogram_it, keys, bins, Counts(bins, 0u));
+}
+
+Histogram in_blocks(int blocks, int threads) {
+    return [=](const int* d_keys, int n, int bins, unsigned* d_counts) {
+        count_in_blocks(d_keys, n, bins, d_counts, blocks, threads);
+    };
+}
+
+void check_bins(const Histogram& histogram_it) {
+    for (const int bins : kBins) {
+        check(histogram_it, uniform_keys(5003, bins, bins), bins);
+        check(histogram_it, skewed_keys(5003, bins, bins), bins);
+    }
+}
+
+void check_sizes(const Histogram& histogram_it) {
+    for (const int n : kSizes) check(histogram_it, uniform_keys(n, 120, 10 + n), 120);
+}
+
+void check_adds(const Histogram& histogram_it) {
+    const auto before = wb::random_ints(1200, 3, 0, 100000);
+    check(histogram_it, uniform_keys(20011, 1200, 4), 1200, Counts(before.begin(), before.end()));
+}
+
+void check_empty(const Histogram& histogram_it) {
+    wb::DeviceBuffer<int> d_keys(0);
+    wb::DeviceBuffer<unsigned> d_counts(Counts(10, 0u));
+    const auto counted = wb::count([&] { histogram_it(d_keys.get(), 0, 10, d_counts.get()); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counted) CHECK(counted->launches == 0);
+}
+
+// What the property tests look at.
+constexpr int kCount = 200003;
+
+std::optional<EmulatorCounters> counted(const Histogram& histogram_it, const std::vector<int>& keys,
+                                        int bins) {
+    wb::DeviceBuffer<int> d_keys(keys);
+    wb::DeviceBuffer<unsigned> d_counts(Counts(bins, 0u));
+    return wb::count([&] { histogram_it(d_keys.get(), int(keys.size()), bins, d_counts.get()); });
+}
+
+}  // namespace
+
+TEST_CASE("task 1: counts with more bins than threads, and with fewer", "[task1]") {
+    check_bins(in_blocks(3, 64));
+    check_bins(in_blocks(2, 1024));
+}
+
+TEST_CASE("task 1: counts arrays of any length with any grid", "[task1]") {
+    check_sizes(in_blocks(1, 32));
+    check_sizes(in_blocks(7, 100));
+    check_sizes(in_blocks(100, 256));
+}
+
+TEST_CASE("task 1: fills all the bins that fit", "[task1]") {
+    check(in_blocks(2, 256), uniform_keys(60000, kMaxPrivateBins, 11), kMaxPrivateBins);
+}
+
+TEST_CASE("task 1: counts beyond 16 bits in one block", "[task1]") {
+    check(in_blocks(1, 1024), std::vector<int>(140001, 1), 3);
+}
+
+TEST_CASE("task 1: adds to what is there", "[task1]") {
+    check_adds(in_blocks(5, 256));
+}
+
+TEST_CASE("task 2: counts with any number of bins that fit", "[task2]") {
+    check_bins(histogram);
+    check(histogram, uniform_keys(30000, kMaxPrivateBins, 21), kMaxPrivateBins);
+}
+
+TEST_CASE("task 2: counts with more bins than fit", "[task2]") {
+    for (const int bins : {kMaxPrivateBins + 1, 100000})
+        check(histogram, uniform_keys(30011, bins, 22), bins);
+}
+
+TEST_CASE("task 2: counts arrays of any length", "[task2]") {
+    check_sizes(histogram);
+    for (const int n : {0, 1, 33, 1000}) check(histogram, uniform_keys(n, 100000, 23), 100000);
+}
+
+TEST_CASE("task 2: adds to what is there", "[task2]") {
+    check_adds(histogram);
+}
+
+TEST_CASE("task 2: launches nothing for an empty array", "[task2]") {
+    check_empty(histogram);
+}
+
+TEST_CASE("task 3: counts with any number of bins that fit", "[task3]") {
+    check_bins(histogram_skewed);
+    check(histogram_skewed, skewed_keys(30000, kMaxPrivateBins, 31), kMaxPrivateBins);
+}
+
+TEST_CASE("task 3: counts arrays of any length", "[task3]") {
+    check_sizes(histogram_skewed);
+}
+
+TEST_CASE("task 3: counts keys that are all equal", "[task3]") {
+    for (const int bins : {1, 1200}) check(histogram_skewed, std::vector<int>(70001, 0), bins);
+    check(histogram_skewed, std::vector<int>(1000, -7), 5);
+}
+
+TEST_CASE("task 3: adds to what is there", "[task3]") {
+    check_adds(histogram_skewed);
+}
+
+TEST_CASE("efficient: each block merges its bins once", "[efficient]") {
+    const int blocks = 7, bins = 120;
+    const auto counters = counted(in_blocks(blocks, 256), uniform_keys(kCount, bins, 41), bins);
+    NEED_COUNTERS(counters);
+    CHECK(counters->global_atomics > 0);
+    CHECK(counters->global_atomics <= blocks * bins);
+    CHECK(counters->shared_atomics <= kCount);
+    CHECK(counters->global_store_bytes == 0);
+    CHECK(counters->block_barriers <= 2 * blocks);
+}
+
+TEST_CASE("efficient: loads each key once, side by side", "[efficient]") {
+    const auto counters = counted(in_blocks(7, 256), uniform_keys(kCount, 120, 42), 120);
+    NEED_COUNTERS(counters);
+    CHECK(counters->global_load_bytes == sizeof(int) * kCount);
+    CHECK(counters->global_load_sectors <= kCount / 8 + 1);
+    CHECK(counters->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: merges less than one counter for eight keys", "[efficient]") {
+    const int bins = GENERATE(10, 120, 1200, kMaxPrivateBins);
+    CAPTURE(bins);
+    const auto counters = counted(histogram, uniform_keys(kCount, bins, 43), bins);
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
+    CHECK(counters->global_atomics > 0);
+    CHECK(counters->global_atomics <= uint64_t(kCount / kElementsPerBin + bins));
+    CHECK(counters->device_allocations == 0);
+    CHECK(counters->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: few bins are counted by many threads", "[efficient]") {
+    const auto counters = counted(histogram, uniform_keys(kCount, 10, 44), 10);
+    NEED_COUNTERS(counters);
+    CHECK(counters->threads >= 32768);
+    CHECK(counters->blocks >= 32);
+}
+
+TEST_CASE("efficient: equal keys of a warp are one atomic", "[efficient]") {
+    const int bins = GENERATE(1, 1200);
+    CAPTURE(bins);
+    const auto counters = counted(histogram_skewed, std::vector<int>(kCount, 0), bins);
+    NEED_COUNTERS(counters);
+    CHECK(counters->shared_atomics + counters->global_atomics > 0);
+    CHECK(counters->shared_atomics <= (kCount + 31) / 32 + 32);
+    CHECK(counters->global_atomics <= uint64_t(kMaxBlocks));
+    CHECK(counters->global_load_bytes == sizeof(int) * kCount);
+}
