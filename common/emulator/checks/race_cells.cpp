@@ -199,17 +199,22 @@ void RaceDetector::scattered(Context& c, uint32_t lanes) {
     }
 }
 
-// A word where one role has cells, the others are older than the launch, and memory of this access
-// is kept by a simple rule: the bulk of gathers and of histograms. False: nothing was done.
+// A word where one role has cells, the others are older than the launch or their writes are ordered
+// before the whole warp, and memory of this access is kept by a simple rule: the bulk of gathers,
+// of histograms and of tiles in shared memory. False: nothing was done.
 template <RaceDetector::Role role>
-inline bool RaceDetector::hurried(const Context& c, Sector& s, uint32_t byte, Entry mine) const {
-    if (s.writer >= c.floor) return false;
+inline bool RaceDetector::hurried(Context& c, Sector& s, uint32_t byte, Entry mine) const {
     if constexpr (role == Role::kLoad) {
-        return s.rest == Sector::kReaderCells &&
-               remember_quickly(c, s.reader_cells()[byte >> 2], mine);
+        if ((s.rest & ~uint64_t(Sector::kWriterCells)) != Sector::kReaderCells) return false;
+        const Entry writer = s.has(Sector::kWriterCells) ? s.writer_cells()[byte >> 2] : s.writer;
+        if (writer >= c.floor && segment_of(writer) != c.ordered_writer) {
+            if (!order_.ordered_for_all(segment_of(writer), c.warp)) return false;
+            c.ordered_writer = segment_of(writer);  // neighbours were written together
+        }
+        return remember_quickly(c, s.reader_cells()[byte >> 2], mine);
     }
     if constexpr (role == Role::kStrongWrite) {
-        return s.rest && s.flags() == 0 && s.reader < c.floor &&
+        return s.writer < c.floor && s.rest && s.flags() == 0 && s.reader < c.floor &&
                remember_quickly(c, s.atomic_cells()[byte >> 2], mine);
     }
     return false;

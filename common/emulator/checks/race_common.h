@@ -98,7 +98,7 @@ private:
     template <Role role>
     void fetch_ahead(Context& c);
     template <Role role>
-    bool hurried(const Context& c, Sector& s, uint32_t byte, Entry mine) const;
+    bool hurried(Context& c, Sector& s, uint32_t byte, Entry mine) const;
     template <Role role>
     void cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);
     void plain_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane);

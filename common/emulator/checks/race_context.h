@@ -24,7 +24,8 @@ struct RaceDetector::Context {
         0;  // entries below are of blocks that began before this one, or of no block
     Entry block_floor = 0;  // entries of this block below are ordered before all of its threads
     uint64_t offset = 0;    // of the sector at hand
-    uint32_t races = 0;     // used entries of found_
+    Segment ordered_writer = ~Segment(0);  // one that is known to be ordered before the warp
+    uint32_t races = 0;                    // used entries of found_
 };
 
 // The usual cases of remember_more(); false when it is none of them.
