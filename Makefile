@@ -6,13 +6,13 @@ endif
 
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
-export DEVICE TASK RUNG FORCE YES MUTANT OUT WORKBOOK_NVCC WORKBOOK_PYTHON
+export DEVICE TASK RUNG FORCE YES MUTANT OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next setup prepare progress test skeletons outputs doctor format clean bench-emulator help FORCE-IT $(NUMBERS)
+.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench-emulator help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -31,13 +31,19 @@ solution-%: FORCE-IT
 reset-%: FORCE-IT
 	@$(WORKBOOK) reset $*
 
+picture-%: FORCE-IT
+	@$(WORKBOOK) picture $*
+
+sanitize-%: FORCE-IT
+	@$(WORKBOOK) sanitize $*
+
 demo-%: FORCE-IT
 	@$(WORKBOOK) demo $*
 
 explain-%: FORCE-IT
 	@$(WORKBOOK) explain $*
 
-setup prepare progress skeletons outputs doctor format clean bench-emulator:
+watch setup prepare progress skeletons outputs doctor format clean check-gpu bench-emulator:
 	@$(WORKBOOK) $@
 
 # TESTS=name runs only the tests whose names match.
@@ -47,11 +53,15 @@ test:
 help:
 	@echo "make                 set up what is missing, grade the first unsolved lesson, say what is next"
 	@echo "make 02              grade lesson 02; the exit status is the verdict"
+	@echo "make watch           grade each time you save; keys for hint, picture, explanation"
+	@echo "make picture-02      draw what your kernels touch: build/pictures (CASE=words: of which test)"
 	@echo "make progress        what you have reached"
 	@echo "make hint-02         the next hint (TASK=k, RUNG=k choose one)"
 	@echo "make explain-CODE    what a finding means, for instance make explain-race-shared"
 	@echo "make solution-02     the solution, after passing (FORCE=1: before)"
 	@echo "make reset-02        put the file back as it was (a copy of yours is kept)"
+	@echo "make sanitize-02     the lesson under compute-sanitizer, on this machine's card"
+	@echo "make check-gpu       every solution on this machine's card (for authors)"
 	@echo "make demo-18         a lesson's ladder side by side, with counters and a figure; on a"
 	@echo "                     card with times (OUT=folder for the figure)"
 	@echo "make demo-18 MUTANT=missing_barrier   a wrong answer, as its author would see it"
@@ -62,4 +72,5 @@ help:
 	@echo "make bench-emulator  how fast the emulated device is"
 	@echo "make format          format the sources (for authors)"
 	@echo "make clean           remove what was built; your work stays"
+	@echo "PLAIN=1 after any of them: no colours and no symbols, for screen readers"
 	@echo "DEVICE=emulator|gpu|both chooses where a lesson runs (default: emulator)"

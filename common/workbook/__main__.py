@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import sys
+from pathlib import Path
 
 from . import install
 from .project import (
@@ -42,9 +43,25 @@ def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
             screen.show_grade(result, advice=advice)
         if result.build_error:
             break
+        if device == "gpu" and result.correct and not as_json:
+            _time(lesson, folder)
     if as_json:
         print(json.dumps([result.as_json() for result in results], indent=2))
     return all(result.passed for result in results)
+
+
+def _time(lesson: Lesson, folder: Path) -> None:
+    """Times of the student's file and the solution, as a table and a figure."""
+    from . import gpu, programs
+    from .project import relative
+
+    if not programs.has_workload(lesson):
+        print("  (this lesson has no workload for the clock)")
+        return
+    contenders = gpu.time_lesson(lesson, folder)
+    gpu.show_times(contenders)
+    for path in gpu.draw_times(lesson, contenders, folder / "times"):
+        print(f"  {relative(path)}")
 
 
 def _next(as_json: bool) -> int:
@@ -91,6 +108,7 @@ def _clean() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="workbook", description="The CUDA Workbook's commands.")
+    parser.add_argument("--plain", action="store_true", help="no colours and no symbols (PLAIN=1)")
     commands = parser.add_subparsers(dest="command", required=True)
 
     def add(name: str, text: str, *arguments: str) -> argparse.ArgumentParser:
@@ -101,10 +119,14 @@ def _parser() -> argparse.ArgumentParser:
 
     add("next", "grade the first unsolved lesson").add_argument("--json", action="store_true")
     add("grade", "grade one lesson", "lesson").add_argument("--json", action="store_true")
+    add("watch", "grade a lesson each time it is saved")
+    add("picture", "draw what a lesson's kernels touch", "lesson")
     add("progress", "what was reached so far")
     add("hint", "the next hint for a lesson", "lesson")
     add("solution", "a lesson's solution", "lesson")
     add("reset", "put a lesson's file back", "lesson")
+    add("sanitize", "a lesson under compute-sanitizer on this machine's card", "lesson")
+    add("check-gpu", "every solution on this machine's card: values, sanitizer, times")
     add("demo", "a lesson's ladder side by side, or MUTANT=name as a student sees it", "lesson")
     add("explain", "explain a finding's code", "code")
     add("skeletons", "generate skeletons and the index from the solutions")
@@ -141,7 +163,7 @@ def run(options: argparse.Namespace) -> int:
         return PASSED
     if command == "clean":
         return _clean()
-    if command in ("hint", "solution", "reset", "grade", "demo"):
+    if command in ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize"):
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):
         install.ensure_modules()  # these build nothing, and write little
@@ -151,6 +173,20 @@ def run(options: argparse.Namespace) -> int:
         return _next(options.json)
     if command == "grade":
         return PASSED if _grade(lesson, options.json) else NOT_PASSED
+    if command in ("sanitize", "check-gpu"):
+        from . import gpu
+
+        return gpu.check_all() if command == "check-gpu" else gpu.sanitize(lesson)
+    if command == "watch":
+        from . import build, grade, watch
+
+        device = devices_wanted()[0]
+        folder = build.prepare(device)
+        return watch.watch(lambda one: grade.grade_lesson(one, device, folder))
+    if command == "picture":
+        from . import picture
+
+        return picture.make(lesson)
     if command == "demo":
         from . import build, demo
 
@@ -198,6 +234,12 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace")
     options = _parser().parse_args()
+    if options.plain:
+        os.environ["PLAIN"] = "1"
+    if os.environ.get("PLAIN", "") not in ("", "0"):
+        from . import screen_words
+
+        screen_words.use_plain_words()
     try:
         return run(options)
     except WorkbookError as error:

@@ -63,8 +63,10 @@ def _panels(rungs: list[Any], rows: list[Any]) -> list[tuple[str, list[float], l
     return [panel for panel in panels if panel in kept]
 
 
-def draw(lesson: Lesson, rungs: list[Any], rows: list[Any], folder: Path) -> list[Path]:
-    """Writes demo_NN.svg and .png into `folder`; returns their paths, none without a panel."""
+def draw(
+    lesson: Lesson, rungs: list[Any], rows: list[Any], folder: Path, name: str = ""
+) -> list[Path]:
+    """Writes demo_NN (or `name`) as .svg and .png into `folder`; no path without a panel."""
     style = _style()
     import matplotlib.pyplot as plt
 
@@ -106,12 +108,13 @@ def draw(lesson: Lesson, rungs: list[Any], rows: list[Any], folder: Path) -> lis
             for side in ("top", "right"):
                 axes.spines[side].set_visible(False)
         figure.suptitle(
-            f"Lesson {lesson.number} · {lesson.title}    (hatched: misses the target of this case)",
+            f"Lesson {lesson.number} · {lesson.title}"
+            + ("    (hatched: misses the target of this case)" if rows else ""),
             x=0.01, ha="left", size=10.5,
         )  # fmt: skip
         figure.tight_layout(rect=(0, 0, 1, 0.98))
         folder.mkdir(parents=True, exist_ok=True)
-        files = [folder / f"demo_{lesson.number}.{kind}" for kind in ("svg", "png")]
+        files = [folder / f"{name or f'demo_{lesson.number}'}.{kind}" for kind in ("svg", "png")]
         figure.savefig(files[0], metadata={"Date": None})
         figure.savefig(files[1], dpi=110)
         plt.close(figure)

@@ -195,14 +195,21 @@ def _environment(device: str, build: Path, report: Path, details: Path) -> dict[
 
 
 def run_case(
-    program: Path, case: TestCase, device: str, build: Path, limits: runner.Limits = runner.Limits()
+    program: Path,
+    case: TestCase,
+    device: str,
+    build: Path,
+    limits: runner.Limits = runner.Limits(),
+    trace: Path | None = None,
 ) -> CaseResult:
-    """Runs one test case of `program` in its own process."""
+    """Runs one test case of `program` in its own process; with `trace`, what it touches is kept."""
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
         xml, report = Path(scratch) / "report.xml", Path(scratch) / "findings.jsonl"
         command = [str(program), case.spec, "-r", "xml", "-o", str(xml)]
         details = Path(scratch) / "details"
         env = _environment(device, build, report, details)
+        if trace and device == "emulator":
+            env["EMULATOR_TRACE"] = str(trace)
         try:
             ended = runner.run(command, env, ROOT, limits)
         except OSError as error:

@@ -96,10 +96,24 @@ def show_solution(lesson: Lesson) -> int:
         out.print(Syntax(text, "cuda", theme="ansi_dark", line_numbers=True))
     else:
         print(text, end="")
+    if is_edited(lesson):
+        from . import side_by_side
+
+        yours = lesson.student_file.read_text(encoding="utf-8", errors="replace")
+        print("\nYours and the solution:")
+        for line in side_by_side.render(yours, text, out.width, ("yours", "solution")):
+            out.print(line, style=_diff_style(line, out.width), markup=False, no_wrap=True)
     print(f"file: {relative(lesson.solution_file)}")
     if (notes := lesson.solution_folder / "NOTES.md").is_file():
         print(f"why it is so: {relative(notes)}")
     return PASSED
+
+
+def _diff_style(line: str, width: int) -> str:
+    if width >= 110:
+        mark = line[(width - 3) // 2 + 1 : (width - 3) // 2 + 2]
+        return {"-": "red", "+": "green", "|": "yellow"}.get(mark, "")
+    return {"-": "red", "+": "green", "@": "cyan"}.get(line[:1], "")
 
 
 # --- writing lessons' files ----------------------------------------------------------------------

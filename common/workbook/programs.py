@@ -92,6 +92,9 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
         return program, said
     fresh = program.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     compiler = os.environ.get("CXX", "g++")
+    # NVIDIA's library where there is no emulator, whose folder comes first at run time.
+    folders = {str(Path(path).parent) for path in inputs if ".so" in Path(path).name}
+    inputs += [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
     linked = subprocess.run(
         [compiler, "-o", str(fresh), str(made), *inputs, "-ldl", "-lpthread"],
         stdout=subprocess.PIPE,

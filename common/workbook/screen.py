@@ -19,6 +19,7 @@ from .catch_xml import Failure
 from .findings import Finding
 from .grade import CaseResult, Grade
 from .project import Lesson
+from .screen_words import is_plain
 
 if TYPE_CHECKING:
     from .diagnose.arrays import Compared
@@ -29,10 +30,26 @@ _INDENT = " " * 6
 def console() -> Console:
     """80 columns where the width is unknown, at most 110 where it is."""
     width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or 80)
+    if is_plain():
+        width = (width or 80) - 4  # symbols that are spelt out take more room
     made = Console(width=width, highlight=False, soft_wrap=False, emoji=False, markup=False)
-    if made.width > 110:
-        made.width = 110
+    if made.width > 120:
+        made.width = 120
     return made
+
+
+def clear() -> None:
+    """Empties a terminal's screen; in a pipe and in plain output a line between two results."""
+    if sys.stdout.isatty() and not is_plain():
+        print("\x1b[2J\x1b[H", end="", flush=True)
+    else:
+        print("-" * 40, flush=True)
+
+
+def bar(count: float, total: float, width: int = 20) -> str:
+    """`█████░░░░░`, `width` wide."""
+    filled = min(width, round(width * count / max(1, total)))
+    return "█" * filled + "░" * (width - filled)
 
 
 def _wrapped(out: Console, text: str, indent: str = _INDENT, style: str = "") -> None:
@@ -292,8 +309,7 @@ def show_progress(known: list[Lesson], out: Console | None = None) -> None:
         style = "green" if done else ""
         table.add_row(lesson.number, Text(lesson.title, style), *marks, when)
     out.print(table)
-    filled = round(20 * count / max(1, len(known)))
-    out.print(Text(f"{'█' * filled}{'░' * (20 - filled)} {count} of {len(known)} lessons solved"))
+    out.print(Text(f"{bar(count, len(known))} {count} of {len(known)} lessons solved"))
 
 
 class _Heading(Heading):

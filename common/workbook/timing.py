@@ -49,14 +49,21 @@ class Timing:
         return {**vars(self), "workloads": [vars(work) for work in self.workloads]}
 
 
-def run(program: Path, device: str, build: Path, tiny: bool = False) -> Timing:
-    """Runs every workload of `program`; with `tiny` for the values alone, without a clock."""
+def run(
+    program: Path, device: str, build: Path, tiny: bool = False, elements: int | None = None
+) -> Timing:
+    """Runs every workload of `program`; with `tiny` for the values alone, without a clock.
+
+    `elements` takes the place of each workload's own number.
+    """
     env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
     if device == "emulator":
         older = env.get("LD_LIBRARY_PATH")
         env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
     limits = runner.Limits(seconds=60 if tiny else 300, memory=(2 if tiny else 48) << 30)
-    ended = runner.run([str(program), *(["--tiny"] if tiny else [])], env, ROOT, limits)
+    options = ["--tiny"] if tiny else []
+    options += ["--elements", str(elements)] if elements else []
+    ended = runner.run([str(program), *options], env, ROOT, limits)
     timing = Timing()
     for line in ended.output.splitlines():
         try:

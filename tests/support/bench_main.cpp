@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs a lesson's workloads: on a card with a clock, or `--tiny` for the values alone (which works
-// on the emulator). Prints one JSON object a line: the copy ceiling of the card first, then each
-// workload. A wrong result is told in "wrong" and by exit status 1; slowness never is.
+// on the emulator), `--elements N` for another size. Prints one JSON object a line: the copy
+// ceiling of the card first, then each workload. A wrong result is told in "wrong" and by exit
+// status 1; slowness never is.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -108,10 +109,10 @@ std::string escaped(const std::string& text) {
 }
 
 // {"copy": ...}: cudaMemcpy inside the device, reading and writing, the ceiling of what moves data.
-void print_copy_ceiling() {
+void print_copy_ceiling(size_t wanted) {
     size_t free_bytes = 0, total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
-    size_t bytes = size_t(1) << 30;
+    size_t bytes = wanted ? std::max<size_t>(wanted * sizeof(float), 4096) : size_t(1) << 30;
     while (bytes > free_bytes / 4) bytes /= 2;
     void *from = nullptr, *to = nullptr;
     CUDA_CHECK(cudaMalloc(&from, bytes));
@@ -147,8 +148,8 @@ std::unique_ptr<wb::Workload> made(const wb::RegisteredWorkload& entry, size_t& 
 }
 
 // Returns whether the results were right.
-bool run(const wb::RegisteredWorkload& entry, bool tiny) {
-    size_t elements = tiny ? entry.tiny_elements : entry.elements;
+bool run(const wb::RegisteredWorkload& entry, bool tiny, size_t wanted) {
+    size_t elements = wanted ? wanted : tiny ? entry.tiny_elements : entry.elements;
     std::string wrong;
     Times times;
     double bytes = 0, operations = 0;
@@ -193,21 +194,25 @@ bool run(const wb::RegisteredWorkload& entry, bool tiny) {
 
 int main(int argc, char** argv) {
     bool tiny = false;
+    size_t elements = 0;  // 0: each workload's own number
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--tiny") == 0) {
             tiny = true;
+        } else if (std::strcmp(argv[i], "--elements") == 0 && i + 1 < argc) {
+            elements = std::strtoull(argv[++i], nullptr, 10);
         } else {
-            std::fprintf(stderr, "%s is not known; the only option is --tiny\n", argv[i]);
+            std::fprintf(stderr, "%s: the options are --tiny and --elements N\n", argv[i]);
             return 2;
         }
     }
     try {
-        if (!tiny) print_copy_ceiling();
+        if (!tiny) print_copy_ceiling(elements);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "the copy bandwidth cannot be measured: %s\n", error.what());
         return 3;
     }
     bool right = true;
-    for (const wb::RegisteredWorkload& entry : wb::workloads()) right = run(entry, tiny) && right;
+    for (const wb::RegisteredWorkload& entry : wb::workloads())
+        right = run(entry, tiny, elements) && right;
     return right ? 0 : 1;
 }

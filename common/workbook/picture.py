@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""`make picture-NN`: draws what the student's kernels touched, from a traced run of one test."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from . import build as builder
+from . import catch_xml, findings, grade
+from .catch_xml import TestCase
+from .project import PASSED, USAGE, Lesson, WorkbookError, relative
+
+
+def make(lesson: Lesson) -> int:
+    """Builds the student's file and draws its pictures into build/pictures/NN."""
+    build = builder.prepare("emulator")
+    built = builder.build_student_file(build, f"lesson_{lesson.id}", lesson.student_file)
+    if not built.ok:
+        raise WorkbookError(
+            f"lessons/{lesson.id}/{lesson.slug}.cu does not build", f"make {lesson.number} says why"
+        )
+    program = build / "lessons" / f"lesson_{lesson.id}"
+    files = draw(lesson, program, build, build / "pictures" / lesson.number)
+    for name, text in files:
+        print(f"  {relative(name)}  {text}")
+    return PASSED
+
+
+def _cases(lesson: Lesson) -> list[TestCase]:
+    cases = catch_xml.cases_in_source(lesson.test_file)
+    if wanted := os.environ.get("CASE"):
+        chosen = [case for case in cases if wanted in case.name]
+        if not chosen:
+            names = "\n".join(f"    {case.name}" for case in cases)
+            raise WorkbookError(f"no test case has `{wanted}` in its name; there are\n{names}",
+                                "CASE='part of a name'", USAGE)  # fmt: skip
+        return chosen
+    return cases
+
+
+def _first_failing(
+    lesson: Lesson, program: Path, build: Path, folder: Path
+) -> tuple[grade.CaseResult, Path]:
+    """The first test case that does not pass, with its trace; else one that shows a pattern."""
+    kept: tuple[grade.CaseResult, Path] | None = None
+    for number, case in enumerate(_cases(lesson)):
+        path = folder / f"trace-{number}"
+        result = grade.run_case(program, case, "emulator", build, trace=path)
+        if not path.is_file():
+            continue
+        has_accesses = b'["access"' in path.read_bytes()
+        if not result.passed and (has_accesses or result.arrays):
+            return result, path
+        if has_accesses and kept is None:
+            kept = (result, path)
+    if kept is None:
+        raise WorkbookError(
+            "no kernel of this lesson touches memory yet: there is nothing to draw",
+            f"fill in the first task; make hint-{lesson.number} helps",
+        )
+    return kept
+
+
+def choose(launches: list[Any], finding: findings.Finding | None) -> Any | None:
+    """The launch that shows most: that of the finding, of a size that a picture can hold."""
+    from .pictures import draw_time
+
+    launches = [one for one in launches if one.accesses]
+    if finding:
+        data = finding.data
+        fits = [one for one in launches if not data.get("kernel") or one.kernel == data["kernel"]]
+        if finding.code.startswith("race-"):
+            fits = [one for one in fits if draw_time.racing(one, data)] or fits
+        elif any(access.bad for one in fits for access in one.accesses):
+            fits = [one for one in fits if any(access.bad for access in one.accesses)]
+        launches = fits or launches
+    if not launches:
+        return None
+    # A few full warps say more than one thread or a thousand blocks.
+    return min(launches, key=lambda one: abs(math.log2(max(1, len(one.accesses)) / 24)))
+
+
+def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Path, str]]:
+    """All pictures of one program: (file, what it shows). THEME=dark draws on black."""
+    from .pictures import draw_access, draw_map, draw_time, theme, trace
+
+    chosen = theme.DARK if os.environ.get("THEME") == "dark" else theme.LIGHT
+    with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
+        result, path = _first_failing(lesson, program, build, Path(scratch))
+        read = trace.read(path)
+    verdict = "passes" if result.passed else "does not pass"
+    print(f"Lesson {lesson.number}, {result.case.name}: {verdict}")
+    if read.cut:
+        print("  (the run is long: its first part is drawn)")
+    finding = next((one for one in result.findings if one.unsafe), None)
+    launch = choose(read.launches, finding)
+    figures = []
+    with theme.drawing(chosen):
+        if launch:
+            race = finding if finding and finding.code.startswith("race-") else None
+            figures += [
+                ("access", "lanes against addresses: how many sectors each access moves",
+                 draw_access.figure(launch, "global", chosen)),
+                ("banks", "banks of shared memory: which lanes get in each other's way",
+                 draw_access.figure(launch, "shared", chosen)),
+                ("time", "warps by time, with barriers" + (" and the race" if race else ""),
+                 draw_time.figure(launch, race.data if race else None, chosen)),
+            ]  # fmt: skip
+        if result.arrays and result.telling is not None:
+            array = result.arrays[result.telling]
+            figures += [
+                ("errors", "which elements are wrong",
+                 draw_map.errors(array, chosen, result.cause())),
+                ("owners", "which thread wrote each element", draw_map.owners(array, chosen)),
+            ]  # fmt: skip
+        suffix = "-dark" if chosen is theme.DARK else ""
+        out.mkdir(parents=True, exist_ok=True)
+        for old in out.glob("*.png"):
+            if old.stem.endswith("-dark") == bool(suffix):
+                old.unlink()
+                old.with_suffix(".svg").unlink(missing_ok=True)
+        return [
+            (theme.save(figure, out, name + suffix)[1], text)
+            for name, text, figure in figures
+            if figure is not None
+        ]
