@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// Lesson 13: lists of any length, none of them special, each summed from its own elements only and
+// stored once; and the heaviest pair of an event, if there is one.
+//
+// Tolerances, with u = 2^-24: a sum of n floats in any order is off by n u (sum of the magnitudes)
+// at most. A mass is good to 2e-6 (lesson 10: the device's sinhf and sinf, and the rounding of phi1
+// - phi2, which adds 5e-7 / opening where phi wraps round).
+#include "lesson_test.h"
+#include "ragged_arrays.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace {
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+constexpr double kPi = 3.14159265358979323846;
+
+using Sum = void (*)(const float*, const int*, float*, int);
+using Lists = std::vector<std::vector<float>>;
+
+// Lists of the given lengths, filled at random.
+Lists lists_of(const std::vector<int>& lengths, uint64_t seed) {
+    Lists out;
+    for (size_t k = 0; k < lengths.size(); ++k)
+        out.push_back(wb::random_floats(lengths[k], seed + 1000003 * k));
+    return out;
+}
+
+// Offsets and content; `before` elements of nobody come first, NaN every one.
+struct Ragged {
+    explicit Ragged(const std::vector<int>& lengths, int before = 0)
+        : offsets{before}, content_size(before) {
+        for (const int length : lengths) offsets.push_back(content_size += length);
+    }
+    std::vector<int> offsets;
+    int content_size;
+};
+
+std::vector<int> lengths_of(const Lists& lists) {
+    std::vector<int> out;
+    for (const auto& list : lists) out.push_back(int(list.size()));
+    return out;
+}
+
+std::vector<float> sums(Sum sum, const Lists& lists, int before = 0) {
+    const Ragged ragged(lengths_of(lists), before);
+    std::vector<float> content(before, std::nanf(""));
+    for (const auto& list : lists) content.insert(content.end(), list.begin(), list.end());
+    wb::GuardedBuffer<float> d_content(content, wb::guard(kGuard));
+    wb::GuardedBuffer<int> d_offsets(ragged.offsets, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_sums(lists.size(), wb::guard(kGuard));
+    sum(d_content.get(), d_offsets.get(), d_sums.get(), int(lists.size()));
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(d_sums.intact());
+    return d_sums.download();
+}
+
+void check_sums(Sum sum, const Lists& lists, int before = 0) {
+    std::vector<float> want;
+    std::vector<double> bound;
+    for (const auto& list : lists) {
+        double total = 0, magnitude = 0;
+        for (const float value : list) {
+            total += value;
+            magnitude += std::fabs(value);
+        }
+        want.push_back(float(total));
+        bound.push_back((double(list.size()) + 1) * 0x1p-24 * magnitude);
+    }
+    CHECK_ARRAYS(
+        sums(sum, lists, before), want, [&](size_t k) { return bound[k]; }, "list");
+}
+
+struct Event {
+    std::vector<float> pt, eta, phi;
+    std::vector<int> charge;
+    int size() const { return int(pt.size()); }
+    void add(double p, double e, double f, int q) {
+        pt.push_back(float(p));
+        eta.push_back(float(e));
+        phi.push_back(float(f));
+        charge.push_back(q);
+    }
+};
+
+Event random_event(int size, uint64_t seed) {
+    Event out;
+    const auto number = [&](uint64_t k) { return wb::uniform_float(seed, k); };
+    for (int i = 0; i < size; ++i)
+        out.add(-20 * std::log(1 - 0.999 * number(5 * i)),
+                -2.4 + 4.8 * number(5 * i + 1),
+                kPi * (2 * number(5 * i + 2) - 1),
+                number(5 * i + 3) < 0.5f ? -1 : 1);
+    return out;
+}
+
+// What heaviest_pairs must find, in double; bound: how far off a float may be.
+struct Answer {
+    double mass = 0, bound = 0;
+    bool valid = false;
+};
+Answer answer(const Event& e) {
+    Answer best;
+    for (int i = 0; i < e.size(); ++i)
+        for (int j = 0; j < i; ++j) {
+            if (e.charge[i] == e.charge[j]) continue;
+            best.valid = true;
+            const double deta = double(e.eta[i]) - e.eta[j], dphi = double(e.phi[i]) - e.phi[j];
+            const double a = std::sinh(deta / 2), b = std::sin(dphi / 2);
+            const double mass = 2 * std::sqrt(double(e.pt[i]) * e.pt[j] * (a * a + b * b));
+            const double opening = std::hypot(deta, std::remainder(dphi, 2 * kPi));
+            const double wrap = std::fabs(dphi) > kPi ? 5e-7 / opening : 0;
+            best.bound = std::max(best.bound, mass * (2e-6 + wrap));
+            best.mass = std::max(best.mass, mass);
+        }
+    return best;
+}
+
+void check_events(const std::vector<Event>& events, int before = 0) {
+    std::vector<int> lengths;
+    for (const Event& e : events) lengths.push_back(e.size());
+    const Ragged ragged(lengths, before);
+    Event all;
+    for (int i = 0; i < before; ++i)
+        all.add(std::nan(""), std::nan(""), std::nan(""), i % 2 * 2 - 1);
+    for (const Event& e : events)
+        for (int i = 0; i < e.size(); ++i) all.add(e.pt[i], e.eta[i], e.phi[i], e.charge[i]);
+    const size_t n = events.size();
+    wb::GuardedBuffer<float> pt(all.pt, wb::guard(kGuard)), eta(all.eta, wb::guard(kGuard));
+    wb::GuardedBuffer<float> phi(all.phi, wb::guard(kGuard)), mass(n, wb::guard(kGuard));
+    wb::GuardedBuffer<int> charge(all.charge, wb::guard(kGuard));
+    wb::GuardedBuffer<int> offsets(ragged.offsets, wb::guard(kGuard));
+    wb::GuardedBuffer<unsigned char> valid(n, wb::guard(kGuard));
+    heaviest_pairs({pt.get(), eta.get(), phi.get(), charge.get()},
+                   offsets.get(),
+                   mass.get(),
+                   valid.get(),
+                   int(n));
+    CUDA_CHECK(cudaGetLastError());
+    CHECK((mass.intact() && valid.intact()));
+    std::vector<float> want_mass;
+    std::vector<unsigned char> want_valid;
+    std::vector<double> bound;
+    for (const Event& e : events) {
+        const Answer a = answer(e);
+        want_mass.push_back(float(a.mass));
+        want_valid.push_back(a.valid);
+        bound.push_back(a.bound);
+    }
+    CHECK_ARRAYS(
+        valid.download(), want_valid, [](size_t) { return 0.0; }, "valid of event");
+    CHECK_ARRAYS(
+        mass.download(), want_mass, [&](size_t k) { return bound[k]; }, "mass of event");
+}
+
+std::vector<Event> random_events(int n, int most, uint64_t seed) {
+    std::vector<Event> out;
+    const auto sizes = wb::random_ints(n, seed, 0, most);
+    for (int k = 0; k < n; ++k) out.push_back(random_event(sizes[k], seed + 7919 * (k + 1)));
+    return out;
+}
+
+const Lists kThreeLists{{1.1f, 2.2f, 3.3f}, {}, {4.4f, 5.5f}};  // 6.6, 0, 9.9
+
+void check_shapes(Sum sum) {
+    check_sums(sum, lists_of({5}, 1));
+    check_sums(sum, lists_of({0}, 1));
+    check_sums(sum, lists_of(std::vector<int>(300, 0), 2));  // all empty
+    check_sums(sum, lists_of({0, 3, 0, 0, 40, 1, 0}, 3));    // first and last empty
+    check_sums(sum, lists_of({31, 32, 33, 63, 64, 65, 1}, 4));
+}
+
+// Counters of sum on lists of these lengths.
+std::optional<EmulatorCounters> count_sums(Sum sum, const std::vector<int>& lengths) {
+    const Ragged ragged(lengths);
+    wb::DeviceBuffer<float> content(wb::random_floats(ragged.content_size, 5));
+    wb::DeviceBuffer<int> offsets(ragged.offsets);
+    wb::DeviceBuffer<float> out(lengths.size());
+    return wb::count([&] { sum(content.get(), offsets.get(), out.get(), int(lengths.size())); });
+}
+
+}  // namespace
+
+TEST_CASE("task 1: sums three lists", "[task1]") {
+    check_sums(list_sums, kThreeLists);
+}
+
+TEST_CASE("task 1: sums lists of any number and length", "[task1]") {
+    check_shapes(list_sums);
+    const int n = GENERATE(1, 31, 32, 33, 127, 128, 129, 1000, 20011);
+    CAPTURE(n);
+    check_sums(list_sums, lists_of(wb::random_ints(n, 10 + n, 0, 9), 20 + n));
+}
+
+TEST_CASE("task 1: sums a slice, whose first offset is not 0", "[task1]") {
+    const int before = GENERATE(1, 3, 100);
+    CAPTURE(before);
+    check_sums(list_sums, kThreeLists, before);
+    check_sums(list_sums, lists_of(wb::random_ints(500, 31, 0, 9), 32), before);
+}
+
+TEST_CASE("task 1: one very long list among short ones", "[task1]") {
+    auto lengths = wb::random_ints(100, 33, 0, 5);
+    lengths[50] = 100000;
+    check_sums(list_sums, lists_of(lengths, 34));
+}
+
+TEST_CASE("task 1: other neighbours, same sums", "[task1]") {
+    const auto lists = lists_of(wb::random_ints(700, 35, 0, 20), 36);
+    Lists turned(lists.rbegin(), lists.rend());
+    auto got = sums(list_sums, turned);
+    std::reverse(got.begin(), got.end());
+    CHECK_ARRAYS(got, sums(list_sums, lists));
+    check_sums(list_sums, turned);
+}
+
+TEST_CASE("task 2: a warp sums three lists", "[task2]") {
+    check_sums(long_list_sums, kThreeLists);
+}
+
+TEST_CASE("task 2: a warp sums lists of any number and length", "[task2]") {
+    check_shapes(long_list_sums);
+    const int n = GENERATE(1, 2, 3, 4, 5, 33, 1000);
+    CAPTURE(n);
+    check_sums(long_list_sums, lists_of(wb::random_ints(n, 40 + n, 0, 150), 50 + n));
+}
+
+TEST_CASE("task 2: a warp sums a slice", "[task2]") {
+    const int before = GENERATE(1, 3, 100);
+    CAPTURE(before);
+    check_sums(long_list_sums, lists_of(wb::random_ints(200, 61, 0, 90), 62), before);
+}
+
+TEST_CASE("task 2: very long lists", "[task2]") {
+    check_sums(long_list_sums, lists_of({100000, 0, 99999, 7, 65536}, 63));
+}
+
+TEST_CASE("task 3: one pair, and more than one", "[task3]") {
+    Event one, three;
+    one.add(45.6, 0, 0, 1);
+    one.add(45.6, 0, 3.1415927, -1);  // back to back: 91.2
+    three.add(20, 0.1, 0.0, 1);       // the heaviest pair is neither the first nor the last
+    three.add(30, 0.2, 0.3, -1);
+    three.add(50, -1.0, 2.5, 1);
+    three.add(5, -1.0, 2.0, -1);
+    check_events({one, three, one});
+}
+
+TEST_CASE("task 3: no electron, or only one", "[task3]") {
+    Event none, one;
+    one.add(30, 1, 1, -1);
+    check_events({none});
+    check_events({one});
+    check_events({none, one, none, one, none});
+}
+
+TEST_CASE("task 3: equal charges are no pair", "[task3]") {
+    Event plus, mixed;
+    for (int i = 0; i < 4; ++i) plus.add(30 + i, 0.3 * i, 0.7 * i, 1);
+    mixed.add(100, 2, 0, 1);  // the heaviest pair of all has equal charges
+    mixed.add(100, -2, 3, 1);
+    mixed.add(10, 1.5, 0.2, -1);
+    check_events({plus, mixed});
+}
+
+TEST_CASE("task 3: a mass of 0 is a mass", "[task3]") {
+    Event same, light;
+    same.add(30, 1, 1, 1);
+    same.add(20, 1, 1, -1);  // same direction: mass 0, and valid
+    light.add(0, 1, 1, 1);
+    light.add(0, -1, 2, -1);
+    check_events({same, light, same});
+}
+
+TEST_CASE("task 3: random events of any number", "[task3]") {
+    const int n = GENERATE(1, 33, 128, 129, 5000);
+    CAPTURE(n);
+    check_events(random_events(n, 6, 70 + n));
+}
+
+TEST_CASE("task 3: one very large event, and a slice", "[task3]") {
+    auto events = random_events(40, 5, 81);
+    events[20] = random_event(300, 82);
+    check_events(events);
+    check_events(random_events(300, 6, 83), 17);
+}
+
+TEST_CASE("task 3: nothing is launched for no lists", "[task3]") {
+    wb::DeviceBuffer<int> offsets(std::vector<int>{0});
+    const auto counted = wb::count([&] {
+        list_sums(nullptr, offsets.get(), nullptr, 0);
+        long_list_sums(nullptr, offsets.get(), nullptr, 0);
+        heaviest_pairs({}, offsets.get(), nullptr, nullptr, 0);
+    });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counted) CHECK(counted->launches == 0);
+    check_events(random_events(2, 6, 91));
+}
+
+TEST_CASE("efficient: one store for each list, each element loaded once", "[efficient]") {
+    const auto lengths = wb::random_ints(10000, 92, 0, 9);
+    const uint64_t lists = lengths.size();
+    const uint64_t elements = std::accumulate(lengths.begin(), lengths.end(), 0);
+    const auto counted = count_sums(list_sums, lengths);
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_store_bytes == 4 * lists);
+    CHECK(counted->global_load_bytes >= 4 * elements);
+    CHECK(counted->global_load_bytes <= 4 * elements + 8 * lists);
+    CHECK(counted->global_atomics == 0);
+    CHECK(counted->host_to_device_bytes + counted->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: a warp reads its list side by side", "[efficient]") {
+    const auto lengths = wb::random_ints(60, 93, 500, 1500);
+    const uint64_t lists = lengths.size();
+    const uint64_t elements = std::accumulate(lengths.begin(), lengths.end(), 0);
+    const auto counted = count_sums(long_list_sums, lengths);
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_store_bytes == 4 * lists);
+    CHECK(counted->global_atomics == 0);
+    // 4 sectors for 32 elements, 5 where the list does not start at a multiple of 8; and the
+    // offsets.
+    CHECK(counted->global_load_sectors >= elements / 8);
+    CHECK(counted->global_load_sectors <= 5 * elements / 32 + 24 * lists);
+}
+
+TEST_CASE("efficient: a long list occupies all lanes of its warp", "[efficient]") {
+    const uint64_t elements = 100000;
+    const auto counted = count_sums(long_list_sums, {int(elements)});
+    NEED_COUNTERS(counted);
+    CHECK(counted->global_store_bytes == 4);
+    // About 8 instructions for 32 elements. One lane at a time would need 4 and more for each.
+    CHECK(counted->warp_instructions <= elements);
+}
+
+TEST_CASE("efficient: five bytes are stored for each event, and no doubles used", "[efficient]") {
+    const auto lengths = wb::random_ints(5000, 94, 0, 6);
+    const Ragged ragged(lengths);
+    const size_t events = lengths.size(), n = ragged.content_size;
+    wb::DeviceBuffer<float> pt(wb::random_floats(n, 95, 5, 50)),
+        eta(wb::random_floats(n, 96, -2, 2));
+    wb::DeviceBuffer<float> phi(wb::random_floats(n, 97, -3, 3)), mass(events);
+    std::vector<int> charges = wb::random_ints(n, 98, 0, 1);
+    for (int& charge : charges) charge = 2 * charge - 1;
+    wb::DeviceBuffer<int> charge(charges), offsets(ragged.offsets);
+    wb::DeviceBuffer<unsigned char> valid(events);
+    const auto counted = wb::count([&] {
+        heaviest_pairs({pt.get(), eta.get(), phi.get(), charge.get()},
+                       offsets.get(),
+                       mass.get(),
+                       valid.get(),
+                       int(events));
+    });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 1);
+    CHECK(counted->global_store_bytes == 5 * events);
+    CHECK(counted->global_atomics == 0);
+    CHECK(counted->double_instructions == 0);
+}
