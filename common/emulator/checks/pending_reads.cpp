@@ -12,6 +12,13 @@ constexpr size_t kMost = 1 << 14;
 constexpr unsigned kGranule = 4;
 constexpr size_t kMostUnused = 1 << 16;  // beyond, what is used later goes unnoticed
 
+// Of those who read: who uses the value. One that went through shared memory or a shuffle is used
+// by others. Out of line: g++ 12.2 takes the wrong operands for the choice where it is inlined.
+[[gnu::noinline]] uint32_t users(uint32_t readers, uint32_t lanes) {
+    const uint32_t common = readers & lanes;
+    return common ? common : readers;
+}
+
 }  // namespace
 
 uint64_t PendingReads::add(const machine::AccessEvent& event, uint32_t lanes, const void* owner,
@@ -45,20 +52,16 @@ uint64_t PendingReads::add(const machine::AccessEvent& event, uint32_t lanes, co
 }
 
 void PendingReads::use(uint64_t token, uint32_t lanes) {
-    // A value that went through shared memory or a shuffle is used by others than who read it.
-    const auto readers = [&](const Read& read) {
-        return read.lanes & lanes ? read.lanes & lanes : read.lanes;
-    };
     if (token >= first_ && token - first_ < reads_.size()) {
-        reads_[token - first_].used |= readers(reads_[token - first_]);
+        Read& read = reads_[token - first_];
+        read.used |= users(read.lanes, lanes);
         return;
     }
     const auto found = unused_.find(token);
     if (found == unused_.end()) return;
-    lanes = readers(found->second);
     Read read = found->second;
-    read.lanes &= lanes;
-    found->second.lanes &= ~lanes;
+    read.lanes = users(read.lanes, lanes);
+    found->second.lanes &= ~read.lanes;
     if (!found->second.lanes) unused_.erase(found);
     report_(read);
 }

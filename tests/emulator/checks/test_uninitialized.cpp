@@ -486,3 +486,94 @@ TEST_CASE("uninitialized: cost of an access", "[.][benchmark]") {
     time("atomic, scattered",
          bench.access(bench.atomic, Space::kGlobal, AccessKind::kAtomic, 4, random_lane));
 }
+
+namespace {
+
+// The machine follows undefined values: a read counts once its value is used.
+struct FollowedBench : GlobalBench {
+    machine::UndefinedLoad read(const machine::Allocation& at, int64_t first = 0) {
+        machine::UndefinedLoad found;
+        auto event = access(load, Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t lane) {
+            return at.address + uint64_t(first + lane * 4);
+        });
+        event.undefined_load = &found;
+        checker.on_access(event);
+        return found;
+    }
+    void write(const machine::Allocation& at, uint32_t undefined, uint32_t origin) {
+        auto event = access(store, Space::kGlobal, AccessKind::kStore, 4, [&](uint32_t lane) {
+            return at.address + lane * 4;
+        });
+        event.undefined_store = undefined;
+        event.undefined_origin = origin;
+        checker.on_access(event);
+    }
+    void use(const machine::UndefinedLoad& found, uint32_t lanes) {
+        machine::UndefinedOrigin origin;
+        origin.kind = machine::UndefinedOrigin::Kind::kLoad;
+        origin.by = found.by;
+        origin.token = found.token;
+        checker.on_undefined_use(
+            {machine::UndefinedUse::How::kStored, &warp, store, lanes, &origin});
+    }
+    void end() { checker.on_launch_end(launch, {}); }
+};
+
+}  // namespace
+
+TEST_CASE("uninitialized-global: a read counts once its value is used", "[checks][uninitialized]") {
+    FollowedBench bench;
+    const auto& data = bench.array(1024);
+    const auto found = bench.read(data);
+    CHECK(found.lanes == machine::kAllLanes);
+    const bool settled = GENERATE(false, true);
+    if (settled) bench.checker.on_block_barrier({&bench.block, 0, 0, true, {}, {}, {}});
+    const uint32_t used = GENERATE(0u, 0x0fu);
+    if (used) bench.use(found, used);
+    bench.end();
+    if (!used) {
+        CHECK(bench.found() == 0);
+        return;
+    }
+    CHECK(bench.only().count == 4);
+    CHECK(bench.only().place.line == 10);
+}
+
+TEST_CASE("uninitialized-global: what is not used can still be read again",
+          "[checks][uninitialized]") {
+    FollowedBench bench;
+    const auto& data = bench.array(1024);
+    bench.read(data);
+    const auto again = bench.read(data);
+    CHECK(again.lanes == machine::kAllLanes);
+    bench.use(again, 1);
+    bench.end();
+    CHECK(bench.only().count == 1);
+    CHECK(bench.read(data).lanes == ~1u);  // reported once
+}
+
+TEST_CASE("uninitialized-global: a use by lanes that got the value from others",
+          "[checks][uninitialized]") {
+    FollowedBench bench;
+    const auto& data = bench.array(64);  // 16 lanes are out of bounds
+    const auto found = bench.read(data);
+    CHECK(found.lanes == 0xffff);
+    bench.use(found, 0x80000000);
+    bench.end();
+    CHECK(bench.only().count == 16);
+}
+
+TEST_CASE("uninitialized-global: a store of undefined values leaves the memory unwritten",
+          "[checks][uninitialized]") {
+    FollowedBench bench;
+    const auto& data = bench.array(1024);
+    bench.host_write(data, 0, 512);
+    bench.write(data, 0xff, 7);
+    const auto found = bench.read(data);
+    CHECK(found.lanes == 0xff);
+    CHECK(found.origin == 7);
+    CHECK(found.by == nullptr);
+    bench.end();
+    CHECK(bench.found() == 0);            // it is the origin's to report
+    CHECK(bench.read(data).origin == 0);  // which the end of the launch has forgotten
+}
