@@ -163,7 +163,10 @@ inline void waited_for_all() {
 #define WB_RUNTIME extern "C" __attribute__((optimize("O2"))) cudaError_t
 #define WB_ENTER(...)                                                                              \
     if (const auto result = wb::calls_detail::enter(__VA_ARGS__)) return *result
-#define WB_REAL(name) wb::calls_detail::real(#name, static_cast<Function*>(nullptr))
+// In two steps, so that a name which CUDA's headers replace (cudaGetDeviceProperties_v2) is looked
+// up as replaced.
+#define WB_REAL_OF(name) wb::calls_detail::real(#name, static_cast<Function*>(nullptr))
+#define WB_REAL(name) WB_REAL_OF(name)
 
 // A function: name, parameters in brackets, arguments in brackets, and the CudaCall to write down.
 #define WB_CALL(function, parameters, arguments, ...)                                              \
@@ -341,6 +344,7 @@ WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int devi
 #undef WB_RUNTIME
 #undef WB_ENTER
 #undef WB_REAL
+#undef WB_REAL_OF
 #undef WB_CALL
 #undef WB_WAITS
 #undef WB_LAUNCH

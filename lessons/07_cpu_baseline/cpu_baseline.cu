@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.
+// Start with README.md in this directory; `make 07` checks this file.
+#include "cpu_baseline.h"
+
+#include <cmath>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+// The sum of the kLanes sums.
+[[maybe_unused]] static float total(const float (&lanes)[kLanes]) {
+    return std::accumulate(lanes, lanes + kLanes, 0.0f);
+}
+
+float sum_squares(const float* x, size_t n) {
+    // TODO 1 (about 6 lines): keep kLanes sums, and add element i to sum i % kLanes. Go in whole
+    // groups of kLanes elements, then take the rest.
+    float sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += x[i] * x[i];
+    return sum;
+    // END 1
+}
+
+float dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
+          [[maybe_unused]] size_t n) {
+    // TODO 2 (about 6 lines): the same for products of two arrays.
+    return 0.0f;
+    // END 2
+}
+
+Range part([[maybe_unused]] size_t n, [[maybe_unused]] size_t parts,
+           [[maybe_unused]] size_t index) {
+    // TODO 3 (about 4 lines): n / parts elements for each, and one more for the first n % parts.
+    return {0, 0};
+    // END 3
+}
+
+float parallel_dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
+                   [[maybe_unused]] size_t n, [[maybe_unused]] unsigned threads) {
+    // TODO 4 (about 11 lines): start the threads; each stores the dot product of its part in a
+    // place of its own. When all are started, wait for all, and add their sums.
+    return 0.0f;
+    // END 4
+}
+
+bool agree([[maybe_unused]] float sum, [[maybe_unused]] double reference,
+           [[maybe_unused]] double magnitude, [[maybe_unused]] size_t n) {
+    // TODO 5 (about 2 lines): compare the difference with the bound, so that NaN does not agree.
+    return sum == static_cast<float>(reference);
+    // END 5
+}

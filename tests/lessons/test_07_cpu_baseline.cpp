@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Lesson 07: sums that a CPU can vectorise, threads that share nothing, and a comparison with a
+// bound.
+//
+// Tolerance: a float sum of n products in any order is off by at most n * 2^-24 times the sum of
+// the products' absolute values, to first order (Higham, "Accuracy and Stability of Numerical
+// Algorithms", section 4.2); the reference is a sum in double. Threads are judged by what they do
+// (tests/support/thread_watch.h), not by their speed.
+#include "cpu_baseline.h"
+#include "lesson_test.h"
+#include "thread_watch.h"
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+struct Reference {
+    double sum = 0, magnitude = 0;
+};
+
+Reference reference(const std::vector<float>& x, const std::vector<float>& y) {
+    Reference result;
+    for (size_t i = 0; i < x.size(); ++i) {
+        const double product = double(x[i]) * y[i];
+        result.sum += product;
+        result.magnitude += std::fabs(product);
+    }
+    return result;
+}
+
+// `chain`: how many additions follow one another at most; 0: all.
+void check_sum(float got, const std::vector<float>& x, const std::vector<float>& y,
+               size_t chain = 0) {
+    const Reference want = reference(x, y);
+    const double bound = double((chain ? chain : x.size()) + 1) * 0x1p-24 * want.magnitude;
+    INFO("got " << got << ", want " << want.sum << " within " << bound << ", of " << x.size()
+                << " products");
+    CHECK(std::fabs(got - want.sum) <= bound);
+}
+
+// One product of 2^24, and 8000 of 1. A single float sum that begins with the large one loses all
+// the others, since 2^24 + 1 is not a float. Of kLanes sums one does.
+struct Large {
+    std::vector<float> x = std::vector<float>(8001, 1.0f);
+    Large() { x[0] = 4096; }
+    void check(float got) const {
+        const double others = double(got) - 0x1p24;
+        INFO("got 2^24 + " << others << ", want 2^24 + 7000 at least: one sum in " << kLanes
+                           << " holds the large product");
+        CHECK(others >= 7000);
+        CHECK(others <= 8000);
+    }
+};
+
+const std::vector<size_t> kSizes{0, 1, 7, 8, 9, 15, 16, 33, 1000};
+
+void check_parts(size_t n, size_t parts) {
+    CAPTURE(n, parts);
+    size_t next = 0, shortest = n, longest = 0;
+    for (size_t index = 0; index < parts; ++index) {
+        const Range range = part(n, parts, index);
+        INFO("part " << index << " is [" << range.begin << ", " << range.end
+                     << "), and the parts before it end at " << next);
+        REQUIRE(range.begin == next);
+        REQUIRE(range.end >= range.begin);
+        next = range.end;
+        shortest = std::min(shortest, range.end - range.begin);
+        longest = std::max(longest, range.end - range.begin);
+    }
+    INFO("the parts end at " << next << ", lengths " << shortest << " to " << longest);
+    CHECK(next == n);
+    CHECK(longest - shortest <= 1);
+}
+
+std::vector<float> numbers(size_t n, uint64_t seed) {
+    return wb::random_floats(n, seed, -1.0f, 3.0f);
+}
+
+// An array with NaN behind its last element, for which nobody may ask.
+struct Fenced {
+    Fenced(size_t n, uint64_t seed) : values(numbers(n, seed)), memory(values) {
+        memory.resize(n + 32, std::numeric_limits<float>::quiet_NaN());
+    }
+    std::vector<float> values, memory;
+};
+
+constexpr size_t kWatched = 20011;
+
+// What one call of parallel_dot does.
+struct Watched {
+    explicit Watched(unsigned threads) : x(numbers(kWatched, 91)), y(numbers(kWatched, 92)) {
+        watch.input(x.data(), x.size());
+        watch.input(y.data(), y.size());
+        sum = parallel_dot(x.data(), y.data(), x.size(), threads);
+    }
+    std::vector<float> x, y;
+    wb::ThreadWatch watch;
+    float sum = 0;
+};
+
+}  // namespace
+
+TEST_CASE("task 1: sums squares of any number of elements", "[task1]") {
+    for (const size_t n : kSizes) {
+        const Fenced x(n, 10 + n);
+        check_sum(sum_squares(x.memory.data(), n), x.values, x.values);
+    }
+}
+
+TEST_CASE("task 1: keeps eight sums side by side", "[task1]") {
+    const Large large;
+    large.check(sum_squares(large.x.data(), large.x.size()));
+}
+
+TEST_CASE("task 2: sums products of any number of elements", "[task2]") {
+    for (const size_t n : kSizes) {
+        const Fenced x(n, 20 + n), y(n, 40 + n);
+        check_sum(dot(x.memory.data(), y.memory.data(), n), x.values, y.values);
+    }
+}
+
+TEST_CASE("task 2: keeps eight sums side by side", "[task2]") {
+    const Large large;
+    large.check(dot(large.x.data(), large.x.data(), large.x.size()));
+}
+
+TEST_CASE("task 3: cuts a range into parts that hold each element once", "[task3]") {
+    for (const size_t n : {0, 1, 7, 8, 1000, 1001})
+        for (const size_t parts : {size_t(1), size_t(2), size_t(3), size_t(8), n + 1})
+            check_parts(n, parts);
+}
+
+TEST_CASE("task 3: stays exact for many elements", "[task3]") {
+    check_parts(10000000, 7);
+    check_parts((size_t(1) << 40) - 1, 1000);
+}
+
+TEST_CASE("task 4: no two threads meet on one address", "[task4]") {
+    for (const unsigned threads : {2, 3, 8}) {
+        CAPTURE(threads);
+        const Watched run(threads);
+        for (const std::string& race : run.watch.races()) {
+            INFO(race);
+            CHECK(race.empty());
+        }
+        check_sum(run.sum, run.x, run.y);
+    }
+}
+
+TEST_CASE("task 4: the sum is that of one thread, for any number of threads", "[task4]") {
+    for (const size_t n : {0, 1, 7, 1000})
+        for (const size_t threads : {size_t(1), size_t(2), size_t(3), size_t(8), n + 1}) {
+            CAPTURE(threads);
+            const Fenced x(n, 60 + n), y(n, 70 + n);
+            check_sum(parallel_dot(x.memory.data(), y.memory.data(), n, unsigned(threads)),
+                      x.values,
+                      y.values);
+        }
+}
+
+TEST_CASE("task 4: ten million products", "[task4]") {
+    const size_t n = 10000000;
+    const auto x = numbers(n, 81), y = numbers(n, 82);
+    for (const unsigned threads : {1, 3, 8}) {
+        CAPTURE(threads);
+        check_sum(
+            parallel_dot(x.data(), y.data(), n, threads), x, y, n / kLanes + kLanes + threads);
+    }
+}
+
+TEST_CASE("task 4: the threads work at the same time", "[task4]") {
+    for (const unsigned threads : {2, 3, 8}) {
+        CAPTURE(threads);
+        const Watched run(threads);
+        check_sum(run.sum, run.x, run.y);
+        INFO(run.watch.started << " threads were started, " << run.watch.most_at_once
+                               << " at most were there at once; the calling one may take a part");
+        CHECK(run.watch.started + 1 >= threads);
+        CHECK(run.watch.started <= threads);
+        CHECK(run.watch.most_at_once == run.watch.started);
+    }
+}
+
+TEST_CASE("task 4: no thread does more than its part", "[task4]") {
+    for (const unsigned threads : {2, 3, 8}) {
+        CAPTURE(threads);
+        const Watched run(threads);
+        const size_t share = 2 * (kWatched / threads + 1);
+        for (size_t t = 0; t < run.watch.reads_by_thread().size(); ++t) {
+            const size_t reads = run.watch.reads_by_thread()[t];
+            INFO("thread " << t << " reads " << reads << " numbers, its part has " << share
+                           << " (thread 0 is the calling one)");
+            CHECK(reads <= share + share * 3 / 4);  // reading again is not graded here
+        }
+    }
+}
+
+TEST_CASE("task 5: sums that differ by rounding agree", "[task5]") {
+    CHECK(agree(1.0f, 1.0 + 0x1p-24, 1.0, 2));
+    CHECK(agree(1000.01f, 1000.0, 4000.0, 100));
+    const auto x = numbers(1000, 100), y = numbers(1000, 101);
+    const Reference want = reference(x, y);
+    float forward = 0, backward = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        forward += x[i] * y[i];
+        backward += x[x.size() - 1 - i] * y[x.size() - 1 - i];
+    }
+    CHECK(forward != backward);
+    CHECK(agree(forward, want.sum, want.magnitude, x.size()));
+    CHECK(agree(backward, want.sum, want.magnitude, x.size()));
+}
+
+TEST_CASE("task 5: sums that differ by more do not agree", "[task5]") {
+    CHECK(!agree(1.001f, 1.0, 1.0, 10));
+    CHECK(!agree(0.999f, 1.0, 1.0, 10));
+    CHECK(!agree(-1.0f, 1.0, 1.0, 10));
+    const auto x = numbers(1000, 102), y = numbers(1000, 103);
+    const Reference want = reference(x, y);
+    CHECK(!agree(float(want.sum - x[999] * y[999] - 1), want.sum, want.magnitude, x.size()));
+}
+
+TEST_CASE("task 5: sums that cancel are compared with what was added", "[task5]") {
+    CHECK(agree(0.001f, 0.0, 1000.0, 100));  // 100 numbers, 1000 in all, that cancel
+    CHECK(!agree(0.1f, 0.0, 1000.0, 100));
+    CHECK(agree(0.0f, 0.0, 0.0, 0));
+}
+
+TEST_CASE("task 5: NaN and infinity agree with nothing", "[task5]") {
+    CHECK(!agree(std::numeric_limits<float>::quiet_NaN(), 1.0, 1.0, 10));
+    CHECK(!agree(std::numeric_limits<float>::infinity(), 1.0, 1.0, 10));
+    CHECK(!agree(1.0f, std::numeric_limits<double>::quiet_NaN(), 1.0, 10));
+}
+
+TEST_CASE("efficient: each number is read once", "[efficient]") {
+    const Watched run(8);
+    for (const size_t input : {0, 1}) {
+        const auto& reads = run.watch.reads(input);
+        const size_t often = std::count_if(reads.begin(), reads.end(), [](int r) { return r > 1; });
+        INFO(often << " of " << reads.size() << " numbers are read more than once");
+        CHECK(often == 0);
+    }
+}
+
+TEST_CASE("efficient: threads do not add in one another's cache lines", "[efficient]") {
+    const Watched run(8);
+    const size_t writes = run.watch.writes_to_shared_lines(), most = kWatched / 20;
+    INFO(writes << " writes go to cache lines that several threads write, for " << kWatched
+                << " products; some at the end of each thread are fine, " << most
+                << " are too many");
+    CHECK(writes < most);
+}
+
+TEST_CASE("efficient: no kernel is launched, and nothing is copied to the device", "[efficient]") {
+    const auto x = numbers(1000, 110);
+    const auto counted = wb::count([&] {
+        sum_squares(x.data(), x.size());
+        parallel_dot(x.data(), x.data(), x.size(), 3);
+    });
+    NEED_COUNTERS(counted);
+    CHECK(counted->launches == 0);
+    CHECK(counted->host_to_device_bytes == 0);
+}

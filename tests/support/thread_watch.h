@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+// Watches the host threads of a lesson that has any: which threads are started, which memory each
+// of them reads and writes, and whether two of them meet on one address without an order between
+// them. A race is found by happens-before, whatever the timing of the run, on one core as on many.
+//
+// The lesson's file is compiled with -fsanitize=thread (common/cmake/WorkbookLesson.cmake does it),
+// so that it calls a function of this header at each access to memory; the header takes the place
+// of the sanitizer's own library. It *defines* functions: include it in one file. The test's own
+// code is not watched. Order comes from starting and joining threads, mutexes and atomics, not
+// from condition variables. Vector clocks: Mattern, "Virtual time and global states of
+// distributed systems", 1989.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <malloc.h>
+#include <map>
+#include <new>
+#include <set>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+
+namespace wb {
+
+// Watches while it lives, from the thread that made it, which is number 0. One at a time.
+class ThreadWatch {
+public:
+    ThreadWatch();
+    ~ThreadWatch();
+    ThreadWatch(const ThreadWatch&) = delete;
+    ThreadWatch& operator=(const ThreadWatch&) = delete;
+
+    // Counts the reads of each of these floats, which nobody may write.
+    void input(const float* data, size_t count) {
+        inputs_.push_back({uintptr_t(data), count, std::vector<uint8_t>(count)});
+    }
+    // Reads of an input float by all threads, at most 255.
+    const std::vector<uint8_t>& reads(size_t input) const { return inputs_[input].reads; }
+    // Floats of all inputs that each thread read.
+    const std::vector<size_t>& reads_by_thread() const { return reads_by_thread_; }
+
+    size_t started = 0;       // threads
+    size_t most_at_once = 0;  // started and not yet joined
+    // What was wrong, in words, in an order of its own: not that of the run.
+    const std::set<std::string>& races() const { return races_; }
+
+    // Writes, made while threads were running, to cache lines that several threads wrote.
+    size_t writes_to_shared_lines() const {
+        size_t writes = 0;
+        for (const auto& [line, by_thread] : lines_)
+            if (by_thread.size() > 1)
+                for (const auto& [thread, count] : by_thread) writes += count;
+        return writes;
+    }
+
+    // --- called by the functions below, under the lock ------------------------------------------
+    using Clock = std::vector<uint32_t>;  // by thread
+
+    int start(int parent) {
+        const int child = int(clocks_.size());
+        clocks_.push_back(clocks_[parent]);
+        clocks_.back().resize(child + 1);
+        clocks_[child][child] = 1;
+        tick(parent);
+        reads_by_thread_.push_back(0);
+        ++started;
+        most_at_once = std::max(most_at_once, ++running_);
+        return child;
+    }
+    void join(int parent, int child) {
+        merge(clocks_[parent], clocks_[child]);
+        --running_;
+    }
+    void acquire(int thread, const void* object) { merge(clocks_[thread], objects_[object]); }
+    void release(int thread, const void* object) {
+        merge(objects_[object], clocks_[thread]);
+        tick(thread);
+    }
+    void access(int thread, uintptr_t address, size_t bytes, bool write) {
+        for (Input& in : inputs_) {
+            const uintptr_t end = in.begin + in.count * sizeof(float);
+            if (address + bytes <= in.begin || address >= end) continue;
+            if (write) report(thread, thread, bytes, "writes to its input");
+            const size_t first = (std::max(address, in.begin) - in.begin) / sizeof(float);
+            const size_t last = (std::min(address + bytes, end) - in.begin - 1) / sizeof(float);
+            for (size_t i = first; i <= last; ++i) in.reads[i] += in.reads[i] < 255;
+            reads_by_thread_[thread] += last - first + 1;
+            return;
+        }
+        if (write) line_write(thread, address);
+        for (uintptr_t word = address / 8; word <= (address + bytes - 1) / 8; ++word) {
+            const uintptr_t from = std::max(address, word * 8),
+                            to = std::min(address + bytes, word * 8 + 8);
+            const auto mask = uint8_t(((1u << (to - from)) - 1) << (from - word * 8));
+            touch(thread, shadow_[word], mask, write, bytes);
+        }
+    }
+    void line_write(int thread, uintptr_t address) {
+        if (running_ > 0) ++lines_[address / 64][thread];
+    }
+    // Memory that is freed has no history.
+    void forget(uintptr_t address, size_t bytes) {
+        for (uintptr_t word = address / 8; word < (address + bytes + 7) / 8; ++word)
+            shadow_.erase(word);
+    }
+
+private:
+    struct Input {
+        uintptr_t begin;
+        size_t count;
+        std::vector<uint8_t> reads;
+    };
+    struct Access {
+        int thread;
+        uint32_t time;
+        uint8_t mask;  // bytes of the word
+        bool write;
+    };
+
+    static void merge(Clock& into, const Clock& from) {
+        if (into.size() < from.size()) into.resize(from.size());
+        for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+    }
+    void tick(int thread) { ++clocks_[thread][thread]; }
+    bool ordered(const Access& earlier, int thread) const {
+        const Clock& clock = clocks_[thread];
+        return size_t(earlier.thread) < clock.size() && clock[earlier.thread] >= earlier.time;
+    }
+    void touch(int thread, std::vector<Access>& word, uint8_t mask, bool write, size_t bytes) {
+        bool kept = false;
+        for (Access& other : word) {
+            const bool meets = other.mask & mask && (other.write || write);
+            if (other.thread != thread && meets && !ordered(other, thread))
+                report(other.thread,
+                       thread,
+                       bytes,
+                       write && other.write ? "both write" : "one writes, one reads");
+            if (other.thread == thread && other.write == write && other.mask == mask) {
+                other.time = clocks_[thread][thread];
+                kept = true;
+            }
+        }
+        if (!kept) word.push_back({thread, clocks_[thread][thread], mask, write});
+    }
+    void report(int one, int other, size_t bytes, const char* what) {
+        std::ostringstream text;
+        if (one == other)
+            text << "thread " << one << " " << what;
+        else
+            text << "threads " << std::min(one, other) << " and " << std::max(one, other)
+                 << " use the same " << bytes << " bytes, " << what
+                 << ", and nothing orders the two";
+        if (races_.size() < kMostRaces) races_.insert(text.str());
+    }
+
+    static constexpr size_t kMostRaces = 1000;
+    std::set<std::string> races_;
+    std::vector<Clock> clocks_{Clock{1}};
+    std::vector<size_t> reads_by_thread_{0};
+    size_t running_ = 0;
+    std::vector<Input> inputs_;
+    std::unordered_map<uintptr_t, std::vector<Access>> shadow_;
+    std::unordered_map<const void*, Clock> objects_;
+    std::unordered_map<uintptr_t, std::map<int, size_t>> lines_;
+};
+
+namespace watch_detail {
+
+inline std::atomic<ThreadWatch*> watch{nullptr};
+inline std::atomic_flag busy = ATOMIC_FLAG_INIT;
+inline thread_local int self = 0;
+inline thread_local bool inside = false;
+
+// Runs work(watch) alone, and not for what the watch itself does.
+template <class Work>
+void with_watch(Work work) {
+    if (inside || !watch.load(std::memory_order_relaxed)) return;
+    inside = true;
+    while (busy.test_and_set(std::memory_order_acquire)) sched_yield();
+    if (ThreadWatch* current = watch.load()) work(*current);
+    busy.clear(std::memory_order_release);
+    inside = false;
+}
+
+inline void access(const void* address, size_t bytes, bool write) {
+    with_watch([&](ThreadWatch& w) { w.access(self, uintptr_t(address), bytes, write); });
+}
+inline void acquire(const void* object) {
+    with_watch([&](ThreadWatch& w) { w.acquire(self, object); });
+}
+inline void release(const void* object) {
+    with_watch([&](ThreadWatch& w) { w.release(self, object); });
+}
+
+// What an atomic that stores does: it is ordered, and takes the cache line all the same.
+inline void release_and_write(const void* object) {
+    with_watch([&](ThreadWatch& w) {
+        w.release(self, object);
+        w.line_write(self, uintptr_t(object));
+    });
+}
+
+struct Start {
+    void* (*work)(void*);
+    void* argument;
+    int number;
+};
+inline void* run(void* argument) {
+    const Start start = *static_cast<Start*>(argument);
+    delete static_cast<Start*>(argument);
+    self = start.number;
+    return start.work(start.argument);
+}
+inline std::map<pthread_t, int>& numbers() {
+    static std::map<pthread_t, int> map;
+    return map;
+}
+template <class F>
+F* real(const char* name, F*) {
+    return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+inline void forget(void* data) {
+    if (data)
+        with_watch([&](ThreadWatch& w) { w.forget(uintptr_t(data), malloc_usable_size(data)); });
+}
+inline void* allocated(size_t bytes, size_t alignment) {
+    void* data =
+        alignment > alignof(std::max_align_t)
+            ? std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
+            : std::malloc(bytes ? bytes : 1);
+    if (!data) throw std::bad_alloc();
+    return data;
+}
+
+}  // namespace watch_detail
+
+inline ThreadWatch::ThreadWatch() {
+    watch_detail::watch = this;
+}
+inline ThreadWatch::~ThreadWatch() {
+    watch_detail::watch = nullptr;
+}
+
+}  // namespace wb
+
+// --- threads and mutexes
+// ---------------------------------------------------------------------------
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*work)(void*), void* argument) {
+    using namespace wb::watch_detail;
+    auto* start = new Start{work, argument, 0};
+    with_watch([&](wb::ThreadWatch& w) { start->number = w.start(self); });
+    const int number = start->number;
+    const int error = real("pthread_create", &pthread_create)(thread, attributes, run, start);
+    if (error == 0) with_watch([&](wb::ThreadWatch&) { numbers()[*thread] = number; });
+    return error;
+}
+extern "C" int pthread_join(pthread_t thread, void** result) {
+    using namespace wb::watch_detail;
+    const int error = real("pthread_join", &pthread_join)(thread, result);
+    with_watch([&](wb::ThreadWatch& w) {
+        const auto found = numbers().find(thread);
+        if (found == numbers().end()) return;
+        w.join(self, found->second);
+        numbers().erase(found);
+    });
+    return error;
+}
+extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+    static const auto next =
+        wb::watch_detail::real("pthread_mutex_lock", (int (*)(pthread_mutex_t*)) nullptr);
+    const int error = next(mutex);
+    if (error == 0) wb::watch_detail::acquire(mutex);
+    return error;
+}
+extern "C" int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+    static const auto next =
+        wb::watch_detail::real("pthread_mutex_unlock", (int (*)(pthread_mutex_t*)) nullptr);
+    wb::watch_detail::release(mutex);
+    return next(mutex);
+}
+
+void* operator new(size_t bytes) {
+    return wb::watch_detail::allocated(bytes, 0);
+}
+void* operator new(size_t bytes, std::align_val_t alignment) {
+    return wb::watch_detail::allocated(bytes, size_t(alignment));
+}
+void operator delete(void* data) noexcept {
+    wb::watch_detail::forget(data);
+    std::free(data);
+}
+void operator delete(void* data, size_t) noexcept {
+    operator delete(data);
+}
+void operator delete(void* data, std::align_val_t) noexcept {
+    operator delete(data);
+}
+void operator delete(void* data, size_t, std::align_val_t) noexcept {
+    operator delete(data);
+}
+
+// --- what code compiled with -fsanitize=thread calls
+// -------------------------------------------------
+extern "C" {
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_read_range(void* data, unsigned long bytes) {
+    if (bytes) wb::watch_detail::access(data, bytes, false);
+}
+void __tsan_write_range(void* data, unsigned long bytes) {
+    if (bytes) wb::watch_detail::access(data, bytes, true);
+}
+void __tsan_atomic_thread_fence(int) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+
+#define WB_ACCESS(bytes)                                                                           \
+    void __tsan_read##bytes(void* data) {                                                          \
+        wb::watch_detail::access(data, bytes, false);                                              \
+    }                                                                                              \
+    void __tsan_write##bytes(void* data) {                                                         \
+        wb::watch_detail::access(data, bytes, true);                                               \
+    }                                                                                              \
+    void __tsan_volatile_read##bytes(void* data) {                                                 \
+        wb::watch_detail::access(data, bytes, false);                                              \
+    }                                                                                              \
+    void __tsan_volatile_write##bytes(void* data) {                                                \
+        wb::watch_detail::access(data, bytes, true);                                               \
+    }                                                                                              \
+    void __tsan_unaligned_read##bytes(void* data) {                                                \
+        wb::watch_detail::access(data, bytes, false);                                              \
+    }                                                                                              \
+    void __tsan_unaligned_write##bytes(void* data) {                                               \
+        wb::watch_detail::access(data, bytes, true);                                               \
+    }
+WB_ACCESS(1)
+WB_ACCESS(2)
+WB_ACCESS(4)
+WB_ACCESS(8)
+WB_ACCESS(16)
+#undef WB_ACCESS
+
+#define WB_ATOMIC_CHANGE(bits, type, change)                                                       \
+    type __tsan_atomic##bits##_##change(volatile type* data, type value, int) {                    \
+        wb::watch_detail::release_and_write(const_cast<type*>(data));                              \
+        const type old = __atomic_##change(data, value, __ATOMIC_SEQ_CST);                         \
+        wb::watch_detail::acquire(const_cast<type*>(data));                                        \
+        return old;                                                                                \
+    }
+#define WB_ATOMIC(bits, type)                                                                      \
+    type __tsan_atomic##bits##_load(const volatile type* data, int) {                              \
+        const type value = __atomic_load_n(data, __ATOMIC_SEQ_CST);                                \
+        wb::watch_detail::acquire(const_cast<const type*>(data));                                  \
+        return value;                                                                              \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile type* data, type value, int) {                       \
+        wb::watch_detail::release_and_write(const_cast<type*>(data));                              \
+        __atomic_store_n(data, value, __ATOMIC_SEQ_CST);                                           \
+    }                                                                                              \
+    type __tsan_atomic##bits##_exchange(volatile type* data, type value, int) {                    \
+        wb::watch_detail::release_and_write(const_cast<type*>(data));                              \
+        const type old = __atomic_exchange_n(data, value, __ATOMIC_SEQ_CST);                       \
+        wb::watch_detail::acquire(const_cast<type*>(data));                                        \
+        return old;                                                                                \
+    }                                                                                              \
+    WB_ATOMIC_CHANGE(bits, type, fetch_add)                                                        \
+    WB_ATOMIC_CHANGE(bits, type, fetch_sub)                                                        \
+    WB_ATOMIC_CHANGE(bits, type, fetch_and)                                                        \
+    WB_ATOMIC_CHANGE(bits, type, fetch_or)                                                         \
+    WB_ATOMIC_CHANGE(bits, type, fetch_xor)                                                        \
+    int __tsan_atomic##bits##_compare_exchange_strong(                                             \
+        volatile type* data, type* want, type value, int, int) {                                   \
+        wb::watch_detail::release_and_write(const_cast<type*>(data));                              \
+        const bool done = __atomic_compare_exchange_n(                                             \
+            data, want, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                         \
+        wb::watch_detail::acquire(const_cast<type*>(data));                                        \
+        return done;                                                                               \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_weak(                                               \
+        volatile type* data, type* want, type value, int success, int failure) {                   \
+        return __tsan_atomic##bits##_compare_exchange_strong(data, want, value, success, failure); \
+    }                                                                                              \
+    type __tsan_atomic##bits##_compare_exchange_val(                                               \
+        volatile type* data, type want, type value, int success, int failure) {                    \
+        __tsan_atomic##bits##_compare_exchange_strong(data, &want, value, success, failure);       \
+        return want;                                                                               \
+    }
+WB_ATOMIC(8, uint8_t)
+WB_ATOMIC(16, uint16_t)
+WB_ATOMIC(32, uint32_t)
+WB_ATOMIC(64, uint64_t)
+#undef WB_ATOMIC
+#undef WB_ATOMIC_CHANGE
+}  // extern "C"
