@@ -262,6 +262,22 @@ TEST_CASE("bounds: local memory", "[checks][bounds]") {
     CHECK(bench.only().count == 2);
 }
 
+TEST_CASE("bounds: one local array of several", "[checks][bounds]") {
+    BoundsBench bench;
+    const bool before = GENERATE(true, false);
+    auto event = bench.access(bench.site(9), Space::kLocal, AccessKind::kLoad, 4, [&](uint32_t) {
+        return before ? 1020 : 1056;
+    });
+    event.bad_lanes = 1;
+    event.mask = 1;
+    event.object_begin = 1024;
+    event.object_end = 1056;
+    bench.bounds.on_access(event);
+    CHECK(bench.only().message ==
+          (before ? "4 bytes are read 4 bytes before the start of a local array that has 32 bytes"
+                  : "4 bytes are read at offset 32 of a local array that has 32 bytes"));
+}
+
 TEST_CASE("bounds: lanes with different faults give a finding each", "[checks][bounds]") {
     BoundsBench bench;
     bench.memory.release(*bench.in, 5);

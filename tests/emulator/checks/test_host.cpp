@@ -51,6 +51,31 @@ TEST_CASE("leak: the function to call fits the kind", "[checks][lifetime]") {
     CHECK(bench.only().message.find(text) != std::string::npos);
 }
 
+TEST_CASE("leak: after a kernel that was stopped nothing can be freed", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    bench.memory.allocate(MemoryKind::kDevice, 64, 0, 5);
+    machine::LaunchSummary summary;
+    const bool stopped = GENERATE(true, false);
+    if (stopped) summary.status = machine::LaunchStatus::kIllegalAddress;
+    lifetime.on_launch_end(bench.launch, summary);
+    lifetime.on_process_end();
+    CHECK(bench.report.findings().empty() == stopped);
+}
+
+TEST_CASE("double-free: a pointer that was never allocated", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    ApiEvent event{};
+    event.kind = ApiEvent::Kind::kInvalidFree;
+    event.api = "cudaFree";
+    event.message = "`cudaFree` gets an address that nothing has allocated";
+    event.site = 40;
+    lifetime.on_api(event);
+    CHECK(bench.only().code == "double-free");
+    CHECK(bench.only().place.line == 40);
+}
+
 TEST_CASE("double-free: names the first free", "[checks][lifetime]") {
     Bench bench;
     checks::Lifetime lifetime(bench.report, bench.memory);
