@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Which PTX the emulated device runs: checks ptx/forms.txt and makes common/emulator/PTX.md.
 
-Every form of forms.txt must run, or be refused where a line says so, by its name and its line; every
-mnemonic of opcodes.def must have a form; and the table must be what this prints. `--update` writes it.
+Every form of forms.txt must run, or be refused where a line says so, by its name and its line;
+every mnemonic of opcodes.def must have a form; and the table must be what this prints. `--update`
+writes it.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ TYPE = re.compile(
 
 HEAD = """# PTX that the emulated device runs
 
-Made by `python3 tests/emulator/ptx_coverage.py --update` from what the machine accepts of
+Made by `tests/emulator/ptx_coverage.py --update` from what the machine accepts of
 `tests/emulator/ptx/forms.txt`; a test fails when it is out of date. A form is a mnemonic with its
-modifiers, types and kinds of operands. What is refused is refused when the kernel is loaded, with the
-instruction, its line in PTX and in the source. The values are tested in `tests/emulator/machine`.
+modifiers, types and kinds of operands. What is refused is refused when the kernel is loaded, with
+the instruction, its line in PTX and in the source. `tests/emulator/machine` tests the values.
 
 """
 

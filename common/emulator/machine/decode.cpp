@@ -477,6 +477,9 @@ std::unique_ptr<Code> Decoder::run() {
             note_invariant(in, first);
         } else if (bad++ < 20) {
             missing << "\n  PTX line " << in.line << ": " << in.text;
+            for (Op operand : in.operands)
+                if (in.opcode == Opcode::k_call && operand.kind == Operand::Kind::kSymbol)
+                    missing << " " << operand.name;
             const ptx::SourceLine line =
                 in.location ? module_.ptx().user_line(in.location) : ptx::SourceLine{};
             if (!line.file.empty()) missing << "  (" << line.file << ":" << line.line << ")";

@@ -120,6 +120,39 @@ TEST_CASE("extern: a symbol that nobody defines is refused by name", "[machine][
     }
 }
 
+TEST_CASE("refused: a word that the reader does not know, with both of its lines",
+          "[machine][loading]") {
+    // Without the word it would be an ordinary load.
+    Lab lab;
+    LoadedModule& m = lab.load(".file 1 \"mine.cu\"\n" +
+                               kernel_text(".loc 1 42 7\nld.global.shiny.u32 %r1, [%in];"));
+    try {
+        lab.launch(m, "k");
+        FAIL("it ran");
+    } catch (const UnsupportedPtx& error) {
+        const std::string what = error.what();
+        CHECK(what.find("ld.global.shiny.u32") != std::string::npos);
+        CHECK(what.find("PTX line") != std::string::npos);
+        CHECK(what.find("mine.cu:42") != std::string::npos);
+    }
+}
+
+TEST_CASE("refused: a launch by a kernel, by the name of the function that it calls",
+          "[machine][loading]") {
+    Lab lab;
+    LoadedModule& m =
+        lab.load(".extern .func (.param .b64 r) __cuda_syscall_cnpv2GetParameterBufferV2 ();\n" +
+                 kernel_text("{.param .b64 back;\n"
+                             "call.uni (back), __cuda_syscall_cnpv2GetParameterBufferV2, ();\n}"));
+    try {
+        lab.launch(m, "k");
+        FAIL("it ran");
+    } catch (const UnsupportedPtx& error) {
+        CHECK(std::string(error.what()).find("__cuda_syscall_cnpv2GetParameterBufferV2") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("modules: equal private names stay apart", "[machine][loading]") {
     Lab lab;
     const auto text = [](const char* number) {
