@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nvcc: -arch=compute_80
-// Asynchronous copies to shared memory that are read too early, in three ways.
+// Asynchronous copies to shared memory that are read too early, in four ways.
 #include <cuda_pipeline.h>
 
 // A barrier does not wait for copies.
@@ -40,6 +40,20 @@ __global__ void wrong_stage(const int* in, int* out) {
     __pipeline_wait_prior(0);
 }
 
+// The wait must come before the barrier, whichever warp happens to run first.
+__global__ void barrier_too_early(const int* in, int* out) {
+    __shared__ int left[32], right[32];
+    const int t = threadIdx.x, lane = t % 32;
+    if (t < 32)
+        __pipeline_memcpy_async(&left[lane], &in[lane], sizeof(int));
+    else
+        __pipeline_memcpy_async(&right[lane], &in[lane], sizeof(int));
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    out[t] = (t < 32 ? right : left)[lane];  // expect: race-shared, race-shared
+}
+
 int main() {
     int *in, *out;
     cudaMalloc(&in, 128 * sizeof(int));
@@ -48,6 +62,7 @@ int main() {
     no_wait<<<1, 64>>>(in, out);
     no_barrier<<<1, 64>>>(in, out);
     wrong_stage<<<1, 64>>>(in, out);
+    barrier_too_early<<<1, 64>>>(in, out);
     const cudaError_t error = cudaDeviceSynchronize();
     cudaFree(in);
     cudaFree(out);
