@@ -12,7 +12,7 @@ WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench-emulator help FORCE-IT $(NUMBERS)
+.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench-loop bench-emulator help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -43,7 +43,7 @@ demo-%: FORCE-IT
 explain-%: FORCE-IT
 	@$(WORKBOOK) explain $*
 
-watch setup prepare progress skeletons outputs doctor format clean check-gpu bench-emulator:
+watch setup prepare progress skeletons outputs doctor format clean check-gpu bench-loop bench-emulator:
 	@$(WORKBOOK) $@
 
 # TESTS=name runs only the tests whose names match.
@@ -70,6 +70,7 @@ help:
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
 	@echo "make outputs         paste genuine output into the lessons' READMEs (for authors)"
 	@echo "make bench-emulator  how fast the emulated device is"
+	@echo "make bench-loop      where the time from a save to the verdict goes"
 	@echo "make format          format the sources (for authors)"
 	@echo "make clean           remove what was built; your work stays"
 	@echo "PLAIN=1 after any of them: no colours and no symbols, for screen readers"

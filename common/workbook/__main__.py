@@ -137,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     add("format", "format the sources")
     add("outputs", "paste genuine output into the lessons' READMEs")
     add("test", "the workbook's own tests").add_argument("arguments", nargs="*")
+    add("bench-loop", "where the time from a save to the verdict goes")
     add("bench-emulator", "speed of the emulated device")
     return parser
 
@@ -173,6 +174,10 @@ def run(options: argparse.Namespace) -> int:
         return _next(options.json)
     if command == "grade":
         return PASSED if _grade(lesson, options.json) else NOT_PASSED
+    if command == "bench-loop":
+        from . import bench_loop
+
+        return bench_loop.run()
     if command in ("sanitize", "check-gpu"):
         from . import gpu
 

@@ -11,7 +11,7 @@ import functools
 import os
 import signal
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -265,8 +265,9 @@ def grade_program(
     jobs: int | None = None,
     limits: runner.Limits = runner.Limits(),
     cases: Sequence[TestCase] | None = None,
+    on_case: Callable[[int, int], None] | None = None,
 ) -> Grade:
-    """Grades a program that is already built."""
+    """Grades a program that is already built. on_case(done, all) is called as cases end."""
     cases = catch_xml.cases_in_source(lesson.test_file) if cases is None else cases
     if not cases:
         raise WorkbookError(f"{lesson.test_file} holds no TEST_CASE")
@@ -274,15 +275,20 @@ def grade_program(
     try:
         with ThreadPoolExecutor(max_workers=jobs or cores()) as pool:
             runs = pool.map(lambda case: run_case(program, case, device, build, limits), cases)
-            results = list(runs)
+            results = []
+            for result in runs:
+                results.append(result)
+                if on_case:
+                    on_case(len(results), len(cases))
     finally:
         runner.end_orphans()
     return Grade(lesson, device, results)
 
 
 def grade_lesson(lesson: Lesson, device: str, build: Path) -> Grade:
-    """Builds and grades the student's file."""
+    """Builds and grades the student's file; on a terminal a line tells how far it is."""
     from . import build as builder
+    from . import screen
 
     if not lesson.student_file.is_file():
         raise WorkbookError(
@@ -290,8 +296,11 @@ def grade_lesson(lesson: Lesson, device: str, build: Path) -> Grade:
             f"make reset-{lesson.number} brings it back",
         )
     target = f"lesson_{lesson.id}"
+    status = screen.Status()
+    status.tell("compiling ...")
     built = builder.build_student_file(build, target, lesson.student_file)
     if not built.ok:
+        status.clear()
         if built.stage == "build":
             print(built.text)
             raise WorkbookError(
@@ -299,6 +308,8 @@ def grade_lesson(lesson: Lesson, device: str, build: Path) -> Grade:
                 "make clean, then make; if it stays, please report it",
             )
         return Grade(lesson, device, build_stage=built.stage, build_error=built.text)
-    grade = grade_program(lesson, build / "lessons" / target, device, build)
+    program = build / "lessons" / target
+    grade = grade_program(lesson, program, device, build, on_case=status.count)
+    status.clear()
     grade.compiler_warnings = built.text
     return grade

@@ -37,7 +37,7 @@ def has_workload(lesson: Lesson) -> bool:
     return (lesson.test_file.parent / f"workload_{lesson.id}.cpp").is_file()
 
 
-def _object(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
+def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     """The object of `source`, compiled as CMake compiles the solution; the compiler's words."""
     found = builder.compile_command(build, lesson.solution_file, f"solution_{lesson.id}")
     if not found:
@@ -82,7 +82,7 @@ def _object(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
 
 def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tuple[Path, str]:
     """The program of `source` with the lesson's test (or its workload), and what was said."""
-    made, said = _object(build, lesson, source)
+    made, said = object_of(build, lesson, source)
     linked_with = build / "lessons" / f"{kind}_{lesson.id}.txt"
     inputs = [path for path in linked_with.read_text().split("\n") if path]
     stamps = [Path(path).stat() for path in inputs]

@@ -46,6 +46,25 @@ def clear() -> None:
         print("-" * 40, flush=True)
 
 
+class Status:
+    """One line that is written over, on a terminal only; gone before anything else is printed."""
+
+    def __init__(self) -> None:
+        self._on = sys.stdout.isatty() and not is_plain()
+
+    def tell(self, text: str) -> None:
+        if self._on:
+            print(f"\r\x1b[K  {text}", end="", flush=True)
+
+    def count(self, done: int, whole: int) -> None:
+        """How many of the test cases have ended."""
+        self.tell(f"{bar(done, whole)} {done} of {whole} tests")
+
+    def clear(self) -> None:
+        if self._on:
+            print("\r\x1b[K", end="", flush=True)
+
+
 def bar(count: float, total: float, width: int = 20) -> str:
     """`█████░░░░░`, `width` wide."""
     filled = min(width, round(width * count / max(1, total)))
@@ -277,6 +296,9 @@ def _show_summary(grade: Grade, out: Console, advice: bool) -> None:
         line += f" · hint: make hint-{grade.lesson.number}"
         if found:
             line += f" · why: make explain-{found[0].code}"
+        picture = f" · picture: make picture-{grade.lesson.number}"
+        if len(line) + len(picture) <= out.width:
+            line += picture
     out.print(Text(line, "bold"))
 
 

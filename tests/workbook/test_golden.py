@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What a student sees, whole, numbers masked: golden/*.txt, which `--update` writes anew."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+import unittest
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from workbook import bench_loop, demo, doctor, grade, programs, screen
+from workbook.project import ROOT, Lesson
+
+BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
+HERE = Path(__file__).resolve().parent
+LESSON = Lesson("00_double_all", HERE / "fixture")
+
+
+def masked(text: str) -> str:
+    """Without what differs from run to run or from machine to machine."""
+    text = text.replace(str(ROOT), "ROOT")
+    text = re.sub(r"(?<![\w,(.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w|,\d|\.\d)", "N", text)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def shown(result: grade.Grade) -> str:
+    out = io.StringIO()
+    screen.show_grade(result, Console(file=out, width=80, highlight=False, emoji=False))
+    return out.getvalue()
+
+
+def of_mutant(name: str) -> str:
+    mutant = LESSON.solution_folder / "mutants" / f"{name}.cu"
+    return shown(demo.grade_as_student(BUILD, LESSON, mutant)[0])
+
+
+def of_skeleton() -> str:
+    program, _ = programs.compiled(BUILD, LESSON, programs.skeleton_file(BUILD, LESSON))
+    return shown(grade.grade_program(LESSON, program, "emulator", BUILD))
+
+
+def of_solution() -> str:
+    program = BUILD / "lessons" / "solution_00_double_all"
+    return shown(grade.grade_program(LESSON, program, "emulator", BUILD))
+
+
+SCREENS: dict[str, Callable[[], str]] = {
+    "solution": of_solution,
+    "skeleton": of_skeleton,
+    "no_guard": lambda: of_mutant("no_guard"),
+    "race": lambda: of_mutant("race"),
+    "launch_rejected": lambda: of_mutant("launch_rejected"),
+    "loops_on_the_device": lambda: of_mutant("loops_on_the_device"),
+    "transposed_store": lambda: of_mutant("transposed_store"),
+}
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def test_screens(self) -> None:
+        for name, make in SCREENS.items():
+            with self.subTest(name):
+                text = make()
+                self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+                path = HERE / "golden" / f"{name}.txt"
+                self.assertEqual(path.read_text(), masked(text), "run with --update to accept it")
+
+    def test_every_stored_screen_is_tested(self) -> None:
+        self.assertEqual({path.stem for path in (HERE / "golden").glob("*.txt")}, set(SCREENS))
+
+
+class Other(unittest.TestCase):
+    def test_doctor_names_versions_and_what_to_do(self) -> None:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            doctor.report()
+            doctor.Row(False, "g++", "10", "install another").show()
+        text = out.getvalue()
+        for words in ("nvcc with g++", "matplotlib", "disk", "GPU", "to do: install another"):
+            self.assertIn(words, text)
+
+    def test_the_bar_of_the_loop_adds_up(self) -> None:
+        parts = {"tool": 0.3, "ninja": 0.1, "nvcc": 1.2, "link": 0.2, "tests": 0.5}
+        self.assertEqual(bench_loop.bar(parts), "tttn" + "c" * 12 + "ll" + "x" * 5)
+        self.assertEqual(len(bench_loop.bar({**parts, "tests": 60.0})), 40)
+
+
+if __name__ == "__main__":
+    if "--update" in sys.argv:
+        for each, screen_of in SCREENS.items():
+            (HERE / "golden" / f"{each}.txt").write_text(masked(screen_of()))
+    else:
+        unittest.main()
