@@ -70,9 +70,14 @@ class CaseResult:
     @functools.cached_property
     def arrays(self) -> list[Compared]:
         """The comparisons that failed, whole."""
+        from . import diagnose
         from .diagnose import arrays  # imports numpy: only where something went wrong
 
-        return arrays.compared(self.details)
+        found = arrays.compared(self.details)
+        told = [f for f in self.outcome.failures if diagnose.parse_mismatch(f.infos)]
+        for array, failure in zip(found, told, strict=False):
+            arrays.guess_columns(array, failure.infos)
+        return found
 
     @functools.cached_property
     def telling(self) -> int | None:

@@ -249,6 +249,16 @@ class Notes(unittest.TestCase):
             self.assertEqual(arrays.compared([{"array": {**good, **change}, "raw": raw}]), [])
         self.assertEqual(arrays.compared([{"array": good, "raw": raw[:-1]}, {"count": {}}]), [])
 
+    def test_the_width_of_a_matrix_is_taken_from_what_was_captured(self) -> None:
+        want = floats(np.random.default_rng(3), 60)
+        for info, columns in (
+            ("shape.height := 5\nshape.width := 12", 12), ("width := 12 (0xc)", 12),
+            ("width := 7", 0), ("bandwidth := 12", 0), ("n := 12", 0),
+        ):  # fmt: skip
+            c = made(want + 1, want)
+            arrays.guess_columns(c, [info])
+            self.assertEqual(c.columns, columns, info)
+
     def test_the_largest_comparison_with_a_cause_is_told(self) -> None:
         rng = np.random.default_rng(2)
         short, long = floats(rng, 1), floats(rng, 900)
@@ -310,6 +320,14 @@ class Causes(unittest.TestCase):
         self.assertIn("below 0", self.cause(low))
         none = finding("out-of-bounds-shared", "`t[0]` is written, but `t` has 0 elements")
         self.assertIn("no dynamic shared memory", self.cause(none))
+
+    def test_values_that_explain_an_index_weigh_more_than_where_it_leads(self) -> None:
+        want = floats(np.random.default_rng(1), 24 * 50)
+        got = np.ascontiguousarray(want.reshape(24, 50).T).ravel()
+        found = [finding("out-of-bounds-global", "`a[8]` is read, but `a` has 8 elements")]
+        self.assertIn("transposed", diagnose.likely_cause([made(got, want, columns=50)], found))
+        plain = diagnose.likely_cause([made(want + 1, want)], found)
+        self.assertIn("one element too far", plain)
 
     def test_counters(self) -> None:
         for words, expression, expansion in (

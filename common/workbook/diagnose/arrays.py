@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,6 +110,20 @@ class Compared:
             if index < self.kept and self.bad[index]:
                 mask[index] = writer.by != "kernel"
         return mask
+
+
+_COLUMNS = re.compile(r"(?:^|[\s.,])(?:width|columns|cols) := (\d+)", re.MULTILINE)
+
+
+def guess_columns(c: Compared, infos: list[str]) -> None:
+    """Where a test captured the width of its matrix, the array has rows of that many elements."""
+    if c.columns:
+        return
+    for match in _COLUMNS.finditer("\n".join(infos)):
+        width = int(match.group(1))
+        if 1 < width < c.size and c.size % width == 0:
+            c.columns = width
+            return
 
 
 def compared(details: list[dict[str, Any]]) -> list[Compared]:

@@ -87,6 +87,10 @@ def of_values(found: list[Compared], expansions: list[str]) -> str:
     return scalars.pattern(pairs)
 
 
+# Patterns that say what is wrong with the index itself.
+_INDEX = re.compile(r"transposed|block's number is missing|swapped|reversed")
+
+
 def _place_of(finding: Finding) -> tuple[str, str]:
     """The two lines of a race: `line 39`, with the file where they are in different ones."""
     other = finding.data.get("other") or {}
@@ -199,6 +203,8 @@ def likely_cause(
     values = of_values(found, expansions or [])
     for finding in findings:
         if finding.severity == "error" and finding.code in by_code:
+            if finding.code.startswith("out-of-bounds") and _INDEX.search(values):
+                return values  # it says why the index leaves the array
             return _of_finding(finding, values.startswith("too small"))
     if "cudaErrorInvalidConfiguration" in exception:
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"

@@ -271,8 +271,8 @@ def difference(c: Compared, use: np.ndarray) -> Pattern | None:
     if same.all() and use.sum() >= 2 and distinct >= 2 and abs(first) > 8 * slack:
         if abs(first) == 1:
             size = "large" if first > 0 else "small"
-            return Pattern(f"every value is 1 too {size}: off by one, or done once too "
-                           f"{'often' if first > 0 else 'seldom'}")  # fmt: skip
+            why = "done once too often" if first > 0 else "not done at all"
+            return Pattern(f"every value is 1 too {size}: off by one, or {why}")
         size = "large" if first > 0 else "small"
         return Pattern(f"every value is {_number(abs(float(first)))} too {size}")
     return None
