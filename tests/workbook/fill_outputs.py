@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -55,18 +53,18 @@ def _first_message(grade: Grade, folder: Path) -> str:
 
 
 def _output(lesson: Lesson, what: str) -> str:
-    folder = Path(tempfile.mkdtemp(prefix="workbook-output-"))
-    try:
-        if what.startswith("mutant "):
-            name = what.removeprefix("mutant ")
-            text = (lesson.solution_file.parent / "mutants" / f"{name}.cu").read_text()
-            # The student's own file does not announce what is wrong with it.
-            kept = [x for x in text.splitlines() if not re.match(r"// (Mutant|verdict):", x)]
-            text = "\n".join(kept).replace("  // <- here", "") + "\n"
-            return _first_message(_graded(lesson, text, folder), folder)
-        return _screen(_graded(lesson, skeletons.of_lesson(lesson).text, folder))
-    finally:
-        shutil.rmtree(folder)
+    # A folder of its own that stays: programs are kept between runs, and findings quote the source
+    # from the path that it was compiled from.
+    folder = check_program.BUILD / "workbook" / "outputs" / lesson.id / what.replace(" ", "_")
+    folder.mkdir(parents=True, exist_ok=True)
+    if what.startswith("mutant "):
+        name = what.removeprefix("mutant ")
+        text = (lesson.solution_file.parent / "mutants" / f"{name}.cu").read_text()
+        # The student's own file does not announce what is wrong with it.
+        kept = [x for x in text.splitlines() if not re.match(r"// (Mutant|verdict):", x)]
+        text = "\n".join(kept).replace("  // <- here", "") + "\n"
+        return _first_message(_graded(lesson, text, folder), folder)
+    return _screen(_graded(lesson, skeletons.of_lesson(lesson).text, folder))
 
 
 def main(wanted: list[str]) -> int:
