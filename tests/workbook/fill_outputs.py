@@ -41,11 +41,12 @@ def _screen(grade: Grade) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 
-def _first_message(grade: Grade, folder: Path) -> str:
+def _first_message(grade: Grade) -> str:
     for result in grade.results:
         found = _FINDING.search(result.output)
         if found:
-            return found.group(0).replace(f"{folder}/", "")
+            # A student has the file at hand: its name is enough.
+            return re.sub(r"^( *--> )\S*/", r"\1", found.group(0), flags=re.MULTILINE)
     lines = _screen(grade).splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("  ✗"))
     last = next((i for i in range(first + 1, len(lines)) if not lines[i].startswith("   ")), None)
@@ -63,7 +64,7 @@ def _output(lesson: Lesson, what: str) -> str:
         # The student's own file does not announce what is wrong with it.
         kept = [x for x in text.splitlines() if not re.match(r"// (Mutant|verdict):", x)]
         text = "\n".join(kept).replace("  // <- here", "") + "\n"
-        return _first_message(_graded(lesson, text, folder), folder)
+        return _first_message(_graded(lesson, text, folder))
     return _screen(_graded(lesson, skeletons.of_lesson(lesson).text, folder))
 
 
