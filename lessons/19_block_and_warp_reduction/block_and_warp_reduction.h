@@ -11,7 +11,7 @@
 
 // Threads in a block of the grid-wide reductions, and the largest number of blocks.
 inline constexpr int kThreads = 256;
-inline constexpr int kMaxBlocks = 256;
+inline constexpr int kMaxBlocks = 1024;
 
 // d_out[w] = the sum of the elements [32 * w, 32 * (w + 1)) of d_in, or of those of them that
 // exist, summed in double. d_in: n floats; d_out: n / 32 rounded up. For n = 0 nothing is launched.

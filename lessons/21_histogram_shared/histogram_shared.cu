@@ -37,9 +37,9 @@ __global__ void count_in_global_kernel(const int* keys, int n, int bins, unsigne
     CUDA_CHECK(cudaGetLastError());
 }
 
-// TODO 2 (about 10 lines): `blocks_that_pay` says how many blocks there are so that each counts at
-// least kElementsPerBin elements for each bin, but 1 at least and kMaxBlocks at most. `histogram`
-// counts with private bins in that many blocks if the bins fit, else in global memory.
+// TODO 2 (about 11 lines): `blocks_that_pay` says how many blocks there are so that each counts at
+// least kShare keys for each bin and for each thread, but 1 at least and kMaxBlocks at most.
+// `histogram` counts with private bins in that many blocks if the bins fit, else in global memory.
 static int blocks_that_pay(int, int) {
     return 1;
 }

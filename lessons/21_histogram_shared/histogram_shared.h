@@ -22,10 +22,11 @@ void count_in_blocks(const int* d_keys, int n, int bins, unsigned* d_counts, int
 // The block size that the functions below use, and their largest number of blocks with private
 // bins.
 inline constexpr int kThreads = 256;
-inline constexpr int kMaxBlocks = 256;
+inline constexpr int kMaxBlocks = 1024;
 
-// Private bins pay if a block counts at least this many elements for each bin that it must merge.
-inline constexpr int kElementsPerBin = 8;
+// A block with private bins pays if it counts at least this many keys for each bin that it must
+// merge, and for each of its threads.
+inline constexpr int kShare = 8;
 
 // Counts with private bins if they fit, in as many blocks as pay, but at least 1 and at most
 // kMaxBlocks; with atomics to d_counts if they do not fit. 1 <= bins <= 2^24.

@@ -61,17 +61,17 @@ __global__ void count_in_global_kernel(const int* keys, int n, int bins, unsigne
     CUDA_CHECK(cudaGetLastError());
 }
 
-// TODO 2 (about 10 lines): `blocks_that_pay` says how many blocks there are so that each counts at
-// least kElementsPerBin elements for each bin, but 1 at least and kMaxBlocks at most. `histogram`
-// counts with private bins in that many blocks if the bins fit, else in global memory.
+// TODO 2 (about 11 lines): `blocks_that_pay` says how many blocks there are so that each counts at
+// least kShare keys for each bin and for each thread, but 1 at least and kMaxBlocks at most.
+// `histogram` counts with private bins in that many blocks if the bins fit, else in global memory.
 //| static int blocks_that_pay(int, int) {
 //|     return 1;
 //| }
 //|
 //| void histogram(const int*, int, int, unsigned*) {}
 static int blocks_that_pay(int n, int bins) {
-    const long long elements = static_cast<long long>(kElementsPerBin) * bins;  // to be worth it
-    return static_cast<int>(std::clamp<long long>(n / elements, 1, kMaxBlocks));
+    const int keys = kShare * std::max(bins, kThreads);  // for each block
+    return std::clamp(n / keys, 1, kMaxBlocks);
 }
 
 void histogram(const int* d_keys, int n, int bins, unsigned* d_counts) {

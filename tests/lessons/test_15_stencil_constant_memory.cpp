@@ -60,7 +60,8 @@ void check_close(const std::vector<float>& got, const Reference& want) {
 }
 
 void check_average(const std::vector<float>& in, int window, int threads) {
-    CAPTURE(in.size(), window, threads);
+    const size_t n = in.size();
+    CAPTURE(n, window, threads);
     wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(in.size(), wb::guard(kGuard));
     moving_average(d_in.get(), d_out.get(), int(in.size()), window, threads);
     CUDA_CHECK(cudaGetLastError());

@@ -51,7 +51,7 @@ void check_transpose(Transpose transpose_it, Shape shape) {
     for (int row = 0; row < rows; ++row)
         for (int col = 0; col < cols; ++col)
             want[size_t(col) * rows + row] = in[size_t(row) * in_pitch + col];
-    CHECK_ARRAYS(packed(out, cols, rows, out_pitch), want);
+    CHECK_MATRIX(rows, packed(out, cols, rows, out_pitch), want);
     size_t spoilt = 0;  // elements of the gaps that no longer hold their filling
     for (int row = 0; row < cols; ++row)
         for (int col = rows; col < out_pitch; ++col)
@@ -68,7 +68,7 @@ void check_twice(Transpose transpose_it) {
     transpose_it(d_in.get(), d_turned.get(), rows, cols, cols, rows);
     transpose_it(d_turned.get(), d_out.get(), cols, rows, rows, cols);
     CUDA_CHECK(cudaGetLastError());
-    CHECK_ARRAYS(d_out.download(), in);
+    CHECK_MATRIX(cols, d_out.download(), in);
 }
 
 constexpr Shape kSquare[] = {{1, 1, 0, 0},

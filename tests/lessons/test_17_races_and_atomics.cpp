@@ -26,7 +26,8 @@ std::vector<int> indexes_above(const std::vector<float>& x, float limit) {
 }
 
 void check_count(CountAbove count_it, const std::vector<float>& x, float limit, Count before) {
-    CAPTURE(x.size(), limit, before);
+    const size_t n = x.size();
+    CAPTURE(n, limit, before);
     wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
     wb::GuardedBuffer<Count> d_count(std::vector<Count>{before}, wb::guard(kGuard));
     count_it(d_x.get(), int(x.size()), limit, d_count.get());
@@ -48,7 +49,8 @@ void check_large_counts(CountAbove count_it) {
 }
 
 void check_collect(const std::vector<float>& x, float limit) {
-    CAPTURE(x.size(), limit);
+    const size_t n = x.size();
+    CAPTURE(n, limit);
     wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
     wb::GuardedBuffer<int> d_out(x.size(), wb::guard(kGuard));
     wb::GuardedBuffer<unsigned> d_count(1, wb::guard(kGuard));
@@ -67,7 +69,8 @@ void check_collect(const std::vector<float>& x, float limit) {
 }
 
 void check_maximum(const std::vector<float>& x) {
-    CAPTURE(x.size());
+    const size_t n = x.size();
+    CAPTURE(n);
     wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard)), d_max(1, wb::guard(kGuard));
     maximum(d_x.get(), int(x.size()), d_max.get());
     CUDA_CHECK(cudaGetLastError());
@@ -78,7 +81,8 @@ void check_maximum(const std::vector<float>& x) {
 }
 
 void check_arg_max(const std::vector<float>& x) {
-    CAPTURE(x.size());
+    const size_t n = x.size();
+    CAPTURE(n);
     wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
     wb::GuardedBuffer<Count> d_best(1, wb::guard(kGuard));
     arg_max(d_x.get(), int(x.size()), d_best.get());

@@ -19,7 +19,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr double kUlp = 0x1p-53;
 constexpr int kSizes[] = {
-    1, 2, 31, 32, 33, 63, 255, 256, 257, 1000, 1023, 8191, 8193, 65535, 65537, 100003, 0};
+    1, 2, 31, 32, 33, 63, 255, 256, 257, 1000, 1023, 8191, 8193, 65535, 65537, 300007, 0};
 
 std::vector<float> whole_numbers(size_t n, uint64_t seed, int low = 1, int high = 8) {
     const auto random = wb::random_ints(n, seed, low, high);
@@ -79,7 +79,8 @@ void check_row_sums(int rows, int cols) {
 }
 
 void check_norm(const std::vector<float>& x) {
-    CAPTURE(x.size());
+    const size_t n = x.size();
+    CAPTURE(n);
     double squares = 0;
     for (const float value : x) squares += double(value) * value;
     const double want = std::sqrt(squares), got = reduced<double>(x, norm);
@@ -87,14 +88,16 @@ void check_norm(const std::vector<float>& x) {
 }
 
 void check_minimum(const std::vector<float>& x) {
-    CAPTURE(x.size());
+    const size_t n = x.size();
+    CAPTURE(n);
     const float want = x.empty() ? kInfinity : *std::min_element(x.begin(), x.end());
     const float got = reduced<float>(x, minimum);
     CHECK(got == want);
 }
 
 void check_arg_max(const std::vector<float>& x) {
-    CAPTURE(x.size());
+    const size_t n = x.size();
+    CAPTURE(n);
     int want = x.empty() ? -1 : int(std::max_element(x.begin(), x.end()) - x.begin());
     for (size_t i = x.size(); i-- > 0;)
         if (std::isnan(x[i])) want = int(i);
@@ -109,7 +112,7 @@ std::vector<float> with(std::vector<float> x, std::initializer_list<size_t> plac
 }
 
 // What the property tests look at.
-constexpr int kCount = 200003;
+constexpr int kCount = 500009;
 
 // The counters of one grid-wide sum.
 std::optional<EmulatorCounters> counted_sum() {

@@ -1,6 +1,5 @@
 // Mutant: values are summed in float.
 // verdict: fails "task 3: sums whole numbers exactly"
-// verdict: fails "task 3: sums fractions"
 // verdict: fails "task 4: squares of large"
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
@@ -87,6 +86,7 @@ template <class Op>
 __global__ void reduce_kernel(Op op, int n, typename Op::Value* partial) {
     auto value = Op::identity();
     const int step = gridDim.x * blockDim.x;
+#pragma unroll 8  // the loads of eight rounds are under way together
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         value = Op::combine(value, op.map(i));
     }

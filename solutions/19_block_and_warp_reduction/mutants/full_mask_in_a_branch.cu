@@ -85,6 +85,7 @@ template <class Op>
 __global__ void reduce_kernel(Op op, int n, typename Op::Value* partial) {
     auto value = Op::identity();
     const int step = gridDim.x * blockDim.x;
+#pragma unroll 8  // the loads of eight rounds are under way together
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         value = Op::combine(value, op.map(i));
     }

@@ -54,8 +54,8 @@ __global__ void count_in_global_kernel(const int* keys, int n, int bins, unsigne
 }
 
 static int blocks_that_pay(int n, int bins) {
-    const long long elements = static_cast<long long>(kElementsPerBin) * bins;  // to be worth it
-    return static_cast<int>(std::min<long long>(n / elements, kMaxBlocks));
+    const int keys = kShare * std::max(bins, kThreads);  // for each block
+    return std::min(n / keys, kMaxBlocks);
 }
 
 void histogram(const int* d_keys, int n, int bins, unsigned* d_counts) {

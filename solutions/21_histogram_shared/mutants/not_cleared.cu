@@ -53,8 +53,8 @@ __global__ void count_in_global_kernel(const int* keys, int n, int bins, unsigne
 }
 
 static int blocks_that_pay(int n, int bins) {
-    const long long elements = static_cast<long long>(kElementsPerBin) * bins;  // to be worth it
-    return static_cast<int>(std::clamp<long long>(n / elements, 1, kMaxBlocks));
+    const int keys = kShare * std::max(bins, kThreads);  // for each block
+    return std::clamp(n / keys, 1, kMaxBlocks);
 }
 
 void histogram(const int* d_keys, int n, int bins, unsigned* d_counts) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What is timed of lesson 17: counting with an atomic for each element, and for each warp.
+#include "lesson_test.h"
+#include "races_and_atomics.h"
+#include "workload.h"
+
+namespace {
+
+using Count = unsigned long long;
+using CountAbove = void (*)(const float*, int, float, Count*);
+
+template <CountAbove kCountIt>
+class Counting : public wb::Workload {
+public:
+    explicit Counting(size_t n)
+        : x_(wb::random_floats(n, 1)), d_x_(x_), d_count_(std::vector<Count>{0}) {}
+    void prepare() override { CUDA_CHECK(cudaMemsetAsync(d_count_.get(), 0, sizeof(Count))); }
+    void run() override { kCountIt(d_x_.get(), int(x_.size()), kLimit, d_count_.get()); }
+    std::string verify() override {
+        Count want = 0;
+        for (const float x : x_) want += x > kLimit;
+        const Count got = d_count_.download()[0];
+        if (got == want) return "";
+        return "counted " + std::to_string(got) + ", want " + std::to_string(want);
+    }
+    double bytes() const override { return 4.0 * double(x_.size()); }
+
+private:
+    static constexpr float kLimit = 0.5f;  // a quarter is above
+    std::vector<float> x_;
+    wb::DeviceBuffer<float> d_x_;
+    wb::DeviceBuffer<Count> d_count_;
+};
+
+class ByWarps final : public Counting<count_above_by_warps> {
+    using Counting::Counting;
+};
+class ByElements final : public Counting<count_above> {
+    using Counting::Counting;
+};
+WORKLOAD(ByWarps, "counts with an atomic for each warp", 1 << 28, 100003);
+WORKLOAD(ByElements, "counts with an atomic for each element", 1 << 28, 100003);
+
+}  // namespace
