@@ -27,7 +27,7 @@ constexpr std::string_view kCudart = EMULATOR_CUDART_SONAME;  // libcudart.so.13
 constexpr const char* kHelp =
     R"(usage: emulate [OPTIONS] PROGRAM [ARGUMENTS]
 
-Runs a CUDA program (built with `nvcc -cudart shared`) on an emulated device, without a GPU, and
+Runs a CUDA program (built with `nvcc -cudart shared`, or one that uses the driver API) on an emulated device, without a GPU, and
 reports what is wrong with it: accesses out of bounds, races, divergent barriers, leaks, ...
 
   --checks=LIST         all (default), none, or names and finding codes with commas between
@@ -36,6 +36,8 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
   --trace=FILE          write every access and barrier of the first launches to FILE, as JSON lines
   --budget=N            thread-instructions that one launch may use before it counts as hanging
   --devices=N           how many devices the program sees (default 1)
+  --arch=N              compute capability of the devices: 75, 80, 90, ... (default: the newest
+                        that the program has PTX for)
   --error-exitcode=N    exit with N when there was an error finding (default: the program's code)
   --force               do not look at the program first; for one that loads CUDA code by itself
   --help                this text
@@ -56,6 +58,7 @@ constexpr std::array<OptionName, 7> kOptions{{{"--checks", "EMULATOR_CHECKS"},
                                               {"--trace", "EMULATOR_TRACE"},
                                               {"--budget", "EMULATOR_BUDGET"},
                                               {"--devices", "EMULATOR_DEVICES"},
+                                              {"--arch", "EMULATOR_ARCH"},
                                               {"--error-exitcode", "EMULATOR_ERROR_EXITCODE"}}};
 
 [[noreturn]] void fail(int code, const std::string& message) {
@@ -137,10 +140,11 @@ void check_program(const std::string& path) {
     std::set<std::string> seen;
     std::vector<emulator::ElfFacts> all{*facts};
     collect_libraries(*facts, seen, all);
-    bool device_code = false, static_runtime = false, shared_runtime = false;
+    bool device_code = false, static_runtime = false, shared_runtime = false, driver = false;
     for (const auto& file : all) {
         device_code |= file.has_device_code;
         static_runtime |= file.has_static_cudart;
+        for (const auto& name : file.needed) driver |= name.starts_with("libcuda.so");
         const std::string cudart = cudart_of(file);
         shared_runtime |= !cudart.empty();
         if (!cudart.empty() && cudart != kCudart)
@@ -154,10 +158,10 @@ void check_program(const std::string& path) {
              path +
                  " contains NVIDIA's runtime (-cudart static, nvcc's default), so the emulated one "
                  "cannot take its place; build it with `nvcc -cudart shared`");
-    if (!device_code && !shared_runtime)
+    if (!device_code && !shared_runtime && !driver)
         fail(kExitCannotRun,
-             path + " contains no device code (no section .nv_fatbin) and does not "
-                    "use libcudart: it is not a CUDA program. If it loads CUDA code "
+             path + " contains no device code (no section .nv_fatbin) and uses "
+                    "neither libcudart nor libcuda: it is not a CUDA program. If it loads CUDA code "
                     "later by itself, use --force");
 }
 

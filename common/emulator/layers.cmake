@@ -36,6 +36,7 @@ endif()
 target_include_directories(emulator_runtime PRIVATE ${LIBDW_INCLUDE_DIR})
 # The toolkit's headers only: its libraries are what we replace.
 target_include_directories(emulator_runtime SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+target_include_directories(emulator_driver SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(emulator_runtime PUBLIC ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
 # Never blamed for an API call: the emulator itself and the wrappers that lessons share.
 get_filename_component(host_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../host ABSOLUTE)
@@ -43,23 +44,42 @@ target_compile_definitions(emulator_runtime PRIVATE
     EMULATOR_LIBRARY_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/:${host_wrappers}/")
 
 set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
+# The driver API: names and types from the toolkit's headers, exported by the same library.
+set(driver_sources ${generated}/driver_stubs.cpp ${generated}/driver_per_thread.cpp
+    ${generated}/driver_entry_points.cpp)
+find_file(driver_stub_library libcuda.so NO_DEFAULT_PATH
+    PATHS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib PATH_SUFFIXES stubs)
+mark_as_advanced(driver_stub_library)
+list(GET CUDAToolkit_INCLUDE_DIRS 0 driver_include)
+add_custom_command(
+    OUTPUT ${generated}/driver.stamp
+    BYPRODUCTS ${driver_sources} ${generated}/driver_names.txt
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py
+        --include ${driver_include} --library "${driver_stub_library}" --nm ${CMAKE_NM}
+        --out ${generated}
+    COMMAND ${CMAKE_COMMAND} -E touch ${generated}/driver.stamp
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py ${driver_include}/cuda.h
+    COMMENT "The driver API's names from cuda.h" VERBATIM)
 add_custom_command(
     OUTPUT ${generated}/stubs.stamp
     BYPRODUCTS ${generated}/stubs.cpp ${generated}/cudart.map
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/runtime/generate_stubs.py
         --library ${cudart_library} --soname ${cudart_soname} --nm ${CMAKE_NM}
         --source ${generated}/stubs.cpp --version-script ${generated}/cudart.map
+        --node libcuda.so.1=${generated}/driver_names.txt
     COMMAND ${CMAKE_COMMAND} -E touch ${generated}/stubs.stamp
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/generate_stubs.py ${cudart_library}
+        ${generated}/driver.stamp
     COMMENT "Stubs and version script from ${cudart_soname}" VERBATIM)
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
 
-add_library(emulator_cudart SHARED libcudart.cpp options.cpp output.cpp ${generated}/stubs.cpp)
-set_source_files_properties(${generated}/stubs.cpp PROPERTIES GENERATED TRUE)
+add_library(emulator_cudart SHARED libcudart.cpp options.cpp output.cpp ${generated}/stubs.cpp
+    ${driver_sources})
+set_source_files_properties(${generated}/stubs.cpp ${driver_sources} PROPERTIES GENERATED TRUE)
 add_dependencies(emulator_cudart emulator_stubs)
 # The runtime's objects all go in: nothing refers to cudaMalloc, and a weak stub stands for it.
 target_link_libraries(emulator_cudart PRIVATE
-    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime> emulator_checks emulator_machine emulator_ptx)
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime,emulator_driver> emulator_checks emulator_machine emulator_ptx)
 target_link_options(emulator_cudart PRIVATE
     -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
 # A name that nobody defines is an error now, not in the middle of a program. (The sanitizers' own
@@ -71,8 +91,18 @@ set_target_properties(emulator_cudart PROPERTIES
     OUTPUT_NAME cudart SOVERSION ${cudart_version} LINK_DEPENDS ${generated}/stubs.stamp
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 
+# libcuda.so.1 is a name for the same library: it has nothing in it but the need for it, so that both
+# APIs share one state however a program comes by them.
+file(WRITE ${generated}/libcuda.cpp "// Nothing: the functions are those of ${cudart_soname}.\n")
+add_library(emulator_cuda SHARED ${generated}/libcuda.cpp)
+target_link_libraries(emulator_cuda PRIVATE emulator_cudart)
+target_link_options(emulator_cuda PRIVATE -Wl,--no-as-needed)
+set_target_properties(emulator_cuda PROPERTIES
+    OUTPUT_NAME cuda SOVERSION 1 INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
+
 add_executable(emulate emulate.cpp elf_facts.cpp options.cpp)
 target_link_libraries(emulate PRIVATE emulator_options)
 target_compile_definitions(emulate PRIVATE EMULATOR_CUDART_SONAME="${cudart_soname}")
 set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
-add_dependencies(emulate emulator_cudart)
+add_dependencies(emulate emulator_cudart emulator_cuda)

@@ -214,6 +214,7 @@ __attribute__((constructor)) void load() {
 
     runtime::Settings settings;
     settings.devices = self.options.devices;
+    settings.arch = self.options.arch;
     settings.budget = self.options.budget.value_or(0);
     runtime::configure(settings);
     checks::set_host_resolver(runtime::resolve_host_site);

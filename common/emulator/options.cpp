@@ -59,6 +59,8 @@ bool set_option(Options& options, const std::string& variable, const std::string
         if (*options.error_exit_code == 0) options.error_exit_code.reset();
     } else if (variable == "EMULATOR_DEVICES") {
         options.devices = int(parse_number(variable, value, 1, 16));
+    } else if (variable == "EMULATOR_ARCH") {
+        options.arch = unsigned(parse_number(variable, value, 75, 129));
     } else {
         return false;
     }

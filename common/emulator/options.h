@@ -20,6 +20,7 @@ struct Options {
     std::optional<uint64_t> budget;      // EMULATOR_BUDGET: thread-instructions of one launch
     std::optional<int> error_exit_code;  // EMULATOR_ERROR_EXITCODE: 1 to 255
     int devices = 1;                     // EMULATOR_DEVICES: 1 to 16
+    unsigned arch = 0;  // EMULATOR_ARCH: compute capability as 75 or 90; 0: as compiled
 };
 
 // A variable of the environment has a value that means nothing. what() names variable and value.

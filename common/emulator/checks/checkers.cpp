@@ -79,7 +79,7 @@ const std::vector<Entry>& table() {
          WarpMask::kInterests,
          [](R& r, M&) -> Made { return std::make_unique<WarpMask>(r); }},
         {"faults",
-         {"assert", "stack-overflow", "invalid-address"},
+         {"assert", "stack-overflow", "invalid-address", "out-of-bounds-global"},
          Faults::kInterests,
          [](R& r, M&) -> Made { return std::make_unique<Faults>(r); }},
         {"lifetime",

@@ -152,6 +152,7 @@ void Counters::on_launch_end(const machine::LaunchInfo& launch,
 }
 
 void Counters::on_access(const AccessEvent& event) {
+    if (event.texture) return;  // the texture path: its requests and sectors are not those of ld
     Site& at = site(event.site);
     ++at.requests;
     at.bytes += uint64_t(std::popcount(event.mask)) * event.bytes;

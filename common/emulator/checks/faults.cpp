@@ -25,6 +25,14 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         code = "invalid-address";
         message = "a call through a pointer that points to no device function";
         break;
+    case FaultKind::kSurface:
+        code = "out-of-bounds-global";
+        message = event.message;
+        break;
+    case FaultKind::kBadObject:
+        code = "invalid-address";
+        message = event.message;
+        break;
     // malloc() returning null is the kernel's to handle; see Bounds for what follows when it does
     // not.
     case FaultKind::kHeapExhausted:
@@ -37,7 +45,8 @@ void Faults::on_fault(const machine::FaultEvent& event) {
             draft.finding.place = place_of(event.site);
             draft.finding.place.file = event.file;
             draft.finding.place.line = event.line;
-        } else if (event.kind != FaultKind::kTrap && !event.message.empty()) {
+        } else if (event.kind != FaultKind::kTrap && !event.message.empty() &&
+                   event.message != message) {
             draft.finding.notes.push_back(event.message);
         }
         return draft;

@@ -19,6 +19,8 @@ const char* free_function(MemoryKind kind) {
         return "cudaFree";
     case MemoryKind::kPinned:
         return "cudaFreeHost";
+    case MemoryKind::kArray:
+        return "cudaFreeArray";
     case MemoryKind::kHeap:
         return "free";
     default:

@@ -102,7 +102,8 @@ bool follow(const AccessEvent& event, uint32_t empty, const LeftValues& left) {
 
 bool begins_initialised(const machine::Allocation& allocation) {
     return allocation.kind != machine::MemoryKind::kDevice &&
-           allocation.kind != machine::MemoryKind::kHeap;
+           allocation.kind != machine::MemoryKind::kHeap &&
+           allocation.kind != machine::MemoryKind::kArray;
 }
 
 }  // namespace

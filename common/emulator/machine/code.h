@@ -10,6 +10,7 @@
 
 #include "machine/instr.h"
 #include "machine/local_objects.h"
+#include "machine/texture_ops.h"
 
 namespace machine {
 
@@ -169,6 +170,7 @@ struct Code {
     std::deque<BarrierOp> barriers;
     std::deque<WarpOp> warp_ops;
     std::vector<std::shared_ptr<void>> side_tables;  // of rarer instructions
+    std::deque<TextureOp> textures;
 
     std::vector<uint32_t> shared;      // indexes into ModuleImage::shared that the body names
     std::vector<std::string> callees;  // direct calls

@@ -8,6 +8,7 @@
 #include "machine/control_flow.h"
 #include "machine/decoder.h"
 #include "machine/sites.h"
+#include "machine/texture_ops.h"
 #include "ptx/demangle.h"
 
 namespace machine {
@@ -429,6 +430,14 @@ bool Decoder::instruction(In in) {
     case Opcode::k_stacksave:
     case Opcode::k_stackrestore:
         return stack(in);
+    case Opcode::k_tex:
+    case Opcode::k_tld4:
+    case Opcode::k_txq:
+    case Opcode::k_suld:
+    case Opcode::k_sust:
+    case Opcode::k_sured:
+    case Opcode::k_suq:
+        return texture(in);
     default:
         break;
     }
@@ -529,6 +538,9 @@ std::unique_ptr<Code> Decoder::run() {
         for (uint32_t& row : op.operands) fix(row);
         fix(op.base_row);
         fix(op.dst);
+    }
+    for (TextureOp& op : code.textures) {
+        for (uint32_t* row : op.all_rows()) fix(*row);
     }
     for (CallOp& op : code.calls) {
         for (auto& s : op.arguments) fix(s.row);

@@ -10,6 +10,7 @@
 #include "machine/code.h"
 #include "machine/lane_tables.h"
 #include "machine/module_image.h"
+#include "machine/texture_ops.h"
 
 namespace machine {
 
@@ -35,6 +36,10 @@ private:
     bool barrier(In in);
     bool warp_operation(In in);
     bool miscellaneous(In in);
+    bool texture(In in);
+    bool surface(In in, TextureOp& op);
+    bool texture_address(In in, Op where, TextureOp& op);
+    bool texture_results(Op given, TextureOp& op);
     bool matrix(In in);      // decode_matrix.cpp
     bool async_copy(In in);  // decode_async.cpp
     bool mbarrier(In in);
@@ -61,7 +66,7 @@ private:
     // The row of a source, reading it as `type`; emits a complement for !%p.
     uint32_t source(Op operand, ptx::Type type);
     uint32_t destination(Op operand, uint32_t bytes_per_lane);
-    uint64_t reserved_shared();    // the address of the shared memory that the toolkit may use
+    uint64_t reserved_shared();   // the address of the shared memory that the toolkit may use
     uint64_t symbol(Op operand);  // address in its own space
     ptx::Space symbol_space(Op operand) const;
     bool address(In in, Op operand, MemoryOp& op);

@@ -158,6 +158,7 @@ struct AccessEvent {
     // Stores: lane i's bytes are at values + i * value_stride (before the store). Else null.
     const std::byte* values;
     uint32_t value_stride;
+    bool texture = false;  // by a texture or surface instruction: not the path of ld and st
 
     // Undefined values. Loads: to be filled in, null when nobody follows them. Stores: the lanes
     // that store one, and where it came from; their bytes still count as unwritten.
@@ -225,7 +226,15 @@ struct ExitEvent {
     uint32_t mask;
 };
 
-enum class FaultKind : uint8_t { kAssert, kTrap, kStackOverflow, kBadCall, kHeapExhausted };
+enum class FaultKind : uint8_t {
+    kAssert,
+    kTrap,
+    kStackOverflow,
+    kBadCall,
+    kHeapExhausted,
+    kSurface,    // outside of a surface with boundary mode trap; see `message`
+    kBadObject,  // a handle of no texture or surface object
+};
 struct FaultEvent {
     FaultKind kind;
     const WarpInfo* warp;

@@ -104,6 +104,8 @@ public:
     Memory& memory;
     Observers& observers;
     const Limits& limits;
+    const TextureTable* textures = nullptr;  // of the runtime; null: there are none
+    uint64_t reachable = ~uint64_t(0);       // bit per device whose memory may be touched
     LaunchInfo info;
     BlockState* block = nullptr;
     WarpState* warp = nullptr;

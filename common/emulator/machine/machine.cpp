@@ -9,13 +9,15 @@ namespace {
 
 class MachineImage final : public Machine {
 public:
-    MachineImage(Memory& memory, Observers& observers)
-        : memory_(memory), observers_(observers), executor_(memory, observers, limits_) {}
+    MachineImage(Memory& memory, Observers& observers, const Limits& limits)
+        : limits_(limits), memory_(memory), observers_(observers),
+          executor_(memory, observers, limits_) {}
 
-    std::unique_ptr<LoadedModule> load(std::string text, std::string name, int device) override {
+    std::unique_ptr<LoadedModule> load(std::string text, std::string name, int device,
+                                       uint64_t unit, const Variables* managed) override {
         auto module = ptx::Module::open(std::move(text), std::move(name));
         return std::make_unique<ModuleImage>(
-            std::move(module), memory_, observers_, linker_, limits_, device);
+            std::move(module), memory_, observers_, linker_, unit, device, managed);
     }
 
     LaunchSummary launch(const LaunchRequest& request) override {
@@ -30,6 +32,8 @@ public:
     void set_stack_bytes(uint64_t bytes) override {
         stack_bytes_ = std::min<uint64_t>(bytes, 512 << 10);
     }
+    void set_textures(const TextureTable* textures) override { executor_.textures = textures; }
+    void set_peers(uint64_t devices) override { executor_.reachable = devices; }
     void set_printf_sink(void (*sink)(const char*, size_t)) override { sink_ = sink; }
 
 private:
@@ -44,8 +48,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Machine> Machine::create(Memory& memory, Observers& observers) {
-    return std::make_unique<MachineImage>(memory, observers);
+std::unique_ptr<Machine> Machine::create(Memory& memory, Observers& observers,
+                                         const Limits& limits) {
+    return std::make_unique<MachineImage>(memory, observers, limits);
+}
+
+bool is_device_runtime_function(std::string_view name) {
+    return find_builtin(name) != nullptr;
 }
 
 }  // namespace machine

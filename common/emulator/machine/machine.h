@@ -5,20 +5,23 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "machine/observer.h"
 
 namespace machine {
 
-// What a launch may ask for; the numbers of a compute capability 7.5 device.
+// What a launch may ask for; by default the numbers of a compute capability 7.5 device.
 struct Limits {
+    uint32_t arch = 75;  // compute capability, major * 10 + minor
     uint32_t multiprocessors = 40;
     uint32_t threads_per_block = 1024, threads_per_multiprocessor = 1024,
              blocks_per_multiprocessor = 16;
     uint32_t registers_per_multiprocessor = 65536;
     uint32_t shared_per_block = 48 << 10, shared_per_block_optin = 64 << 10,
              shared_per_multiprocessor = 64 << 10;
+    uint32_t shared_reserved = 0;  // per block, by the system: counts against a multiprocessor's
     uint32_t constant_bytes = 64 << 10;
     Dim3 grid{0x7fffffff, 65535, 65535}, block{1024, 1024, 64};
 };
@@ -52,7 +55,13 @@ public:
     virtual Allocation*
     variable(std::string_view mangled) = 0;  // __device__, __constant__, __managed__; or null
     virtual ptx::Module& ptx() = 0;
+    // Of this module's own: what goes when it is unloaded.
+    virtual std::vector<Allocation*> variables() = 0;
+    // Nobody finds this module's names any more. Code that has run stays for findings to explain.
+    virtual void unlink() = 0;
 };
+// Functions that the device runtime supplies (vprintf, malloc, ...): no module defines them.
+bool is_device_runtime_function(std::string_view name);
 
 struct LaunchRequest {
     Kernel* kernel = nullptr;
@@ -65,16 +74,24 @@ struct LaunchRequest {
     HostSite site = 0;
 };
 
+class TextureTable;
+
 class Machine {
 public:
     // `memory` and `observers` must outlive the machine.
-    static std::unique_ptr<Machine> create(Memory& memory, Observers& observers);
+    static std::unique_ptr<Machine> create(Memory& memory, Observers& observers,
+                                           const Limits& limits = {});
     virtual ~Machine() = default;
 
     // Places module variables (events on_alloc) and applies initialisers. Throws ptx::ParseError.
-    // `externals`: modules loaded before, whose variables and functions -rdc code may refer to.
-    virtual std::unique_ptr<LoadedModule> load(std::string ptx_text, std::string name,
-                                               int device) = 0;
+    // Modules of one link unit see one another's .visible variables and functions, as the objects
+    // of an -rdc program do; other units do not.
+    // `managed`: variables by name that exist already, because another device has loaded the
+    // module: a __managed__ variable has one place for all devices.
+    using Variables = std::unordered_map<std::string, Allocation*>;
+    virtual std::unique_ptr<LoadedModule> load(std::string ptx_text, std::string name, int device,
+                                               uint64_t unit = 0,
+                                               const Variables* managed = nullptr) = 0;
     // Runs to completion. The caller has validated limits. Throws ptx::ParseError or UnsupportedPtx
     // when the kernel's code cannot be decoded; nothing has run then.
     virtual LaunchSummary launch(const LaunchRequest& request) = 0;
@@ -86,6 +103,10 @@ public:
     // In-kernel malloc heap (cudaLimitMallocHeapSize) and per-thread stack in bytes.
     virtual void set_heap_bytes(uint64_t bytes) = 0;
     virtual void set_stack_bytes(uint64_t bytes) = 0;
+    // The texture and surface objects that kernels may name. Must outlive the machine.
+    virtual void set_textures(const TextureTable* textures) = 0;
+    // Bit d: kernels may touch memory of device d. Bit 63 down to 0; all by default.
+    virtual void set_peers(uint64_t devices) = 0;
     // Where device printf goes; stdout by default. Output appears in program order at the launch.
     virtual void set_printf_sink(void (*sink)(const char* text, size_t length)) = 0;
 };

@@ -12,13 +12,14 @@
 namespace machine {
 
 ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
-                         Linker& linker, const Limits& limits, int device)
-    : shared(linker.shared), module_(std::move(module)), linker_(linker), limits_(limits),
+                         Linker& linker, uint64_t unit, int device,
+                         const Machine::Variables* managed)
+    : shared(linker.shared), module_(std::move(module)), linker_(linker), unit_(linker.units[unit]),
       serial_(++linker.modules) {
-    (void)limits_;
     for (const auto& header : module_->functions())
-        if (!header.is_declaration) linker_.functions.try_emplace(std::string(header.name), this);
-    place_variables(memory, observers, device);
+        if (!header.is_declaration && header.is_exported)
+            unit_.functions.try_emplace(std::string(header.name), this);
+    place_variables(memory, observers, device, managed);
 }
 
 Code* Linker::at(size_t number) {
@@ -26,7 +27,8 @@ Code* Linker::at(size_t number) {
                                       : nullptr;
 }
 
-void ModuleImage::place_variables(Memory& memory, Observers& observers, int device) {
+void ModuleImage::place_variables(Memory& memory, Observers& observers, int device,
+                                  const Machine::Variables* managed) {
     std::vector<std::pair<const ptx::Variable*, Allocation*>> placed;
     for (const ptx::Variable& variable : module_->variables()) {
         if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
@@ -35,6 +37,14 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
         const MemoryKind kind = variable.space == ptx::Space::kConst ? MemoryKind::kConst
                                 : variable.is_managed                ? MemoryKind::kManaged
                                                                      : MemoryKind::kModule;
+        if (kind == MemoryKind::kManaged && managed) {
+            const auto found = managed->find(name);
+            if (found != managed->end() && found->second->live) {
+                variables_[name] = found->second;
+                if (variable.is_exported) unit_.variables.try_emplace(name, found->second);
+                continue;
+            }
+        }
         Allocation* a = memory.allocate(kind,
                                         std::max<uint64_t>(variable.bytes, 1),
                                         device,
@@ -48,7 +58,7 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
         std::copy_n(
             variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes), a->host);
         variables_[name] = a;
-        linker_.variables.try_emplace(name, a);
+        if (variable.is_exported) unit_.variables.try_emplace(name, a);
         placed.push_back({&variable, a});
         for (Observer* o : observers.memory) o->on_alloc(*a);
     }
@@ -116,8 +126,8 @@ Code* ModuleImage::code(std::string_view mangled) {
         auto decoded = decode(*this, *function);
         return (codes_[name] = std::move(decoded)).get();
     }
-    const auto other = linker_.functions.find(name);
-    if (other == linker_.functions.end() || other->second == this) return nullptr;
+    const auto other = unit_.functions.find(name);
+    if (other == unit_.functions.end() || other->second == this) return nullptr;
     return other->second->code(mangled);
 }
 
@@ -130,8 +140,8 @@ uint64_t ModuleImage::symbol_address(std::string_view mangled) {
         [&](const ptx::FunctionHeader& f) { return !f.is_declaration && f.name == mangled; });
     ModuleImage* owner = this;
     if (!mine) {
-        const auto found = linker_.functions.find(name);
-        owner = found == linker_.functions.end() ? nullptr : found->second;
+        const auto found = unit_.functions.find(name);
+        owner = found == unit_.functions.end() ? nullptr : found->second;
     }
     if (!owner)
         throw UnsupportedPtx("the symbol `" + ptx::demangled_variable(mangled) +
@@ -148,8 +158,25 @@ uint64_t ModuleImage::symbol_address(std::string_view mangled) {
 Allocation* ModuleImage::variable(std::string_view mangled) {
     const std::string name(mangled);
     if (const auto found = variables_.find(name); found != variables_.end()) return found->second;
-    const auto found = linker_.variables.find(name);
-    return found == linker_.variables.end() ? nullptr : found->second;
+    const auto found = unit_.variables.find(name);
+    return found == unit_.variables.end() ? nullptr : found->second;
+}
+
+std::vector<Allocation*> ModuleImage::variables() {
+    std::vector<Allocation*> out;
+    for (const auto& [name, allocation] : variables_) out.push_back(allocation);
+    return out;
+}
+
+void ModuleImage::unlink() {
+    std::erase_if(unit_.functions, [&](const auto& entry) { return entry.second == this; });
+    std::erase_if(unit_.variables, [&](const auto& entry) {
+        return std::any_of(variables_.begin(), variables_.end(), [&](const auto& mine) {
+            return mine.second == entry.second;
+        });
+    });
+    std::erase_if(linker_.pending, [&](const auto& pending) { return pending.module == this; });
+    variables_.clear();
 }
 
 Kernel* ModuleImage::kernel(std::string_view mangled) {

@@ -17,10 +17,14 @@ class ModuleImage;
 
 // What all modules of one machine share: -rdc programs call and read across modules.
 struct Linker {
-    // First definition of a name wins; a module looks among its own definitions first, because
-    // names with internal linkage (string literals, static variables) repeat between modules.
-    std::unordered_map<std::string, Allocation*> variables;
-    std::unordered_map<std::string, ModuleImage*> functions;
+    // What modules linked together see of one another: .visible and .weak names, the first
+    // definition of each. A module looks among its own first, because names with internal linkage
+    // (string literals, static variables) repeat between modules.
+    struct Unit {
+        std::unordered_map<std::string, Allocation*> variables;
+        std::unordered_map<std::string, ModuleImage*> functions;
+    };
+    std::unordered_map<uint64_t, Unit> units;
     // Function addresses handed out, by number; decoded when somebody calls through one.
     struct Pointer {
         ModuleImage* owner;
@@ -46,11 +50,13 @@ struct Linker {
 class ModuleImage final : public LoadedModule {
 public:
     ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
-                Linker& linker, const Limits& limits, int device);
+                Linker& linker, uint64_t unit, int device, const Machine::Variables* managed);
 
     Kernel* kernel(std::string_view mangled) override;
     Allocation* variable(std::string_view mangled) override;
     ptx::Module& ptx() override { return *module_; }
+    std::vector<Allocation*> variables() override;
+    void unlink() override;
 
     // The decoded function, here or in another module of the machine; null if nobody defines it.
     Code* code(std::string_view mangled);
@@ -64,12 +70,13 @@ public:
     Linker& linker() { return linker_; }
 
 private:
-    void place_variables(Memory& memory, Observers& observers, int device);
+    void place_variables(Memory& memory, Observers& observers, int device,
+                         const Machine::Variables* managed);
     // Stores the address that an initialiser asks for; false when nobody defines the symbol yet.
     bool store_address(Allocation& variable, const ptx::SymbolFixup& fixup);
     std::unique_ptr<ptx::Module> module_;
     Linker& linker_;
-    const Limits& limits_;
+    Linker::Unit& unit_;
     std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
     std::unordered_map<std::string, std::unique_ptr<Code>> codes_;
     std::unordered_map<std::string, Allocation*> variables_;

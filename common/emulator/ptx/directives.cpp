@@ -135,23 +135,31 @@ private:
         lexer_.skip_braces();
     }
 
+    struct Linkage {
+        bool is_extern = false, is_exported = false, is_weak = false;
+    };
+
     // Linkage, then a variable or a function.
     void declaration() {
         const Token first = lexer_.peek();
-        bool is_extern = false;
+        Linkage linkage;
         while (lexer_.peek().is_dotted(".visible") || lexer_.peek().is_dotted(".extern") ||
                lexer_.peek().is_dotted(".weak") || lexer_.peek().is_dotted(".common")) {
-            is_extern = is_extern || lexer_.peek().is_dotted(".extern");
+            const bool is_extern = lexer_.peek().is_dotted(".extern");
+            const bool is_visible = lexer_.peek().is_dotted(".visible");
+            linkage.is_extern |= is_extern;
+            linkage.is_exported |= !is_extern;
+            linkage.is_weak |= !is_extern && !is_visible;
             lexer_.advance();
         }
         const Token token = lexer_.peek();
         if (token.is_dotted(".entry") || token.is_dotted(".func")) {
             lexer_.advance();
-            function(token, is_extern);
+            function(token, linkage);
         } else if (token.is_dotted(".global") || token.is_dotted(".const") ||
                    token.is_dotted(".shared") || token.is_dotted(".tex") ||
                    token.is_dotted(".local") || token.is_dotted(".align")) {
-            variables(is_extern);
+            variables(linkage);
         } else if (token.kind == Token::Kind::kDotted && token.text == first.text) {
             // A directive of a later ISA: remembered, and skipped to where a statement ends.
             index_.unsupported.push_back({std::string(token.text), token.line});
@@ -161,12 +169,14 @@ private:
         }
     }
 
-    void variables(bool is_extern) {
+    void variables(const Linkage& linkage) {
         Specifiers specifiers = parse_specifiers(lexer_);
-        specifiers.is_extern = specifiers.is_extern || is_extern;
+        specifiers.is_extern = specifiers.is_extern || linkage.is_extern;
         do {
             const Token name = lexer_.peek();
             Variable variable = parse_variable(lexer_, specifiers);
+            variable.is_exported = linkage.is_exported;
+            variable.is_weak = linkage.is_weak;
             const auto [known, is_new] =
                 index_.variable_index.try_emplace(variable.name, uint32_t(index_.variables.size()));
             if (is_new) {
@@ -212,8 +222,10 @@ private:
         }
     }
 
-    void function(const Token& keyword, bool is_extern) {
+    void function(const Token& keyword, const Linkage& linkage) {
         FunctionHeader header;
+        header.is_exported = linkage.is_exported;
+        header.is_weak = linkage.is_weak;
         BodyPlace place;
         header.is_entry = keyword.text == ".entry";
         performance(header, place);
@@ -230,7 +242,7 @@ private:
         }
         performance(header, place);
         if (lexer_.peek().is('{')) {
-            if (is_extern) lexer_.fail("';' after an .extern function");
+            if (linkage.is_extern) lexer_.fail("';' after an .extern function");
             place.begin = lexer_.token_begin();
             place.line = lexer_.peek().line;
             lexer_.skip_braces();

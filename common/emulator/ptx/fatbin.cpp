@@ -198,7 +198,25 @@ std::vector<PtxImage> read_container(std::span<const std::byte> bytes, bool requ
     return std::move(contents.images);
 }
 
-std::vector<PtxImage> read_wrapper(const void* wrapper, unsigned max_arch) {
+bool is_container(const void* bytes) {
+    uint32_t magic = 0;
+    std::memcpy(&magic, bytes, sizeof magic);
+    return magic == kContainerMagic;
+}
+
+// In memory nothing but the container itself says how long it is.
+static Contents contents_at(const void* container) {
+    const auto* begin = static_cast<const std::byte*>(container);
+    return read_contents({begin, size_t(container_bytes({begin, kContainerHeader}))});
+}
+
+std::vector<PtxImage> read_container(const void* container) {
+    Contents contents = contents_at(container);
+    refuse_sass(contents);
+    return std::move(contents.images);
+}
+
+std::vector<std::vector<PtxImage>> read_all(const void* wrapper) {
     Wrapper head;
     if (!wrapper) throw FatbinError("There is no fat binary: the wrapper is null.");
     std::memcpy(&head, wrapper, sizeof head);
@@ -221,17 +239,20 @@ std::vector<PtxImage> read_wrapper(const void* wrapper, unsigned max_arch) {
             containers.push_back(*objects);
         }
     }
-    std::vector<PtxImage> out;
+    std::vector<std::vector<PtxImage>> out;
     Contents all;
     for (const void* container : containers) {
-        const auto* begin = static_cast<const std::byte*>(container);
-        // In memory nothing but the container itself says how long it is.
-        const uint64_t total = container_bytes({begin, kContainerHeader});
-        Contents contents = read_contents({begin, size_t(total)});
+        Contents contents = contents_at(container);
         all.compiled += contents.compiled;
-        if (const PtxImage* best = best_image(contents.images, max_arch)) out.push_back(*best);
+        if (!contents.images.empty()) out.push_back(std::move(contents.images));
     }
     if (out.empty()) refuse_sass(all);
+    return out;
+}
+
+std::vector<PtxImage> read_wrapper(const void* wrapper, unsigned max_arch) {
+    std::vector<PtxImage> out;
+    for (const auto& images : read_all(wrapper)) out.push_back(*best_image(images, max_arch));
     return out;
 }
 

@@ -37,6 +37,14 @@ public:
 // An empty container gives an empty list; so does one with nothing but SASS unless `require_ptx`.
 std::vector<PtxImage> read_container(std::span<const std::byte> bytes, bool require_ptx = false);
 
+// The same for a container in memory that says itself how long it is.
+std::vector<PtxImage> read_container(const void* container);
+// True when `bytes` (at least 16 of them) start as a container does.
+bool is_container(const void* bytes);
+
+// Every PTX image behind a wrapper, one list for each container that has PTX (see read_wrapper).
+std::vector<std::vector<PtxImage>> read_all(const void* wrapper);
+
 // The containers behind a wrapper as __cudaRegisterFatBinary receives it: one for version 1, and
 // for version 2 (-rdc) the linked image and each object's. Result: for every container that has
 // PTX, its best image, which is the highest arch not above `max_arch` (0: no limit), else the

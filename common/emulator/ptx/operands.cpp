@@ -177,9 +177,10 @@ Operand BodyParser::operand(unsigned depth) {
     if (depth > kMaxOperandDepth) lexer_.fail("operands that are nested less deeply");
     const Token token = lexer_.peek();
     if (token.is('[')) return address(depth);
-    if (token.is('{')) return list('}', Operand::Kind::kVector, depth);
     Operand out;
-    if (token.is('!')) {
+    if (token.is('{')) {
+        out = list('}', Operand::Kind::kVector, depth);  // of tex, perhaps with |p behind it
+    } else if (token.is('!')) {
         const char after = lexer_.after_token();
         if (after != '%' && after != '_' && after != '$' && !(after >= 'A' && after <= 'Z') &&
             !(after >= 'a' && after <= 'z')) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "runtime/context.h"
 
@@ -36,13 +37,22 @@ public:
     // A finding has been made of what this call did: that its error is dropped is not another one.
     void told() { told_ = true; }
 
-    // Runs user code (a host callback) without the lock.
+    // Runs user code without the lock; `host_function`: it must not call the API.
     template <class F>
-    void unlocked(F&& function) {
+    void unlocked(F&& function, bool host_function = false) {
+        const char* const driver_call = std::exchange(thread.driver_call, nullptr);
+        const bool per_thread = std::exchange(thread.per_thread_default, false);
+        const bool in_host_function = std::exchange(thread.in_host_function, host_function);
         lock_.unlock();
         function();
         lock_.lock();
+        thread.driver_call = driver_call;
+        thread.per_thread_default = per_thread;
+        thread.in_host_function = in_host_function;
     }
+
+    // The runtime API works in the device's primary context from now on, if in none yet.
+    void bind();
 
     cudaError_t enter();
     cudaError_t leave(cudaError_t error);

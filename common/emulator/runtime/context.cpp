@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "runtime/api.h"
+#include "runtime/device_properties.h"
 #include "runtime/errors.h"
 #include "runtime/host_sites.h"
+#include "runtime/pools.h"
 #include "runtime/registry.h"
 #include "runtime/stream.h"
 
@@ -31,6 +33,11 @@ Context::Context() : settings(requested_settings()), registry(new Registry) {
         devices[i].ordinal = int(i);
         devices[i].default_stream = new Stream;
         devices[i].default_stream->device = int(i);
+        driver_contexts.push_back(std::make_unique<DriverContext>());
+        devices[i].primary = driver_contexts.back().get();
+        devices[i].primary->id = i + 1;
+        devices[i].primary->device = int(i);
+        devices[i].primary->primary = true;
     }
 }
 
@@ -58,14 +65,22 @@ void configure(const Settings& settings) {
 machine::Machine& Context::machine(int device) {
     Device& wanted = devices[size_t(device)];
     if (!wanted.machine) {
-        const auto make = settings.make_machine ? settings.make_machine : &machine::Machine::create;
-        wanted.machine = make(memory, observers);
+        wanted.machine = settings.make_machine
+                             ? settings.make_machine(memory, observers)
+                             : machine::Machine::create(memory, observers, limits_of(arch()));
+        wanted.machine->set_textures(&textures);
+        wanted.machine->set_peers(uint64_t(1) << device);
         if (settings.budget) wanted.machine->set_budget(settings.budget);
         if (settings.printf_sink) wanted.machine->set_printf_sink(settings.printf_sink);
         wanted.machine->set_stack_bytes(wanted.stack_bytes);
         wanted.machine->set_heap_bytes(wanted.heap_bytes);
     }
     return *wanted.machine;
+}
+
+unsigned Context::arch() {
+    if (!arch_) arch_ = supported_arch(settings.arch ? settings.arch : program_arch());
+    return arch_;
 }
 
 void Context::fire(const machine::ApiEvent& event) {
@@ -83,7 +98,9 @@ void Context::fire_alloc(const machine::Allocation& allocation) {
 void Context::release(machine::Allocation& allocation, machine::HostSite site) {
     allocation.freed_at = site;  // observers of the free may want to say where
     for (machine::Observer* observer : observers.memory) observer->on_free(allocation);
+    remove_from_pool(allocation);
     memory.release(allocation, site);
+    advice.erase(allocation.id);
     host_memory.erase(allocation.id);
 }
 
@@ -147,8 +164,8 @@ void say_once(const std::string& text) {
 }
 
 Call::Call(const char* api_name, unsigned flags)
-    : name(api_name), global(context()), thread(thread_state()), lock_(global.mutex),
-      flags_(flags) {}
+    : name(thread_state().driver_call ? thread_state().driver_call : api_name), global(context()),
+      thread(thread_state()), lock_(global.mutex), flags_(flags) {}
 
 machine::HostSite Call::site() {
     if (!site_taken_) {
@@ -177,12 +194,22 @@ cudaError_t Call::misuse(machine::ApiEvent::Kind kind, cudaError_t error, std::s
 }
 
 cudaError_t Call::enter() {
+    // "The host function must not make any CUDA API calls."
+    if (thread.in_host_function) return cudaErrorNotPermitted;
     if (flags_ & kIgnoresFault) return cudaSuccess;
+    bind();
     return device().fault;
 }
 
+void Call::bind() {
+    if (thread.driver_call) return;
+    if (thread.contexts.empty()) thread.bound = true;
+    device().primary->active = true;
+}
+
 cudaError_t Call::leave(cudaError_t error) {
-    if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+    const bool remembered = error != cudaSuccess && error != cudaErrorNotReady;
+    if (remembered && !thread.driver_call) thread.last_error = error;
     if (error != cudaSuccess && (flags_ & kSynchronises)) {
         std::erase_if(global.unchecked, [&](const UncheckedError& unchecked) {
             return unchecked.asynchronous && unchecked.error == error;

@@ -16,6 +16,7 @@
 #include "machine/machine.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
+#include "machine/texture.h"
 #include "runtime/export.h"
 
 namespace runtime {
@@ -31,8 +32,28 @@ struct LaunchConfiguration {
     cudaStream_t stream = nullptr;
 };
 
+// A context of the driver API. The primary one of a device is what the runtime API works in; those
+// that a program creates share its memory and differ in who is current only.
+struct DriverContext {
+    uint64_t id = 0;
+    int device = 0;
+    bool primary = false, live = true;
+    bool active = false;    // primary: somebody uses it
+    unsigned retained = 0;  // primary: cuDevicePrimaryCtxRetain
+    unsigned flags = 0;
+};
+
 struct ThreadState {
     int device = 0;
+    // Contexts of the driver API, the current one last. Empty and `bound`: the primary context of
+    // `device`, which a call of the runtime API has made current.
+    std::vector<DriverContext*> contexts;
+    bool bound = false;
+    // While a function of the driver API runs on top of one of the runtime: its name, for messages.
+    // Then no error is remembered for cudaGetLastError.
+    const char* driver_call = nullptr;
+    bool in_host_function = false;    // of cudaLaunchHostFunc or a stream callback
+    bool per_thread_default = false;  // the _ptsz spelling of a driver function: see find_stream
     cudaError_t last_error = cudaSuccess;
     std::vector<LaunchConfiguration> configurations;
     bool in_launch_stub = false;  // a configuration was popped: the next launch is a <<<>>>
@@ -58,11 +79,13 @@ struct Device {
     cudaFuncCache cache = cudaFuncCachePreferNone;
     std::unique_ptr<machine::Machine> machine;  // made on first use: Context::machine()
     Stream* default_stream = nullptr;           // the legacy one, id 0; owned
+    DriverContext* primary = nullptr;           // lives as long as the process
 };
 
 // Asked of the assembly before the first API call; later changes have no effect.
 struct Settings {
     int devices = 1;
+    unsigned arch = 0;    // compute capability as 75; 0: as the program was compiled
     uint64_t budget = 0;  // thread-instructions of one launch; 0: the machine's default
     std::unique_ptr<machine::Machine> (*make_machine)(machine::Memory&,
                                                       machine::Observers&) = nullptr;
@@ -74,23 +97,37 @@ struct HostMemory {
     unsigned flags = 0;
 };
 
+// Advice and prefetches about managed memory, as cudaMemRangeGetAttribute tells them. Kept for an
+// allocation as a whole.
+struct Advice {
+    bool read_mostly = false;
+    cudaMemLocation preferred{cudaMemLocationTypeInvalid, 0};
+    cudaMemLocation prefetched{cudaMemLocationTypeInvalid, 0};
+    std::set<int> accessed_by;  // devices; cudaCpuDeviceId: the host
+};
+
 struct Context {
     machine::Memory memory;
     machine::Observers observers;
     Settings settings;
+    machine::TextureTable textures;
     std::recursive_mutex mutex;  // held by every API call while it runs
     std::vector<Device> devices;
     std::set<Stream*> streams;  // live ones that the program created
     std::set<Event*> events;
     uint64_t next_stream = 1, next_event = 1;
     std::unordered_map<uint32_t, HostMemory> host_memory;  // by allocation id
+    std::unordered_map<uint32_t, Advice> advice;           // by allocation id
     std::vector<UncheckedError> unchecked;
     std::vector<std::unique_ptr<ThreadState>> threads;
+    std::vector<std::unique_ptr<DriverContext>> driver_contexts;  // all that ever were
     Registry* registry = nullptr;
     bool ended = false;
 
     machine::Machine& machine(int device);
     const machine::Limits& limits() { return machine(0).limits(); }
+    // The compute capability of all devices as 75; decided when somebody first asks.
+    unsigned arch();
     int device_count() const { return int(devices.size()); }
 
     // Events to whoever observes; the lists are those of machine::Observers.
@@ -105,6 +142,7 @@ struct Context {
     void errors_seen();
 
 private:
+    unsigned arch_ = 0;
     friend Context& context();
     Context();
     ~Context() = delete;  // leaked on purpose

@@ -294,7 +294,7 @@ cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kin
 }
 
 cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream,
-                 bool per_thread, bool wait) {
+                 bool per_thread, bool wait, unsigned element_bytes) {
     const machine::HostSite site = call.site();
     const char* api = call.name;
     if (wait && any_capture(call)) return cudaErrorStreamCaptureImplicit;
@@ -302,7 +302,7 @@ cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t
                   stream,
                   per_thread,
                   Work{Work::Kind::kFill, api, [=](Call& later, Stream& at) {
-                           return fill_now(later, api, site, at, to, extent, value, 1);
+                           return fill_now(later, api, site, at, to, extent, value, element_bytes);
                        }});
 }
 

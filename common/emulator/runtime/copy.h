@@ -30,17 +30,7 @@ cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kin
 cudaError_t fill_now(Call& call, const char* api, machine::HostSite site, const Stream& stream,
                      Box to, Extent extent, uint32_t value, unsigned element_bytes);
 cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream,
-                 bool per_thread, bool wait);
-
-// A cudaArray as linear storage, for the copy functions that may name one. Set by the file that
-// implements arrays; null: there are no arrays.
-struct ArrayView {
-    uint64_t address = 0, pitch = 0, slice = 0;
-    uint64_t element_bytes = 1;
-    uint64_t width = 0, height = 0, depth = 0;  // in elements; 0 for a dimension that it has not
-};
-using ArrayResolver = bool (*)(cudaArray_const_t array, ArrayView& view);
-void set_array_resolver(ArrayResolver resolver);
+                 bool per_thread, bool wait, unsigned element_bytes = 1);
 
 // "an allocation of 1000 bytes", "`table` (64 bytes)", "managed memory of 8 bytes".
 std::string describe(const machine::Allocation& allocation);

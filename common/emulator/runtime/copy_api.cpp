@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The cudaMemcpy and cudaMemset families, in every spelling.
+#include "runtime/array.h"
 #include "runtime/copy.h"
 
 using namespace runtime;
 
 namespace {
-
-ArrayResolver array_resolver = nullptr;
 
 Box linear(const void* pointer, size_t pitch = 0) {
     return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
@@ -88,11 +87,12 @@ struct End3D {
     cudaPitchedPtr pointer;
 };
 
-cudaError_t box_of(const End3D& end, Box& box) {
+cudaError_t box_of(const End3D& end, const Extent& extent, Box& box) {
     if (end.array) {
         ArrayView view;
-        if (end.pointer.ptr || !array_resolver || !array_resolver(end.array, view))
-            return cudaErrorInvalidValue;
+        if (end.pointer.ptr || !array_view(end.array, view)) return cudaErrorInvalidValue;
+        const uint64_t x = end.position.x * view.element_bytes;
+        if (!inside(view, x, end.position.y, end.position.z, extent)) return cudaErrorInvalidValue;
         box = {view.address + end.position.z * view.slice + end.position.y * view.pitch +
                    end.position.x * view.element_bytes,
                view.pitch,
@@ -114,15 +114,15 @@ cudaError_t copy_3d(Call& call, const End3D& to, const End3D& from, cudaExtent s
     for (const cudaArray_t array : {to.array, from.array}) {
         ArrayView view;
         if (!array) continue;
-        if (!array_resolver || !array_resolver(array, view)) return cudaErrorInvalidResourceHandle;
+        if (!array_view(array, view)) return cudaErrorInvalidResourceHandle;
         unit = view.element_bytes;
     }
     const Extent extent{size.width * unit, size.height, size.depth};
     if (extent.empty()) return cudaSuccess;
     Box target, source;
     // A position in linear memory counts bytes, whatever the other end is.
-    if (const cudaError_t error = box_of(to, target)) return error;
-    if (const cudaError_t error = box_of(from, source)) return error;
+    if (const cudaError_t error = box_of(to, extent, target)) return error;
+    if (const cudaError_t error = box_of(from, extent, source)) return error;
     if ((extent.height > 1 || extent.depth > 1) &&
         (extent.width > target.pitch || extent.width > source.pitch)) {
         const bool target_is_bad = extent.width > target.pitch;
@@ -206,10 +206,6 @@ cudaError_t copy_batch(void* const* to, const void* const* from, const size_t* b
 }
 
 }  // namespace
-
-void runtime::set_array_resolver(ArrayResolver resolver) {
-    array_resolver = resolver;
-}
 
 EMULATOR_API cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     return copy_1d("cudaMemcpy", to, from, bytes, kind, nullptr, false, true);

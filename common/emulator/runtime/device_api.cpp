@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/device_properties.h"
+#include "runtime/pools.h"
 #include "runtime/registry.h"
 #include "runtime/stream.h"
 
@@ -34,11 +35,19 @@ cudaError_t reset(Call& call) {
     Device fresh;
     fresh.ordinal = device.ordinal;
     fresh.default_stream = device.default_stream;
+    fresh.primary = device.primary;
     // A new machine: the old one still resolves symbols to variables that are gone.
     if (device.machine) registry().retired_machines.push_back(std::move(device.machine));
     device = std::move(fresh);
     call.thread.last_error = cudaSuccess;
     return cudaSuccess;
+}
+
+// From now on kernels of the current device may touch the memory of its peers and nobody else's.
+void tell_peers(Call& call) {
+    uint64_t devices = uint64_t(1) << call.thread.device;
+    for (const int peer : call.device().peers) devices |= uint64_t(1) << peer;
+    call.global.machine(call.thread.device).set_peers(devices);
 }
 
 size_t* limit_of(Device& device, cudaLimit limit) {
@@ -66,6 +75,7 @@ EMULATOR_API cudaError_t cudaDeviceSynchronize(void) {
         machine::OrderEvent event{machine::OrderEvent::Kind::kDeviceSync};
         event.device = call.thread.device;
         call.global.fire(event);
+        pools_synchronised(call.thread.device);
         return cudaSuccess;
     });
 }
@@ -94,6 +104,9 @@ EMULATOR_API cudaError_t cudaSetDevice(int device) {
     return api("cudaSetDevice", kIgnoresFault, [&](Call& call) {
         if (!valid(call, device)) return cudaErrorInvalidDevice;
         call.thread.device = device;
+        // In the terms of the driver API: the device's primary context becomes the current one.
+        if (!call.thread.contexts.empty()) call.thread.contexts.back() = call.device().primary;
+        call.bind();
         return cudaSuccess;
     });
 }
@@ -285,15 +298,18 @@ EMULATOR_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return api("cudaDeviceEnablePeerAccess", [&](Call& call) {
         if (flags) return cudaErrorInvalidValue;
         if (!valid(call, peer) || peer == call.thread.device) return cudaErrorInvalidDevice;
-        return call.device().peers.insert(peer).second ? cudaSuccess
-                                                       : cudaErrorPeerAccessAlreadyEnabled;
+        if (!call.device().peers.insert(peer).second) return cudaErrorPeerAccessAlreadyEnabled;
+        tell_peers(call);
+        return cudaSuccess;
     });
 }
 
 EMULATOR_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     return api("cudaDeviceDisablePeerAccess", [&](Call& call) {
         if (!valid(call, peer)) return cudaErrorInvalidDevice;
-        return call.device().peers.erase(peer) ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+        if (!call.device().peers.erase(peer)) return cudaErrorPeerAccessNotEnabled;
+        tell_peers(call);
+        return cudaSuccess;
     });
 }
 

@@ -9,7 +9,45 @@
 namespace runtime {
 
 namespace {
+
+// Threads and blocks per multiprocessor, its shared memory, and the most that a block may opt into.
+struct Capability {
+    unsigned arch, threads, blocks, shared, optin;  // the last two in KiB
+};
+constexpr Capability kCapabilities[] = {
+    {75, 1024, 16, 64, 64},
+    {80, 2048, 32, 164, 163},
+    {86, 1536, 16, 100, 99},
+    {87, 1536, 16, 164, 163},
+    {89, 1536, 24, 100, 99},
+    {90, 2048, 32, 228, 227},
+    {100, 2048, 32, 228, 227},
+    {103, 2048, 32, 228, 227},
+    {120, 1536, 24, 100, 99},
+};
+
 constexpr int kClockKilohertz = 1'000'000;  // reported only: time on this device means nothing
+}  // namespace
+
+unsigned supported_arch(unsigned wanted) {
+    unsigned found = kCapabilities[0].arch;
+    for (const Capability& known : kCapabilities)
+        if (known.arch <= wanted) found = known.arch;
+    return found;
+}
+
+machine::Limits limits_of(unsigned arch) {
+    machine::Limits limits;
+    for (const Capability& known : kCapabilities) {
+        if (known.arch != arch) continue;
+        limits.arch = arch;
+        limits.threads_per_multiprocessor = known.threads;
+        limits.blocks_per_multiprocessor = known.blocks;
+        limits.shared_per_multiprocessor = known.shared << 10;
+        limits.shared_per_block_optin = known.optin << 10;
+        limits.shared_reserved = arch >= 80 ? 1024 : 0;
+    }
+    return limits;
 }
 
 std::string pci_bus_id(int device) {
@@ -22,7 +60,11 @@ cudaDeviceProp device_properties(Context& context, int device) {
     const machine::Limits& limits = context.machine(device).limits();
     cudaDeviceProp p;
     std::memset(&p, 0, sizeof p);
-    std::snprintf(p.name, sizeof p.name, "CUDA Workbook emulated device (compute capability 7.5)");
+    std::snprintf(p.name,
+                  sizeof p.name,
+                  "CUDA Workbook emulated device (compute capability %u.%u)",
+                  limits.arch / 10,
+                  limits.arch % 10);
     std::memcpy(p.uuid.bytes, "workbook-device", 15);
     p.uuid.bytes[15] = char(device);
     p.totalGlobalMem = context.memory.capacity();
@@ -38,8 +80,8 @@ cudaDeviceProp device_properties(Context& context, int device) {
     p.maxGridSize[1] = int(limits.grid.y);
     p.maxGridSize[2] = int(limits.grid.z);
     p.totalConstMem = limits.constant_bytes;
-    p.major = 7;
-    p.minor = 5;
+    p.major = int(limits.arch / 10);
+    p.minor = int(limits.arch % 10);
     p.textureAlignment = 512;
     p.texturePitchAlignment = 32;
     p.multiProcessorCount = int(limits.multiprocessors);
@@ -84,6 +126,7 @@ cudaDeviceProp device_properties(Context& context, int device) {
     p.canUseHostPointerForRegisteredMem = 1;
     p.cooperativeLaunch = 1;
     p.sharedMemPerBlockOptin = limits.shared_per_block_optin;
+    p.reservedSharedMemPerBlock = limits.shared_reserved;
     p.maxBlocksPerMultiProcessor = int(limits.blocks_per_multiprocessor);
     p.hostRegisterSupported = 1;
     p.hostRegisterReadOnlySupported = 1;

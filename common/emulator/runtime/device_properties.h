@@ -7,6 +7,13 @@
 
 namespace runtime {
 
+// The compute capability to emulate for code compiled for `wanted` (75, 90, ...): the newest known
+// one that is not newer; 75 when `wanted` is 0 or older.
+unsigned supported_arch(unsigned wanted);
+// What the CUDA programming guide's table "Technical Specifications per Compute Capability" says of
+// an architecture from supported_arch(). The number of multiprocessors is always the same.
+machine::Limits limits_of(unsigned arch);
+
 cudaDeviceProp device_properties(Context& context, int device);
 // False when there is no such attribute.
 bool device_attribute(Context& context, int device, cudaDeviceAttr attribute, int& value);

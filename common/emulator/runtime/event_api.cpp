@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Events: points in the order of a stream, and the wall-clock time at which the host reached them.
+#include "runtime/pools.h"
 #include "runtime/stream.h"
 
 using namespace runtime;
@@ -64,6 +65,7 @@ cudaError_t wait(const char* name, cudaEvent_t handle) {
         if (!event) return cudaErrorInvalidResourceHandle;
         if (event->capture) return cudaErrorCapturedEvent;
         if (event->recorded) tell(call, OrderEvent::Kind::kEventSync, *event);
+        pools_synchronised(event->device);
         return cudaSuccess;
     });
 }

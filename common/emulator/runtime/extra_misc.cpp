@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Small functions that belong to no other group.
 #include "runtime/api.h"
+#include "runtime/driver_hook.h"
 
 using namespace runtime;
 
@@ -11,39 +12,54 @@ EMULATOR_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, in
 
 namespace {
 
-// There is no driver below this runtime, so it has no functions to give out.
-cudaError_t no_entry_point(const char* symbol, void** function,
-                           cudaDriverEntryPointQueryResult* status) {
-    return api("cudaGetDriverEntryPoint", [&](Call&) -> cudaError_t {
-        if (!symbol || !function) return cudaErrorInvalidValue;
-        *function = nullptr;
-        if (!status) return cudaErrorSymbolNotFound;
-        *status = cudaDriverEntryPointSymbolNotFound;
-        return cudaSuccess;
+DriverEntryPoints driver_entry_points = nullptr;  // null: no driver API is linked in
+
+cudaError_t entry_point(const char* name, const char* symbol, void** function, unsigned version,
+                        unsigned long long flags, bool per_thread,
+                        cudaDriverEntryPointQueryResult* status) {
+    return api(name, [&](Call&) -> cudaError_t {
+        if (!symbol || !function || flags > cudaEnablePerThreadDefaultStream)
+            return cudaErrorInvalidValue;
+        if (flags & cudaEnableLegacyStream) per_thread = false;
+        if (flags & cudaEnablePerThreadDefaultStream) per_thread = true;
+        *function =
+            driver_entry_points ? driver_entry_points(symbol, version, per_thread) : nullptr;
+        if (status)
+            *status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+        return *function || status ? cudaSuccess : cudaErrorSymbolNotFound;
     });
 }
 
 }  // namespace
 
+void runtime::set_driver_entry_points(DriverEntryPoints entry_points) {
+    driver_entry_points = entry_points;
+}
+
 EMULATOR_API cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function,
-                                                 unsigned long long,
+                                                 unsigned long long flags,
                                                  cudaDriverEntryPointQueryResult* status) {
-    return no_entry_point(symbol, function, status);
+    return entry_point(
+        "cudaGetDriverEntryPoint", symbol, function, CUDART_VERSION, flags, false, status);
 }
 EMULATOR_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function,
-                                                      unsigned long long,
+                                                      unsigned long long flags,
                                                       cudaDriverEntryPointQueryResult* status) {
-    return no_entry_point(symbol, function, status);
+    return entry_point(
+        "cudaGetDriverEntryPoint", symbol, function, CUDART_VERSION, flags, true, status);
 }
 EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function,
-                                                          unsigned, unsigned long long,
+                                                          unsigned version,
+                                                          unsigned long long flags,
                                                           cudaDriverEntryPointQueryResult* status) {
-    return no_entry_point(symbol, function, status);
+    return entry_point(
+        "cudaGetDriverEntryPointByVersion", symbol, function, version, flags, false, status);
 }
-EMULATOR_API cudaError_t
-cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** function, unsigned,
-                                      unsigned long long, cudaDriverEntryPointQueryResult* status) {
-    return no_entry_point(symbol, function, status);
+EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
+    const char* symbol, void** function, unsigned version, unsigned long long flags,
+    cudaDriverEntryPointQueryResult* status) {
+    return entry_point(
+        "cudaGetDriverEntryPointByVersion", symbol, function, version, flags, true, status);
 }
 
 EMULATOR_API cudaError_t cudaCtxResetPersistingL2Cache() {

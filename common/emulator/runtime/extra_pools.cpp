@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Memory pools. Memory is taken from the host when it is asked for and given back when it is freed,
-// so a pool carries its attributes and nothing else; the statistics are those of its device.
+// Memory pools of the API: making them, their attributes, and who may use their memory.
+#include "runtime/pools.h"
+
+#include <algorithm>
 #include <cstring>
-#include <map>
 #include <unordered_set>
 
 #include "runtime/stream.h"
@@ -11,17 +12,10 @@ using namespace runtime;
 
 namespace {
 
-struct Pool {
-    int device = 0;
-    bool is_default = false;
-    uint64_t release_threshold = 0, reserved_high = 0, used_high = 0;
-    int reuse_event = 1, reuse_opportunistic = 1, reuse_internal = 1;
-    std::map<int, cudaMemAccessFlags> access;  // of the other devices
-};
-
 struct Pools {
     std::unordered_set<const Pool*> live;
     std::map<int, Pool*> defaults, current;  // by device
+    std::map<uint32_t, Pool*> owner;         // by allocation
 };
 Pools& pools() {
     static auto& instance = *new Pools;
@@ -37,10 +31,6 @@ Pool* make_pool(int device) {
 cudaMemPool_t handle_of(Pool* pool) {
     return reinterpret_cast<cudaMemPool_t>(pool);
 }
-Pool* find_pool(cudaMemPool_t handle) {
-    auto* pool = reinterpret_cast<Pool*>(handle);
-    return pools().live.contains(pool) ? pool : nullptr;
-}
 Pool* default_pool(int device) {
     Pool*& pool = pools().defaults[device];
     if (!pool) {
@@ -49,11 +39,6 @@ Pool* default_pool(int device) {
     }
     return pool;
 }
-Pool* current_pool(int device) {
-    Pool*& pool = pools().current[device];
-    return pool ? pool : pool = default_pool(device);
-}
-
 bool valid_device(Call& call, int device) {
     return device >= 0 && device < call.global.device_count();
 }
@@ -87,23 +72,22 @@ int* flag_of(Pool& pool, cudaMemPoolAttr attribute) {
     }
 }
 
-cudaError_t get_attribute(Call& call, Pool& pool, cudaMemPoolAttr attribute, void* value) {
+cudaError_t get_attribute(Pool& pool, cudaMemPoolAttr attribute, void* value) {
     if (!value) return cudaErrorInvalidValue;
     if (const int* flag = flag_of(pool, attribute)) {
         std::memcpy(value, flag, sizeof *flag);
         return cudaSuccess;
     }
-    const uint64_t used = call.global.memory.used(pool.device);
-    pool.used_high = std::max(pool.used_high, used);
-    pool.reserved_high = std::max(pool.reserved_high, used);
     uint64_t number = 0;
     switch (attribute) {
     case cudaMemPoolAttrReleaseThreshold:
         number = pool.release_threshold;
         break;
     case cudaMemPoolAttrReservedMemCurrent:
+        number = pool.reserved;
+        break;
     case cudaMemPoolAttrUsedMemCurrent:
-        number = used;
+        number = pool.used;
         break;
     case cudaMemPoolAttrReservedMemHigh:
         number = pool.reserved_high;
@@ -132,10 +116,10 @@ cudaError_t set_attribute(Pool& pool, cudaMemPoolAttr attribute, const void* val
         return cudaSuccess;
     // The documentation allows nothing but a reset of the high marks.
     case cudaMemPoolAttrReservedMemHigh:
-        pool.reserved_high = 0;
+        if (number == 0) pool.reserved_high = pool.reserved;
         break;
     case cudaMemPoolAttrUsedMemHigh:
-        pool.used_high = 0;
+        if (number == 0) pool.used_high = pool.used;
         break;
     default:
         return cudaErrorInvalidValue;
@@ -144,6 +128,48 @@ cudaError_t set_attribute(Pool& pool, cudaMemPoolAttr attribute, const void* val
 }
 
 }  // namespace
+
+constexpr uint64_t kPoolUnit = 2 << 20;  // pools grow by pages of the device
+
+void Pool::take(uint64_t bytes) {
+    used += bytes;
+    reserved = std::max(reserved, (used + kPoolUnit - 1) / kPoolUnit * kPoolUnit);
+    used_high = std::max(used_high, used);
+    reserved_high = std::max(reserved_high, reserved);
+}
+void Pool::give_back(uint64_t bytes) {
+    used -= std::min(used, bytes);
+}
+void Pool::trim(uint64_t keep) {
+    const uint64_t needed = (std::max(used, keep) + kPoolUnit - 1) / kPoolUnit * kPoolUnit;
+    reserved = std::min(reserved, needed);
+}
+
+Pool* runtime::find_pool(cudaMemPool_t handle) {
+    auto* pool = reinterpret_cast<Pool*>(handle);
+    return pools().live.contains(pool) ? pool : nullptr;
+}
+Pool* runtime::current_pool(int device) {
+    Pool*& pool = pools().current[device];
+    return pool ? pool : pool = default_pool(device);
+}
+void runtime::add_to_pool(Pool& pool, const machine::Allocation& allocation) {
+    pool.take(allocation.bytes);
+    pools().owner[allocation.id] = &pool;
+}
+void runtime::remove_from_pool(const machine::Allocation& allocation) {
+    const auto found = pools().owner.find(allocation.id);
+    if (found == pools().owner.end()) return;
+    found->second->give_back(allocation.bytes);
+    pools().owner.erase(found);
+}
+bool runtime::is_from_pool(const machine::Allocation& allocation) {
+    return pools().owner.contains(allocation.id);
+}
+void runtime::pools_synchronised(int device) {
+    for (const Pool* pool : pools().live)
+        if (pool->device == device) const_cast<Pool*>(pool)->trim(pool->release_threshold);
+}
 
 EMULATOR_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* result, int device) {
     return with_device("cudaDeviceGetDefaultMemPool", device, [&](Call&) {
@@ -176,7 +202,9 @@ EMULATOR_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* result, const cudaMemP
         if (props->handleTypes != cudaMemHandleTypeNone)
             return cudaErrorNotSupported;  // no other process
         if (!valid_device(call, props->location.id)) return cudaErrorInvalidDevice;
-        *result = handle_of(make_pool(props->location.id));
+        Pool* pool = make_pool(props->location.id);
+        pool->max_bytes = props->maxSize;
+        *result = handle_of(pool);
         return cudaSuccess;
     });
 }
@@ -185,13 +213,17 @@ EMULATOR_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
         if (pool.is_default) return cudaErrorInvalidValue;
         // A device whose pool goes falls back to its default pool.
         if (pools().current[pool.device] == &pool) pools().current[pool.device] = nullptr;
+        // "Frees of memory that is still allocated from it are needed before it really goes": its
+        // object stays for them, its handle does not.
         pools().live.erase(&pool);
-        delete &pool;
         return cudaSuccess;
     });
 }
-EMULATOR_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
-    return with_pool("cudaMemPoolTrimTo", handle, [](Call&, Pool&) { return cudaSuccess; });
+EMULATOR_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t keep) {
+    return with_pool("cudaMemPoolTrimTo", handle, [&](Call&, Pool& pool) {
+        pool.trim(keep);
+        return cudaSuccess;
+    });
 }
 EMULATOR_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute,
                                                  void* value) {
@@ -201,8 +233,8 @@ EMULATOR_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPo
 }
 EMULATOR_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute,
                                                  void* value) {
-    return with_pool("cudaMemPoolGetAttribute", handle, [&](Call& call, Pool& pool) {
-        return get_attribute(call, pool, attribute, value);
+    return with_pool("cudaMemPoolGetAttribute", handle, [&](Call&, Pool& pool) {
+        return get_attribute(pool, attribute, value);
     });
 }
 EMULATOR_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,

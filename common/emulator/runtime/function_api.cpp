@@ -37,8 +37,17 @@ cudaError_t set_attribute(Call& call, KernelRecord& record, machine::Kernel& ker
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         if (value < 0 ||
-            uint64_t(value) + kernel.static_shared_bytes() > limits.shared_per_block_optin)
+            uint64_t(value) + kernel.static_shared_bytes() > limits.shared_per_block_optin) {
+            const uint32_t fixed = kernel.static_shared_bytes();
+            say_once(std::string(call.name) + " asks for " + std::to_string(value) +
+                     " bytes of dynamic shared memory for `" + record.name + "`" +
+                     (fixed ? " beside its own " + std::to_string(fixed) : "") +
+                     "; the emulated device has " + std::to_string(limits.shared_per_block_optin) +
+                     " bytes for a block (compute capability " + std::to_string(limits.arch / 10) +
+                     "." + std::to_string(limits.arch % 10) + ", set by EMULATOR_ARCH or by the " +
+                     "newest architecture that the program was compiled for)");
             return cudaErrorInvalidValue;
+        }
         here.max_dynamic_shared = uint32_t(value);
         here.max_dynamic_set = true;
         return cudaSuccess;

@@ -57,9 +57,14 @@ def stubs(names: dict[str, str], soname: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def version_script(names: dict[str, str], soname: str) -> str:
-    """Linker version script: the same nodes as the real library, and nothing else exported."""
-    nodes: dict[str, list[str]] = {}
+def version_script(
+    names: dict[str, str], soname: str, more: dict[str, list[str]] | None = None
+) -> str:
+    """Linker version script: the same nodes as the real library, and nothing else exported.
+
+    `more` holds further nodes with their names: the driver API, which has a library of its own.
+    """
+    nodes: dict[str, list[str]] = dict(more or {})
     for name, version in names.items():
         nodes.setdefault(version or soname, []).append(name)
     text = ""
@@ -87,12 +92,19 @@ def main() -> None:
     parser.add_argument("--nm", default="nm")
     parser.add_argument("--source", type=Path, required=True, help="C++ file to write")
     parser.add_argument("--version-script", type=Path, required=True, help="file to write")
+    parser.add_argument(
+        "--node", action="append", default=[], metavar="NAME=FILE", help="more names, one a line"
+    )
     arguments = parser.parse_args()
+    more = {}
+    for text in arguments.node:
+        node, _, file = text.partition("=")
+        more[node] = Path(file).read_text().split()
     names = exported_names(arguments.nm, arguments.library)
     if not names:
         sys.exit(f"generate_stubs.py: {arguments.library} exports no cuda functions")
     write_if_changed(arguments.source, stubs(names, arguments.soname))
-    write_if_changed(arguments.version_script, version_script(names, arguments.soname))
+    write_if_changed(arguments.version_script, version_script(names, arguments.soname, more))
 
 
 if __name__ == "__main__":

@@ -124,7 +124,8 @@ uint32_t resident_blocks(const machine::Limits& limits, machine::Kernel& kernel,
     if (per_warp)
         blocks = std::min(
             blocks, std::max<uint64_t>(1, limits.registers_per_multiprocessor / per_warp / warps));
-    const uint64_t shared = (kernel.static_shared_bytes() + dynamic_shared + 255) / 256 * 256;
+    const uint64_t shared =
+        (kernel.static_shared_bytes() + dynamic_shared + limits.shared_reserved + 255) / 256 * 256;
     if (shared) blocks = std::min(blocks, limits.shared_per_multiprocessor / shared);
     return uint32_t(blocks);
 }
@@ -304,8 +305,8 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t* config, const void* funct
                     return call.misuse(
                         machine::ApiEvent::Kind::kInvalidLaunch,
                         cudaErrorInvalidClusterSize,
-                        "a launch with thread block clusters; this device has compute capability "
-                        "7.5, and clusters need 9.0");
+                        "a launch with thread block clusters, which the emulated device does not "
+                        "have");
             }
         }
         return launch_api(call,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/copy.h"
+#include "runtime/pools.h"
 #include "runtime/stream.h"
 
 using namespace runtime;
@@ -94,6 +95,7 @@ cudaError_t free_memory(Call& call, void* pointer, Wanted&& wanted, const char* 
 // Frees also after a fault (the error is still the fault's), so that no leak is reported on top.
 cudaError_t free_device(const char* name, void* pointer) {
     return api(name, kIgnoresFault, [&](Call& call) {
+        call.bind();
         const cudaError_t error = free_memory(
             call,
             pointer,
@@ -172,11 +174,19 @@ EMULATOR_API cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent
 // ---- stream-ordered --------------------------------------------------------------------------
 
 // A captured allocation has its address at once, as the documentation of graph memory nodes says.
-static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes, cudaStream_t stream,
-                                bool per_thread) {
+static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
+                                const cudaMemPool_t* from, cudaStream_t stream, bool per_thread) {
     return api(name, [&](Call& call) -> cudaError_t {
-        if (!find_stream(call, stream, per_thread)) return cudaErrorInvalidResourceHandle;
-        return device_memory(call, pointer, bytes);
+        const Stream* where = find_stream(call, stream, per_thread);
+        if (!where) return cudaErrorInvalidResourceHandle;
+        Pool* pool = from ? find_pool(*from) : current_pool(where->device);
+        if (!pool) return cudaErrorInvalidValue;
+        if (pool->max_bytes && pool->used + bytes > pool->max_bytes)
+            return cudaErrorMemoryAllocation;
+        if (const cudaError_t error = device_memory(call, pointer, bytes)) return error;
+        Allocation* made = call.global.memory.find(reinterpret_cast<uint64_t>(*pointer));
+        if (made) add_to_pool(*pool, *made);
+        return cudaSuccess;
     });
 }
 
@@ -200,18 +210,18 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
 }
 
 EMULATOR_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return malloc_async("cudaMallocAsync", pointer, bytes, stream, false);
+    return malloc_async("cudaMallocAsync", pointer, bytes, nullptr, stream, false);
 }
 EMULATOR_API cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
-    return malloc_async("cudaMallocAsync", pointer, bytes, stream, true);
+    return malloc_async("cudaMallocAsync", pointer, bytes, nullptr, stream, true);
 }
-EMULATOR_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t,
+EMULATOR_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
                                                  cudaStream_t stream) {
-    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, stream, false);
+    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, &pool, stream, false);
 }
-EMULATOR_API cudaError_t cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes, cudaMemPool_t,
-                                                      cudaStream_t stream) {
-    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, stream, true);
+EMULATOR_API cudaError_t cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes,
+                                                      cudaMemPool_t pool, cudaStream_t stream) {
+    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, &pool, stream, true);
 }
 EMULATOR_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return free_async(pointer, stream, false);

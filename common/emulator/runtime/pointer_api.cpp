@@ -66,7 +66,28 @@ EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMe
         const bool located = advice == cudaMemAdviseSetPreferredLocation ||
                              advice == cudaMemAdviseSetAccessedBy ||
                              advice == cudaMemAdviseUnsetAccessedBy;
-        return located && !valid_location(call, location) ? cudaErrorInvalidValue : cudaSuccess;
+        if (located && !valid_location(call, location)) return cudaErrorInvalidValue;
+        Advice& known = call.global.advice[managed_range(call, pointer, bytes)->id];
+        const int who = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+        switch (advice) {
+        case cudaMemAdviseSetReadMostly:
+        case cudaMemAdviseUnsetReadMostly:
+            known.read_mostly = advice == cudaMemAdviseSetReadMostly;
+            break;
+        case cudaMemAdviseSetPreferredLocation:
+            known.preferred = location;
+            break;
+        case cudaMemAdviseUnsetPreferredLocation:
+            known.preferred = {cudaMemLocationTypeInvalid, 0};
+            break;
+        case cudaMemAdviseSetAccessedBy:
+            known.accessed_by.insert(who);
+            break;
+        default:
+            known.accessed_by.erase(who);
+            break;
+        }
+        return cudaSuccess;
     });
 }
 
@@ -75,7 +96,9 @@ static cudaError_t prefetch(const void* pointer, size_t bytes, cudaMemLocation l
     return api("cudaMemPrefetchAsync", [&](Call& call) -> cudaError_t {
         if (!find_stream(call, stream, per_thread)) return cudaErrorInvalidResourceHandle;
         if (flags || !bytes || !managed_range(call, pointer, bytes)) return cudaErrorInvalidValue;
-        return valid_location(call, location) ? cudaSuccess : cudaErrorInvalidDevice;
+        if (!valid_location(call, location)) return cudaErrorInvalidDevice;
+        call.global.advice[managed_range(call, pointer, bytes)->id].prefetched = location;
+        return cudaSuccess;
     });
 }
 
@@ -108,4 +131,72 @@ EMULATOR_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* poi
 EMULATOR_API cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void* pointer,
                                                        size_t bytes, unsigned flags) {
     return attach(stream, pointer, bytes, flags, true);
+}
+
+static int device_of(const cudaMemLocation& location) {
+    return location.type == cudaMemLocationTypeInvalid  ? cudaInvalidDeviceId
+           : location.type == cudaMemLocationTypeDevice ? location.id
+                                                        : cudaCpuDeviceId;
+}
+
+// One attribute of managed memory into `data`, whose size the documentation prescribes.
+static cudaError_t range_attribute(Call& call, void* data, size_t size,
+                                   cudaMemRangeAttribute attribute, const void* pointer,
+                                   size_t bytes) {
+    const Allocation* found = bytes ? managed_range(call, pointer, bytes) : nullptr;
+    if (!found || !data || !size || size % 4) return cudaErrorInvalidValue;
+    const Advice& known = call.global.advice[found->id];
+    int* const out = static_cast<int*>(data);
+    if (attribute == cudaMemRangeAttributeAccessedBy) {
+        auto who = known.accessed_by.begin();
+        for (size_t i = 0; i < size / 4; ++i)
+            out[i] = who == known.accessed_by.end() ? cudaInvalidDeviceId : *who++;
+        return cudaSuccess;
+    }
+    if (size != 4) return cudaErrorInvalidValue;
+    switch (attribute) {
+    case cudaMemRangeAttributeReadMostly:
+        *out = known.read_mostly;
+        return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocation:
+        *out = device_of(known.preferred);
+        return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocation:
+        *out = device_of(known.prefetched);
+        return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocationType:
+        *out = known.preferred.type;
+        return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocationId:
+        *out = known.preferred.id;
+        return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocationType:
+        *out = known.prefetched.type;
+        return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocationId:
+        *out = known.prefetched.id;
+        return cudaSuccess;
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+EMULATOR_API cudaError_t cudaMemRangeGetAttribute(void* data, size_t size,
+                                                  cudaMemRangeAttribute attribute,
+                                                  const void* pointer, size_t bytes) {
+    return api("cudaMemRangeGetAttribute", [&](Call& call) {
+        return range_attribute(call, data, size, attribute, pointer, bytes);
+    });
+}
+EMULATOR_API cudaError_t cudaMemRangeGetAttributes(void** data, size_t* sizes,
+                                                   cudaMemRangeAttribute* attributes, size_t count,
+                                                   const void* pointer, size_t bytes) {
+    return api("cudaMemRangeGetAttributes", [&](Call& call) -> cudaError_t {
+        if (!data || !sizes || !attributes || !count) return cudaErrorInvalidValue;
+        for (size_t i = 0; i < count; ++i)
+            if (const cudaError_t error =
+                    range_attribute(call, data[i], sizes[i], attributes[i], pointer, bytes))
+                return error;
+        return cudaSuccess;
+    });
 }

@@ -11,13 +11,22 @@
 namespace runtime {
 namespace {
 
-constexpr unsigned kDeviceArch = 75;
-
 // A message about code that cannot run: on stderr for everybody, and as an event.
 cudaError_t refuse(Call& call, cudaError_t error, const std::string& text,
                    const std::string& kernel) {
     say_once(text);
     return call.misuse(machine::ApiEvent::Kind::kUnsupported, error, text, 0, nullptr, 0, kernel);
+}
+
+// The newest PTX that the device can run; else the oldest, as it asks for least.
+const FatBinary::Image& best_image(const std::vector<FatBinary::Image>& images, unsigned arch) {
+    const FatBinary::Image* best = &images.front();
+    for (const auto& image : images) {
+        const bool fits = image.arch <= arch, best_fits = best->arch <= arch;
+        if (fits != best_fits ? fits : fits ? image.arch > best->arch : image.arch < best->arch)
+            best = &image;
+    }
+    return *best;
 }
 
 FatBinary& binary_of(void** handle) {
@@ -60,16 +69,27 @@ cudaError_t load_binary(Call& call, FatBinary& binary, int device) {
     const auto failed = binary.load_error.find(device);
     if (failed != binary.load_error.end()) return cudaErrorInvalidPtx;
     std::vector<std::unique_ptr<machine::LoadedModule>> modules;
+    machine::Machine::Variables managed;
+    for (const auto& [other, loaded] : binary.loaded)
+        for (const auto& module : loaded)
+            for (const ptx::Variable& variable : module->ptx().variables())
+                if (variable.is_managed && !variable.is_extern)
+                    managed[std::string(variable.name)] = module->variable(variable.name);
     try {
-        for (const FatBinary::Image& image : binary.images)
-            modules.push_back(call.global.machine(device).load(image.text, image.name, device));
+        machine::Machine& machine = call.global.machine(device);
+        for (const auto& images : binary.objects) {
+            const FatBinary::Image& image = best_image(images, machine.limits().arch);
+            modules.push_back(machine.load(image.text, image.name, device, binary.unit, &managed));
+        }
     } catch (const std::runtime_error&
                  error) {  // ptx::ParseError, or UnsupportedPtx for a missing symbol
         binary.load_error[device] = error.what();
         for (auto& module : modules) registry().retired.push_back(std::move(module));
         return refuse(call,
                       cudaErrorInvalidPtx,
-                      std::string("cannot read the program's PTX: ") + error.what(),
+                      std::string(binary.runtime_loaded ? "cannot read a module's PTX: "
+                                                        : "cannot read the program's PTX: ") +
+                          error.what(),
                       {});
     }
     binary.loaded[device] = std::move(modules);
@@ -117,6 +137,41 @@ cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& re
     return cudaErrorInvalidSymbol;
 }
 
+unsigned program_arch() {
+    unsigned arch = 0;
+    for (const auto& binary : registry().binaries) {
+        if (binary->runtime_loaded) continue;
+        // With -rdc one object is the toolkit's device runtime, often for a newer architecture.
+        unsigned of_binary = ~0u;
+        for (const auto& images : binary->objects) {
+            unsigned newest = 0;
+            for (const auto& image : images) newest = std::max(newest, image.arch);
+            of_binary = std::min(of_binary, newest);
+        }
+        if (!binary->objects.empty()) arch = std::max(arch, of_binary);
+    }
+    return arch;
+}
+
+void unload_binary(Call& call, FatBinary& binary) {
+    Registry& all = registry();
+    for (auto& [device, modules] : binary.loaded) {
+        for (auto& module : modules) {
+            for (machine::Allocation* variable : module->variables())
+                if (variable->live) call.global.release(*variable, call.site());
+            module->unlink();
+            all.retired.push_back(std::move(module));
+        }
+    }
+    binary.loaded.clear();
+    for (auto& kernel : all.kernels) {
+        if (kernel->binary != &binary) continue;
+        kernel->devices.clear();
+        all.kernel_by_handle.erase(kernel.get());
+        all.kernel_by_host.erase(kernel->host);
+    }
+}
+
 void unload_device(int device) {
     Registry& all = registry();
     for (auto& binary : all.binaries) {
@@ -135,12 +190,16 @@ static FatBinary* register_binary(const void* wrapper) {
     const std::lock_guard lock(all.mutex);
     auto binary = std::make_unique<FatBinary>();
     try {
-        for (ptx::PtxImage& image : ptx::read_wrapper(wrapper, kDeviceArch))
-            binary->images.push_back({std::move(image.text), std::move(image.name), image.arch});
+        for (auto& images : ptx::read_all(wrapper)) {
+            auto& object = binary->objects.emplace_back();
+            for (ptx::PtxImage& image : images)
+                object.push_back({std::move(image.text), std::move(image.name), image.arch});
+        }
     } catch (const std::exception& error) {
         binary->problem = error.what();
     }
-    if (binary->images.empty() && binary->problem.empty())
+    binary->unit = registry().next_unit++;
+    if (binary->objects.empty() && binary->problem.empty())
         binary->problem =
             "the program has no PTX for its kernels. Compile with "
             "-gencode arch=compute_75,code=compute_75 (or -arch=sm_75) so that nvcc embeds it";
@@ -148,16 +207,17 @@ static FatBinary* register_binary(const void* wrapper) {
     return registry().binaries.back().get();
 }
 
-static void register_kernel(FatBinary& binary, const void* host, const char* mangled) {
+KernelRecord* add_kernel(FatBinary& binary, const char* mangled, const void* host) {
     Registry& all = registry();
     auto record = std::make_unique<KernelRecord>();
     record->binary = &binary;
     record->host = host;
     record->mangled = mangled;
     record->name = ptx::demangled_function(mangled);
-    all.kernel_by_host[host] = record.get();
+    if (host) all.kernel_by_host[host] = record.get();
     all.kernel_by_handle[record.get()] = record.get();
     all.kernels.push_back(std::move(record));
+    return all.kernels.back().get();
 }
 
 static void register_variable(FatBinary& binary, const void* host, const char* mangled,
@@ -185,7 +245,7 @@ EMULATOR_API void __cudaUnregisterFatBinary(void**) {}
 EMULATOR_API void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name,
                                          int, uint3*, uint3*, dim3*, dim3*, int*) {
     const std::lock_guard lock(context().mutex);
-    register_kernel(binary_of(handle), host, name);
+    add_kernel(binary_of(handle), name, host);
 }
 
 EMULATOR_API void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,

@@ -41,20 +41,24 @@ struct VariableRecord {
     bool constant = false, managed = false;
 };
 
-// What one __cudaRegisterFatBinary call brought: several PTX images when -rdc linked objects.
+// What one __cudaRegisterFatBinary call or one module of the driver API brought: several objects
+// when -rdc or the driver's linker put them together. They are one link unit.
 struct FatBinary {
     struct Image {
         std::string text, name;
         unsigned arch = 0;
     };
-    std::vector<Image> images;
-    std::string problem;  // why there is no PTX, a full sentence; empty when all is well
+    std::vector<std::vector<Image>> objects;  // of each, its PTX for one or more architectures
+    std::string problem;          // why there is no PTX, a full sentence; empty when all is well
+    uint64_t unit = 0;            // for machine::Machine::load
+    bool runtime_loaded = false;  // by the driver API; else by start-up code
     std::map<int, std::vector<std::unique_ptr<machine::LoadedModule>>> loaded;  // by device
     std::map<int, std::string> load_error;
 };
 
 struct Registry {
     std::vector<std::unique_ptr<FatBinary>> binaries;
+    uint64_t next_unit = 1;
     std::vector<std::unique_ptr<KernelRecord>> kernels;
     std::vector<std::unique_ptr<VariableRecord>> variables;
     std::unordered_map<const void*, KernelRecord*> kernel_by_host;
@@ -79,6 +83,14 @@ cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& re
 
 // Loads every image of `binary` into `device`; idempotent.
 cudaError_t load_binary(Call& call, FatBinary& binary, int device);
+// The compute capability that the program's fat binaries were compiled for, as 75 or 90: the newest
+// that each object has PTX for. 0: the program has none.
+unsigned program_arch();
+// A kernel of `binary` by its name in PTX, not registered by start-up code: a handle, no stub.
+KernelRecord* add_kernel(FatBinary& binary, const char* mangled, const void* host = nullptr);
+// Takes the modules of `binary` away again; its handles are no longer valid.
+void unload_binary(Call& call, FatBinary& binary);
+
 // cudaDeviceReset: forgets what is loaded; kernels and variables load afresh on their next use.
 void unload_device(int device);
 

@@ -2,6 +2,8 @@
 // Finding streams and events by handle, and running or capturing work.
 #include "runtime/stream.h"
 
+#include "runtime/pools.h"
+
 namespace runtime {
 
 cudaStream_t handle_of(Stream* stream) {
@@ -23,6 +25,7 @@ static Stream* per_thread_stream(Call& call) {
 }
 
 Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread) {
+    per_thread = per_thread || call.thread.per_thread_default;
     if (handle == cudaStreamPerThread || (!handle && per_thread)) return per_thread_stream(call);
     if (!handle || handle == cudaStreamLegacy) return call.device().default_stream;
     Stream* stream = reinterpret_cast<Stream*>(handle);
@@ -51,6 +54,7 @@ void host_waited(Call& call, const Stream& stream) {
     event.device = stream.device;
     event.non_blocking = stream.non_blocking();
     call.global.fire(event);
+    pools_synchronised(stream.device);
 }
 
 bool any_capture(Call& call) {

@@ -94,7 +94,7 @@ cudaError_t host_function(cudaStream_t handle, cudaHostFn_t function, void* data
             return submit(call,
                           stream,
                           Work{Work::Kind::kHost, "cudaLaunchHostFunc", [=](Call& later, Stream&) {
-                                   later.unlocked([&] { function(data); });
+                                   later.unlocked([&] { function(data); }, true);
                                    return cudaSuccess;
                                }});
         });
@@ -109,7 +109,7 @@ cudaError_t callback(cudaStream_t handle, cudaStreamCallback_t function, void* d
                        [&](Call& call, Stream& stream) -> cudaError_t {
                            if (!function || flags) return cudaErrorInvalidValue;
                            if (stream.capture) return cudaErrorStreamCaptureUnsupported;
-                           call.unlocked([&] { function(handle, cudaSuccess, data); });
+                           call.unlocked([&] { function(handle, cudaSuccess, data); }, true);
                            return cudaSuccess;
                        });
 }

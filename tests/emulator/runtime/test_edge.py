@@ -39,7 +39,21 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     "host_lines_o2": ("host_lines.cu", [*PTX, "-O2"]),
     "host_lines_bare": ("host_lines.cu", [*SHARED, "-arch=compute_75"]),
     "graphs": ("graphs.cu", PTX),
+    "textures": ("textures.cu", [*PTX, "-Xcompiler", "-Wno-deprecated-declarations"]),
+    "driver": ("driver.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda"]),
+    "compiled": ("compiled.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda", "-lnvrtc"]),
+    "newer": ("newer.cu", [*SHARED, "-arch=compute_90"]),
+    "newer_and_older": (
+        "newer.cu",
+        [
+            *SHARED,
+            *("-gencode", "arch=compute_75,code=compute_75"),
+            *("-gencode", "arch=compute_80,code=compute_80"),
+        ],
+    ),
 }
+# These link libraries that an installation may lack: then their tests are skipped.
+OPTIONAL = {"driver", "compiled"}
 
 options = argparse.Namespace()
 
@@ -129,6 +143,7 @@ class Library(unittest.TestCase):
         ours, theirs = self.names(self.ours()), self.names(self.theirs())
         self.assertEqual(theirs - ours, set())
         extra = {name.split("@")[0] for name in ours - theirs}
+        extra = {name for name in extra if not re.match(r"cu[A-Z]|libcuda\.so", name)}
         want = {"emulatorCountersGet", "emulatorCountersReset", "emulatorFindingsCount"}
         self.assertEqual(extra, want)
 
@@ -483,6 +498,86 @@ class Groups(unittest.TestCase):
         run = emulate(program="graphs")
         self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
 
+    def test_textures_and_surfaces(self) -> None:
+        run = emulate(program="textures")
+        self.assertEqual((run.status, run.err), (0, ""), run.out)
+        self.assertTrue(run.out.endswith("\n0 failures\n"), run.out)
+        self.assertGreater(run.out.count(": ok\n"), 40)
+
+
+class Driver(unittest.TestCase):
+    """Programs of the driver API, without the runtime API."""
+
+    def need(self, program: str) -> None:
+        if not (options.build / program).exists():
+            self.skipTest(f"{program} cannot be built here")
+
+    def test_ptx_text(self) -> None:
+        self.need("driver")
+        run = emulate(program="driver")
+        lines = run.out.splitlines()
+        self.assertEqual(lines[0], "before cuInit: 3")
+        self.assertIn("wrong: 0", lines)
+        self.assertIn("cuMemCreate: 801", lines)
+        self.assertIn("cuMemAlloc: same", lines)
+        self.assertIn("cuMemAlloc of CUDA 2.0: other", lines)
+        self.assertIn("cuNobody: 500", lines)
+        self.assertIn("cuMemCreate is not supported", run.err)
+        self.assertEqual((run.status, run.codes()), (0, ["out-of-bounds-global"]), run.err)
+
+    def test_code_compiled_at_run_time(self) -> None:
+        self.need("compiled")
+        root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent
+        places = ":".join(str(path.parent) for path in root.glob("lib*/libnvrtc.so.*"))
+        run = emulate(program="compiled", environment={"LD_LIBRARY_PATH": places})
+        self.assertEqual((run.status, run.out, run.err), (0, "wrong: 0\n", ""))
+
+    def test_every_name_is_exported(self) -> None:
+        self.need("driver")
+        root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent
+        stub = next(iter(root.glob("**/stubs/libcuda.so")), None)
+        if not stub:
+            self.skipTest("the toolkit has no stub libcuda.so")
+        listing = [
+            subprocess.run(
+                ["nm", "-D", "--defined-only", str(path)],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for path in (stub, next(options.library.glob("libcudart.so.*")))
+        ]
+        theirs, ours = (
+            {re.sub("@.*", "", line.split()[-1]) for line in text.splitlines()} for text in listing
+        )
+        self.assertEqual({name for name in theirs if name.startswith("cu")} - ours, set())
+
+
+class Architectures(unittest.TestCase):
+    """The device is what the program was compiled for."""
+
+    def check(self, program: str, capability: str, optin: int, *words: str, **more) -> str:
+        run = emulate(program=program, **more)
+        self.assertIn(f"capability {capability}, {optin} bytes", run.out)
+        for word in words:
+            self.assertIn(word, run.out)
+        return run.err
+
+    def test_newest_architecture(self) -> None:
+        err = self.check("newer", "9.0", 232448, "150 KiB: cudaSuccess", "sum 19200")
+        self.assertEqual(err, "")
+        self.check("newer_and_older", "8.0", 166912, "sum 19200")
+
+    def test_chosen_architecture(self) -> None:
+        err = self.check(
+            "newer_and_older",
+            "7.5",
+            65536,
+            "150 KiB: cudaErrorInvalidValue",
+            environment={"EMULATOR_ARCH": "75"},
+        )
+        self.assertIn("the emulated device has 65536 bytes for a block", err)
+
 
 def compile_program(source: str, program: Path, flags: list[str]) -> str:
     """Builds a program unless it is up to date; nvcc's complaint, or nothing."""
@@ -517,7 +612,8 @@ def main() -> int:
             pool.submit(compile_program, source, options.build / name, flags)
             for name, (source, flags) in BUILDS.items()
         ]
-        complaints = [job.result() for job in jobs if job.result()]
+        needed = [job for name, job in zip(BUILDS, jobs, strict=True) if name not in OPTIONAL]
+        complaints = [job.result() for job in needed if job.result()]
     if complaints:
         print("\n".join(complaints), file=sys.stderr)
         return 1

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Every function of the driver API by name and by the CUDA version that brought it: what
+// cuGetProcAddress looks in. The table is generated (generate_driver.py).
+#pragma once
+
+#include <cstddef>
+
+namespace driver {
+
+struct EntryPoint {
+    const char* name;  // without _vN and _ptsz
+    int version;       // 12050 for CUDA 12.5
+    bool per_thread;   // the spelling for per-thread default streams
+    void* function;
+};
+// By name, newest first; lives as long as the process. None until the table registers itself.
+void set_entry_points(const EntryPoint* entries, size_t count);
+
+}  // namespace driver

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Initialising the driver, its errors and versions, and looking up its functions.
+#include "driver/frame.h"
+
+#include <atomic>
+#include <cstring>
+#include <string>
+
+#include "driver/entry_points.h"
+#include "runtime/driver_hook.h"
+#include "runtime/errors.h"
+
+namespace driver {
+namespace {
+
+std::atomic<bool> initialised = false;
+const EntryPoint* entry_points = nullptr;
+size_t entry_point_count = 0;
+
+struct Name {
+    int code;
+    const char* name;
+};
+constexpr Name kNames[] = {
+    {CUDA_SUCCESS, "CUDA_SUCCESS"},
+#define DRIVER_ERROR(name, number) {number, #name},
+#include "driver/errors.def"
+#undef DRIVER_ERROR
+};
+
+const Name* find_name(CUresult code) {
+    for (const Name& known : kNames)
+        if (known.code == code) return &known;
+    return nullptr;
+}
+
+CUresult look_up(const char* symbol, void** function, int version, cuuint64_t flags,
+                 CUdriverProcAddressQueryResult* status) {
+    if (!symbol || !function) return CUDA_ERROR_INVALID_VALUE;
+    *function = nullptr;
+    const bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    // The per-thread spelling if it is asked for and exists, else the plain one.
+    for (const bool spelling : {per_thread, false}) {
+        for (size_t i = 0; i < entry_point_count && !*function; ++i) {
+            const EntryPoint& entry = entry_points[i];
+            if (entry.per_thread != spelling || std::strcmp(entry.name, symbol) != 0) continue;
+            if (entry.version > version)
+                found = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+            else
+                *function = entry.function;
+        }
+    }
+    if (*function) found = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (status) *status = found;
+    return *function || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+void* entry_point(const char* symbol, unsigned version, bool per_thread) {
+    void* function = nullptr;
+    look_up(symbol,
+            &function,
+            int(version),
+            per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0,
+            nullptr);
+    return function;
+}
+
+// cudaGetDriverEntryPoint gives these out. A program that gets one of them has a driver.
+const bool hooked = [] {
+    runtime::set_driver_entry_points(entry_point);
+    return true;
+}();
+
+}  // namespace
+
+void set_entry_points(const EntryPoint* entries, size_t count) {
+    entry_points = entries;
+    entry_point_count = count;
+}
+
+CUresult result_of(cudaError_t error) {
+    switch (error) {
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidHostPointer:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidTexture:
+    case cudaErrorInvalidTextureBinding:
+    case cudaErrorInvalidChannelDescriptor:
+    case cudaErrorInvalidMemcpyDirection:
+    case cudaErrorInvalidFilterSetting:
+    case cudaErrorInvalidNormSetting:
+        return CUDA_ERROR_INVALID_VALUE;
+    case cudaErrorInvalidSymbol:
+        return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidDeviceFunction:
+        return CUDA_ERROR_INVALID_HANDLE;
+    default:
+        return CUresult(error);
+    }
+}
+
+Frame::Frame(const char* name, Needs needs) : outer_(runtime::thread_state().driver_call) {
+    if (needs != Needs::kNothing && !initialised) refused = CUDA_ERROR_NOT_INITIALIZED;
+    // The runtime API initialises the driver for the program.
+    if (refused != CUDA_SUCCESS && runtime::thread_state().bound) refused = CUDA_SUCCESS;
+    if (refused == CUDA_SUCCESS && needs == Needs::kContext && !current_context())
+        refused = CUDA_ERROR_INVALID_CONTEXT;
+    if (!outer_) runtime::thread_state().driver_call = name;
+}
+Frame::~Frame() {
+    runtime::thread_state().driver_call = outer_;
+}
+
+PerThreadDefault::PerThreadDefault()
+    : outer_(std::exchange(runtime::thread_state().per_thread_default, true)) {}
+PerThreadDefault::~PerThreadDefault() {
+    runtime::thread_state().per_thread_default = outer_;
+}
+
+bool valid_device(CUdevice device) {
+    return device >= 0 && device < runtime::context().device_count();
+}
+
+}  // namespace driver
+
+using namespace driver;
+
+// Where the weak stubs of generate_driver.py go.
+DRIVER_API int emulator_driver_unsupported(const char* name) {
+    const Frame frame(name, Needs::kNothing);
+    runtime::Call call(name, runtime::kIgnoresFault);
+    const std::string text = std::string(name) + " is not supported by the emulated device";
+    runtime::say_once(text + " (the driver API's table in common/README.md lists what is)");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+DRIVER_API CUresult cuInit(unsigned flags) {
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    initialised = true;
+    return CUDA_SUCCESS;
+}
+
+DRIVER_API CUresult cuDriverGetVersion(int* version) {
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = CUDA_VERSION;
+    return CUDA_SUCCESS;
+}
+
+DRIVER_API CUresult cuGetErrorName(CUresult code, const char** text) {
+    if (!text) return CUDA_ERROR_INVALID_VALUE;
+    const Name* known = find_name(code);
+    *text = known ? known->name : nullptr;
+    return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+DRIVER_API CUresult cuGetErrorString(CUresult code, const char** text) {
+    if (!text) return CUDA_ERROR_INVALID_VALUE;
+    const bool known = find_name(code);
+    *text = known ? runtime::error_text(cudaError_t(code)) : nullptr;
+    return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+DRIVER_API CUresult cuGetProcAddress(const char* symbol, void** function, int version,
+                                     cuuint64_t flags) {
+    return look_up(symbol, function, version, flags, nullptr);
+}
+DRIVER_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version,
+                                        cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+    return look_up(symbol, function, version, flags, status);
+}
+
+// Undocumented tables of undocumented functions: libraries ask, and do without.
+DRIVER_API CUresult cuGetExportTable(const void** table, const CUuuid*) {
+    if (table) *table = nullptr;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+DRIVER_API CUresult cuProfilerStart() {
+    return CUDA_SUCCESS;
+}
+DRIVER_API CUresult cuProfilerStop() {
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The frame round every function of the driver API. Most of them are a function of the runtime API
+// under another name: the frame checks that the driver is initialised and has a current context,
+// gives messages the driver's name, and keeps the error away from cudaGetLastError.
+#pragma once
+
+#ifndef __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL  // every version of a function by its exported name
+#endif
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "runtime/api.h"
+
+#define DRIVER_API extern "C" __attribute__((visibility("default")))
+
+namespace driver {
+
+// The driver's code for a runtime error; most are the same number.
+CUresult result_of(cudaError_t error);
+inline CUresult result_of(CUresult result) {
+    return result;
+}
+
+enum class Needs : uint8_t { kNothing, kInit, kContext };
+
+// One running driver call. A call that another one makes keeps the outer name.
+class Frame {
+public:
+    Frame(const char* name, Needs needs);
+    ~Frame();
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+    CUresult refused = CUDA_SUCCESS;  // why the body must not run
+
+private:
+    const char* const outer_;
+};
+
+template <class F>
+CUresult run(const char* name, Needs needs, F&& body) {
+    const Frame frame(name, needs);
+    return frame.refused != CUDA_SUCCESS ? frame.refused : result_of(body());
+}
+template <class F>
+CUresult run(const char* name, F&& body) {
+    return run(name, Needs::kContext, static_cast<F&&>(body));
+}
+
+// Stream 0 means the per-thread default stream while this lives: the _ptsz spellings.
+class PerThreadDefault {
+public:
+    PerThreadDefault();
+    ~PerThreadDefault();
+    PerThreadDefault(const PerThreadDefault&) = delete;
+    PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+
+private:
+    const bool outer_;
+};
+
+// The context that is current to this thread, or null.
+runtime::DriverContext* current_context();
+// A live context of the program's, or null.
+runtime::DriverContext* find_context(CUcontext handle);
+inline CUcontext handle_of(runtime::DriverContext* context) {
+    return reinterpret_cast<CUcontext>(context);
+}
+bool valid_device(CUdevice device);
+
+// Runs body() with `device` as the thread's, whatever context is current.
+template <class F>
+auto on_device(int device, F&& body) {
+    runtime::ThreadState& thread = runtime::thread_state();
+    const int before = std::exchange(thread.device, device);
+    const auto result = body();
+    thread.device = before;
+    return result;
+}
+
+inline void* pointer(CUdeviceptr address) {
+    return reinterpret_cast<void*>(address);
+}
+
+}  // namespace driver

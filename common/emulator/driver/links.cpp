@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// cuLink: several PTX texts become one image. What no module defines, or two do, is found when the
+// link completes, as the documentation says.
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <unordered_set>
+
+#include "driver/modules.h"
+#include "machine/machine.h"
+
+namespace driver {
+namespace {
+
+using Image = runtime::FatBinary::Image;
+
+struct LinkState {
+    JitLog log;
+    std::vector<Image> inputs;
+    std::vector<char> output;
+};
+std::unordered_set<const LinkState*>& live() {
+    static auto& instance = *new std::unordered_set<const LinkState*>;
+    return instance;
+}
+
+template <class F>
+CUresult with_link(const char* name, CUlinkState handle, F&& body) {
+    return run(name, [&]() -> CUresult {
+        const std::lock_guard lock(runtime::context().mutex);
+        auto* state = reinterpret_cast<LinkState*>(handle);
+        return live().contains(state) ? body(*state) : CUDA_ERROR_INVALID_HANDLE;
+    });
+}
+
+CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t bytes,
+             const char* name) {
+    if (!data || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
+        const std::string why = "cuLink takes PTX and fat binaries with PTX; machine code, objects "
+                                "and libraries cannot be linked for the emulated device";
+        state.log.error(why);
+        state.log.write();
+        runtime::say_once(why);
+        return type == CU_JIT_INPUT_CUBIN ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
+    }
+    std::vector<std::vector<Image>> objects;
+    // A text need not end with NUL when its length is given.
+    const std::string text(static_cast<const char*>(data), bytes);
+    const void* image = type == CU_JIT_INPUT_PTX ? text.c_str() : data;
+    if (const CUresult error = read_image(image, state.log, objects)) {
+        state.log.write();
+        return error;
+    }
+    const unsigned arch = runtime::context().arch();
+    for (auto& images : objects) {
+        Image* best = &images.front();
+        for (Image& other : images)
+            if (other.arch <= arch && (best->arch > arch || other.arch > best->arch)) best = &other;
+        if (name && *name) best->name = name;
+        state.inputs.push_back(std::move(*best));
+    }
+    return CUDA_SUCCESS;
+}
+
+// Parses everything and compares definitions with uses. Throws ptx::ParseError with what is wrong.
+void check(const std::vector<Image>& inputs) {
+    std::map<std::string, std::string> defined;  // name, and the input that defines it
+    std::vector<std::pair<std::string, std::string>> wanted;
+    for (const Image& input : inputs) {
+        const auto module = ptx::Module::open(input.text, input.name);
+        const auto define = [&](std::string_view symbol, bool exported, bool is_weak) {
+            if (!exported) return;
+            const auto [known, fresh] = defined.try_emplace(std::string(symbol), input.name);
+            if (!fresh && !is_weak)
+                throw ptx::ParseError("`" + std::string(symbol) + "` is defined in " +
+                                      known->second + " and in " + input.name);
+        };
+        std::vector<std::string> bodies;
+        for (const auto& header : module->functions()) {
+            if (!header.is_declaration) {
+                define(header.name, header.is_exported, header.is_weak);
+                bodies.emplace_back(header.name);
+            } else if (!machine::is_device_runtime_function(header.name)) {
+                wanted.emplace_back(header.name, input.name);
+            }
+        }
+        for (const auto& variable : module->variables()) {
+            if (variable.is_extern && variable.bytes)
+                wanted.emplace_back(variable.name, input.name);
+            else if (!variable.is_extern)
+                define(variable.name, variable.is_exported, variable.is_weak);
+        }
+        for (const std::string& name : bodies) module->function(name);
+    }
+    for (const auto& [symbol, where] : wanted)
+        if (!defined.contains(symbol))
+            throw ptx::ParseError("`" + symbol + "` is used in " + where +
+                                  ", but no input of the link defines it");
+}
+
+CUresult complete(LinkState& state, void** image, size_t* bytes) {
+    if (!image) return CUDA_ERROR_INVALID_VALUE;
+    try {
+        check(state.inputs);
+    } catch (const ptx::ParseError& problem) {
+        state.log.error(problem.what());
+        state.log.write();
+        runtime::say_once(std::string("cannot link PTX: ") + problem.what());
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    state.log.write();
+    state.output = pack_image(state.inputs);
+    *image = state.output.data();
+    if (bytes) *bytes = state.output.size();
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+}  // namespace driver
+
+using namespace driver;
+
+DRIVER_API CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values,
+                                    CUlinkState* result) {
+    return run("cuLinkCreate", [&] {
+        if (!result || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
+        const std::lock_guard lock(runtime::context().mutex);
+        auto* state = new LinkState{JitLog(count, options, values), {}, {}};
+        live().insert(state);
+        *result = reinterpret_cast<CUlinkState>(state);
+        return CUDA_SUCCESS;
+    });
+}
+DRIVER_API CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void* data,
+                                     size_t bytes, const char* name, unsigned, CUjit_option*,
+                                     void**) {
+    return with_link("cuLinkAddData", handle, [&](LinkState& state) {
+        return add(state, type, data, bytes, name);
+    });
+}
+DRIVER_API CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* path,
+                                     unsigned, CUjit_option*, void**) {
+    return with_link("cuLinkAddFile", handle, [&](LinkState& state) -> CUresult {
+        if (!path) return CUDA_ERROR_INVALID_VALUE;
+        std::ifstream file(path, std::ios::binary);
+        if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+        std::ostringstream text;
+        text << file.rdbuf();
+        const std::string bytes = text.str();
+        return add(state, type, bytes.data(), bytes.size(), path);
+    });
+}
+DRIVER_API CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* bytes) {
+    return with_link(
+        "cuLinkComplete", handle, [&](LinkState& state) { return complete(state, image, bytes); });
+}
+DRIVER_API CUresult cuLinkDestroy(CUlinkState handle) {
+    return with_link("cuLinkDestroy", handle, [&](LinkState& state) {
+        live().erase(&state);
+        delete &state;
+        return CUDA_SUCCESS;
+    });
+}

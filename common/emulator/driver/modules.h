@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Modules and libraries of the driver API: PTX that a program loads while it runs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/frame.h"
+#include "runtime/registry.h"
+
+namespace driver {
+
+// Where the JIT options ask for log texts, and what came of it.
+class JitLog {
+public:
+    // Throws std::invalid_argument for options without values.
+    JitLog(unsigned count, CUjit_option* options, void** values);
+    void error(const std::string& text) { errors_ += text + "\n"; }
+    void info(const std::string& text) { infos_ += text + "\n"; }
+    void write();  // into the program's buffers
+
+private:
+    unsigned count_;
+    CUjit_option* options_;
+    void** values_;
+    std::string errors_, infos_;
+};
+
+// Behind CUmodule and CUlibrary: one link unit and the handles made for it.
+struct Module {
+    runtime::FatBinary* binary = nullptr;
+    bool is_library = false;
+    std::map<std::string, runtime::KernelRecord*, std::less<>> kernels;
+};
+
+// PTX texts in the form of a linked image, which a later load takes like any other image.
+std::vector<char> pack_image(const std::vector<runtime::FatBinary::Image>& texts);
+// The PTX objects of an image: PTX text, a fat binary, its wrapper, or a packed image. On failure
+// says why in `log`.
+CUresult read_image(const void* image, JitLog& log,
+                    std::vector<std::vector<runtime::FatBinary::Image>>& objects);
+
+}  // namespace driver
