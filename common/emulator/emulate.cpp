@@ -160,9 +160,10 @@ void check_program(const std::string& path) {
                  "cannot take its place; build it with `nvcc -cudart shared`");
     if (!device_code && !shared_runtime && !driver)
         fail(kExitCannotRun,
-             path + " contains no device code (no section .nv_fatbin) and uses "
-                    "neither libcudart nor libcuda: it is not a CUDA program. If it loads CUDA code "
-                    "later by itself, use --force");
+             path +
+                 " contains no device code (no section .nv_fatbin) and uses "
+                 "neither libcudart nor libcuda: it is not a CUDA program. If it loads CUDA code "
+                 "later by itself, use --force");
 }
 
 void prepend(const char* variable, const std::string& value) {

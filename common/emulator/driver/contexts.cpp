@@ -39,6 +39,7 @@ void follow(ThreadState& thread) {
 }
 
 CUresult push(DriverContext* context) {
+    const std::lock_guard lock(runtime::context().mutex);
     ThreadState& thread = runtime::thread_state();
     stack_of(thread).push_back(context);
     if (context->primary) context->active = true;
@@ -90,6 +91,7 @@ template <class F>
 CUresult with_context(const char* name, CUcontext handle, F&& body) {
     return run(name, handle ? Needs::kInit : Needs::kContext, [&]() -> CUresult {
         DriverContext* context = handle ? find_context(handle) : current_context();
+        const std::lock_guard lock(runtime::context().mutex);
         return context ? result_of(body(*context)) : CUDA_ERROR_INVALID_CONTEXT;
     });
 }
@@ -98,6 +100,7 @@ template <class F>
 CUresult with_device(const char* name, CUdevice device, F&& body) {
     return run(name, Needs::kInit, [&]() -> CUresult {
         if (!valid_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+        const std::lock_guard lock(runtime::context().mutex);
         return result_of(body(*runtime::context().devices[size_t(device)].primary));
     });
 }
@@ -174,6 +177,7 @@ DRIVER_API CUresult cuCtxGetFlags(unsigned* flags) {
 DRIVER_API CUresult cuCtxSetFlags(unsigned flags) {
     return run("cuCtxSetFlags", [&] {
         if (flags & ~unsigned(CU_CTX_FLAGS_MASK)) return CUDA_ERROR_INVALID_VALUE;
+        const std::lock_guard lock(runtime::context().mutex);
         current_context()->flags = flags;
         return CUDA_SUCCESS;
     });

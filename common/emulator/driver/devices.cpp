@@ -88,7 +88,8 @@ DRIVER_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice d
     return ask("cuDeviceComputeCapability", [&]() -> CUresult {
         if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
         if (!valid_device(device)) return CUDA_ERROR_INVALID_DEVICE;
-        const unsigned arch = runtime::context().machine(device).limits().arch;
+        const std::lock_guard lock(runtime::context().mutex);
+        const unsigned arch = runtime::context().arch();
         *major = int(arch / 10);
         *minor = int(arch % 10);
         return CUDA_SUCCESS;

@@ -9,6 +9,7 @@
 #include "driver/entry_points.h"
 #include "runtime/driver_hook.h"
 #include "runtime/errors.h"
+#include "runtime/registry.h"
 
 namespace driver {
 namespace {
@@ -117,6 +118,11 @@ PerThreadDefault::PerThreadDefault()
     : outer_(std::exchange(runtime::thread_state().per_thread_default, true)) {}
 PerThreadDefault::~PerThreadDefault() {
     runtime::thread_state().per_thread_default = outer_;
+}
+
+bool is_kernel(const void* handle) {
+    const std::lock_guard lock(runtime::context().mutex);
+    return runtime::find_kernel(handle) != nullptr;
 }
 
 bool valid_device(CUdevice device) {

@@ -67,6 +67,8 @@ inline CUcontext handle_of(runtime::DriverContext* context) {
     return reinterpret_cast<CUcontext>(context);
 }
 bool valid_device(CUdevice device);
+// Whether a handle is one of a live kernel.
+bool is_kernel(const void* handle);
 
 // Runs body() with `device` as the thread's, whatever context is current.
 template <class F>

@@ -38,7 +38,7 @@ CUresult from_buffer(CUfunction function, void** extra, std::vector<void*>& argu
 CUresult launch(const char* name, CUfunction function, const cudaLaunchConfig_t& shape,
                 void** arguments, void** extra, bool cooperative) {
     return run(name, [&]() -> CUresult {
-        if (!runtime::find_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
+        if (!is_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
         if (arguments && extra) return CUDA_ERROR_INVALID_VALUE;
         std::vector<void*> pointers;
         if (extra) {
@@ -216,15 +216,14 @@ DRIVER_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* 
 DRIVER_API CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
     return run("cuFuncIsLoaded", [&] {
         if (!state) return CUDA_ERROR_INVALID_VALUE;
-        if (!runtime::find_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
+        if (!is_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
         *state = CU_FUNCTION_LOADING_STATE_LOADED;
         return CUDA_SUCCESS;
     });
 }
 DRIVER_API CUresult cuFuncLoad(CUfunction function) {
-    return run("cuFuncLoad", [&] {
-        return runtime::find_kernel(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-    });
+    return run("cuFuncLoad",
+               [&] { return is_kernel(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; });
 }
 
 DRIVER_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,

@@ -218,6 +218,7 @@ Module** out(CUlibrary* library) {
 
 // The module or library that a kernel's handle came from; null for one of the program's own.
 Module* owner_of(const void* handle) {
+    const std::lock_guard lock(runtime::context().mutex);
     const KernelRecord* record = runtime::find_kernel(handle);
     for (const Module* module : modules().live)
         if (record && module->binary == record->binary) return const_cast<Module*>(module);
@@ -329,7 +330,7 @@ DRIVER_API CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUl
 DRIVER_API CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
     return run("cuKernelGetFunction", [&] {
         if (!function) return CUDA_ERROR_INVALID_VALUE;
-        if (!runtime::find_kernel(kernel)) return CUDA_ERROR_INVALID_HANDLE;
+        if (!is_kernel(kernel)) return CUDA_ERROR_INVALID_HANDLE;
         *function = reinterpret_cast<CUfunction>(kernel);
         return CUDA_SUCCESS;
     });

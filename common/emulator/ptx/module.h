@@ -149,8 +149,8 @@ struct Variable {
     uint64_t bytes = 0;  // 0 for an unsized array such as dynamic shared memory
     bool is_array = false, is_extern = false, is_managed = false, is_texture = false,
          is_surface = false;
-    bool is_exported = false;  // .visible, .weak or .common: other modules may name it
-    bool is_weak = false;      // .weak or .common: there may be several
+    bool is_exported = false;        // .visible, .weak or .common: other modules may name it
+    bool is_weak = false;            // .weak or .common: there may be several
     std::vector<std::byte> initial;  // shorter than `bytes`: the rest is zero
     std::vector<SymbolFixup> fixups;
 };

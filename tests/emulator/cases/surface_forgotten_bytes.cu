@@ -3,7 +3,8 @@
 #include <cuda_runtime.h>
 
 __global__ void fill(cudaSurfaceObject_t surface) {
-    surf1Dwrite(1.0f, surface, int(threadIdx.x));  // expect: out-of-bounds-global "at byte 1 of a row, which is not a multiple of that (x counts bytes)"
+    // expect: out-of-bounds-global "at byte 1 of a row, which is not a multiple"
+    surf1Dwrite(1.0f, surface, int(threadIdx.x));
 }
 
 int main() {

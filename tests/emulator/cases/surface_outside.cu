@@ -5,7 +5,8 @@
 __global__ void fill(cudaSurfaceObject_t surface, int width, int height) {
     const int x = threadIdx.x, y = threadIdx.y;
     if (x > width || y >= height) return;
-    surf2Dwrite(float(x), surface, x * int(sizeof(float)), y);  // expect: out-of-bounds-global "a surface is written at byte 64 of row 0, but it has 8 rows of 64 bytes"
+    // expect: out-of-bounds-global "at byte 64 of row 0, but it has 8 rows of 64 bytes"
+    surf2Dwrite(float(x), surface, x * int(sizeof(float)), y);
 }
 
 int main() {

@@ -3,7 +3,8 @@
 #include <cuda_runtime.h>
 
 __global__ void copy(cudaTextureObject_t texture, float* out) {
-    out[threadIdx.x] = tex2D<float>(texture, threadIdx.x, 0);  // expect: invalid-address "no live texture object"
+    // expect: invalid-address "no live texture object"
+    out[threadIdx.x] = tex2D<float>(texture, threadIdx.x, 0);
 }
 
 int main() {

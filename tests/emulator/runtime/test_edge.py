@@ -42,6 +42,7 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     "textures": ("textures.cu", [*PTX, "-Xcompiler", "-Wno-deprecated-declarations"]),
     "driver": ("driver.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda"]),
     "compiled": ("compiled.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda", "-lnvrtc"]),
+    "threads": ("threads.cu", [*PTX, "-lcuda"]),
     "newer": ("newer.cu", [*SHARED, "-arch=compute_90"]),
     "newer_and_older": (
         "newer.cu",
@@ -53,7 +54,7 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     ),
 }
 # These link libraries that an installation may lack: then their tests are skipped.
-OPTIONAL = {"driver", "compiled"}
+OPTIONAL = {"driver", "compiled", "threads"}
 
 options = argparse.Namespace()
 
@@ -530,6 +531,11 @@ class Driver(unittest.TestCase):
         root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent
         places = ":".join(str(path.parent) for path in root.glob("lib*/libnvrtc.so.*"))
         run = emulate(program="compiled", environment={"LD_LIBRARY_PATH": places})
+        self.assertEqual((run.status, run.out, run.err), (0, "wrong: 0\n", ""))
+
+    def test_several_host_threads(self) -> None:
+        self.need("threads")
+        run = emulate(program="threads")
         self.assertEqual((run.status, run.out, run.err), (0, "wrong: 0\n", ""))
 
     def test_every_name_is_exported(self) -> None:
