@@ -136,6 +136,18 @@ uint64_t extended(uint64_t value, unsigned bits, bool is_signed) {
     return is_signed ? uint64_t(int64_t(value << rest) >> rest) : value << rest >> rest;
 }
 
+// The NaN that a conversion of the NaN `bits` gives, as on an H200: from f64 the upper bits of its
+// payload and its sign, quieted; to tf32 what is left of it. Otherwise the canonical one.
+uint64_t converted_nan(uint64_t bits, const Conversion& c, uint64_t canonical) {
+    if (c.to == Format::kTf32) return bits & 0xffffe000;
+    if (c.from != Format::kF64 || c.to == Format::kF64) return canonical;
+    const FloatFormat to = float_format(c.to);
+    const uint64_t sign = bits >> 63 << (to.exponent_bits + to.fraction_bits);
+    const uint64_t payload = (bits & ((uint64_t(1) << 52) - 1)) >> (52 - to.fraction_bits);
+    const uint64_t quiet = uint64_t(1) << (to.fraction_bits - 1);
+    return sign | ((uint64_t(1) << to.exponent_bits) - 1) << to.fraction_bits | quiet | payload;
+}
+
 uint64_t converted(uint64_t bits, const Conversion& c, unsigned flags) {
     if (!is_float_format(c.from)) {
         const bool is_signed = is_signed_format(c.from);
@@ -166,6 +178,7 @@ uint64_t converted(uint64_t bits, const Conversion& c, unsigned flags) {
     const FloatFormat format = float_format(c.to);
     uint64_t result = to_float_bits(
         x, format, to_integral ? Rounding::kNearestEven : rounding, flags & kSatFinite);
+    if (nan && !(flags & kSat)) return converted_nan(bits, c, result);
     if (flags & kSat) {
         const uint64_t one = to_float_bits(exact_from_unsigned(1), format, Rounding::kZero);
         if (result > one) result = one;  // both positive, so their bits order like the numbers

@@ -160,11 +160,20 @@ bool bind_to_integer(Type to, Selected& out) {
 }
 template <bool ftz>
 struct Narrow {
-    static float apply(double a) { return Style<float, ftz, false>::out(float(a)); }
+    // The upper bits of a NaN's payload stay, and it is quieted.
+    static float apply(double a) {
+        const float narrow = float(a);
+        if constexpr (ftz) return flushed(narrow);
+        return narrow;
+    }
 };
 template <bool ftz>
 struct Widen {
-    static double apply(float a) { return double(Style<float, ftz, false>::in(a)); }
+    // With .ftz, a NaN is the canonical one before it is widened.
+    static double apply(float a) {
+        if constexpr (ftz) return double(canonical(flushed(a)));
+        return double(a);
+    }
 };
 template <class T, class S, unsigned round>
 struct RoundFloat {
@@ -178,7 +187,7 @@ struct FromHalf {
     static float apply(Half a) { return canonical(half_to_float(uint16_t(a))); }
 };
 struct FromBf16 {
-    static float apply(Bf16 a) { return canonical(bf16_to_float(uint16_t(a))); }
+    static float apply(Bf16 a) { return bf16_to_float(uint16_t(a)); }  // a NaN stays as it is
 };
 struct ToHalf {
     static Half apply(float a) { return Half(float_to_half(a)); }

@@ -103,12 +103,20 @@ template <class T>
     return n < kBits ? T(x << (n & (kBits - 1))) : T(0);
 }
 
+// A position or length of bfe and bfi. Of a 32-bit form it is the operand's low 8 bits, as PTX
+// says; of a 64-bit form on an H200 all of them.
+template <class T>
+[[gnu::always_inline]] inline uint32_t field_operand(uint32_t x) {
+    if constexpr (sizeof(T) == 4) return x & 0xff;
+    return x < 64 ? x : 64;
+}
+
 template <class T>
 struct Bfe {
     static T apply(T a, uint32_t b, uint32_t c) {
         using U = Bits<T>;
         constexpr uint32_t kTop = 8 * sizeof(T) - 1;
-        const uint32_t place = b & 0xff, length = c & 0xff;
+        const uint32_t place = field_operand<T>(b), length = field_operand<T>(c);
         const U field = (place <= kTop ? U(U(a) >> (place & kTop)) : U(0)) & low_bits<U>(length);
         if constexpr (std::is_unsigned_v<T>) return field;
         const uint32_t last = place + length - 1 < kTop ? place + length - 1 : kTop;
@@ -122,8 +130,9 @@ struct Bfe {
 template <class T>
 struct Bfi {
     static T apply(T a, T b, uint32_t c, uint32_t d) {
-        const T field = shifted_left<T>(low_bits<T>(d & 0xff), c & 0xff);
-        return T((b & ~field) | (shifted_left<T>(a, c & 0xff) & field));
+        const uint32_t place = field_operand<T>(c), length = field_operand<T>(d);
+        const T field = shifted_left<T>(low_bits<T>(length), place);
+        return T((b & ~field) | (shifted_left<T>(a, place) & field));
     }
 };
 

@@ -9,14 +9,21 @@ namespace {
 template <class T>
 constexpr Bits<T> kSignBit = Bits<T>(1) << (8 * sizeof(T) - 1);
 
-// neg and abs change the sign bit of NaNs too.
+// PTX leaves open what neg and abs of a NaN give: as on an H200 it is the canonical NaN for f32,
+// and the operand, quieted, with its sign for f64.
 template <class T, class S>
 struct NegFloat {
-    static T apply(T a) { return bits_as<T>(Bits<T>(bits_as<Bits<T>>(S::in(a)) ^ kSignBit<T>)); }
+    static T apply(T a) {
+        const T result = bits_as<T>(Bits<T>(bits_as<Bits<T>>(S::in(a)) ^ kSignBit<T>));
+        return canonical(prefer_nan(result, a));
+    }
 };
 template <class T, class S>
 struct AbsFloat {
-    static T apply(T a) { return bits_as<T>(Bits<T>(bits_as<Bits<T>>(S::in(a)) & ~kSignBit<T>)); }
+    static T apply(T a) {
+        const T result = bits_as<T>(Bits<T>(bits_as<Bits<T>>(S::in(a)) & ~kSignBit<T>));
+        return canonical(prefer_nan(result, a));
+    }
 };
 template <class T>
 struct Copysign {
@@ -44,11 +51,17 @@ template <class T, bool max, bool nan>
 }
 template <class T, class S>
 struct MinFloat {
-    static T apply(T a, T b) { return canonical(extreme<T, false, false>(S::in(a), S::in(b))); }
+    static T apply(T a, T b) {
+        const T result = extreme<T, false, false>(S::in(a), S::in(b));
+        return canonical(prefer_nan(result, result));
+    }
 };
 template <class T, class S>
 struct MaxFloat {
-    static T apply(T a, T b) { return canonical(extreme<T, true, false>(S::in(a), S::in(b))); }
+    static T apply(T a, T b) {
+        const T result = extreme<T, true, false>(S::in(a), S::in(b));
+        return canonical(prefer_nan(result, result));
+    }
 };
 template <class T, class S>
 struct MinNan {

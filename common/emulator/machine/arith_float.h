@@ -2,8 +2,9 @@
 // Floating-point operations on one lane, shared by arith_float.cpp (rounding to nearest) and
 // arith_rounded.cpp (directed rounding, compiled with -frounding-math).
 //
-// NaN: f32 results are the canonical 0x7fffffff, as PTX ISA "Floating Point Instructions" says; f64
-// results are what x86 gives, which is what GPUs give: a quieted operand, else 0xfff8000000000000.
+// NaN: f32 results are the canonical 0x7fffffff, as PTX ISA "Floating Point Instructions" says. f64
+// results are what an H200 gives (tests/hardware): the second operand if that is a NaN, else the
+// third, else the first, quieted; 0xfff8000000000000 where no operand is one.
 #pragma once
 
 #include "machine/arith_core.h"
@@ -17,6 +18,18 @@ namespace {
 }
 [[gnu::always_inline]] inline double canonical(double x) {
     return x;
+}
+
+// A NaN that does not signal, with its sign and payload.
+[[gnu::always_inline]] inline double quieted(double x) {
+    return bits_as<double>(bits_as<uint64_t>(x) | uint64_t(1) << 51);
+}
+// `result` of an operation, unless f64's `operand` is a NaN. x86 prefers the first operand.
+[[gnu::always_inline]] inline double prefer_nan(double result, double operand) {
+    return operand == operand ? result : quieted(operand);
+}
+[[gnu::always_inline]] inline float prefer_nan(float result, float) {
+    return result;
 }
 
 // Subnormals become zero with their sign.
@@ -34,6 +47,7 @@ template <class T>
 // .ftz and .sat of an instruction, for f32; f64 has neither.
 template <class T, bool ftz, bool sat>
 struct Style {
+    static constexpr bool kFlush = ftz;
     [[gnu::always_inline]] static T in(T x) {
         if constexpr (ftz) return flushed(x);
         return x;
@@ -44,6 +58,13 @@ struct Style {
         return canonical(x);
     }
 };
+
+// With .ftz a result becomes zero also where it is the smallest normal number only because numbers
+// below have fewer bits: rounded to 24 bits it would be less. `exact`: the result in f64.
+[[gnu::always_inline]] inline float flushed_early(float result, double exact) {
+    const bool tiny = __builtin_fabsf(float(exact * 0x1p60)) < 0x1p-66f;
+    return tiny ? result * 0.0f : result;
+}
 
 [[gnu::always_inline]] inline float fused(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
@@ -60,15 +81,19 @@ struct Style {
 
 template <class T, class S>
 struct AddFloat {
-    static T apply(T a, T b) { return S::out(S::in(a) + S::in(b)); }
+    static T apply(T a, T b) { return S::out(prefer_nan(S::in(a) + S::in(b), b)); }
 };
 template <class T, class S>
 struct SubFloat {
-    static T apply(T a, T b) { return S::out(S::in(a)-S::in(b)); }
+    static T apply(T a, T b) { return S::out(prefer_nan(S::in(a)-S::in(b), b)); }
 };
 template <class T, class S>
 struct MulFloat {
-    static T apply(T a, T b) { return S::out(S::in(a)*S::in(b)); }
+    static T apply(T a, T b) {
+        const T x = S::in(a), y = S::in(b), result = x * y;
+        if constexpr (S::kFlush) return S::out(flushed_early(result, double(x) * y));
+        return S::out(prefer_nan(result, b));
+    }
 };
 template <class T, class S>
 struct FmaFloat {
@@ -76,12 +101,20 @@ struct FmaFloat {
     static constexpr bool kPerLane = true;  // a library call
 #endif
     static T apply(T a, T b, T c) {
-        return S::out(fused(S::in(a), S::in(b), S::in(c)));
+        const T x = S::in(a), y = S::in(b), z = S::in(c), result = fused(x, y, z);
+        if constexpr (S::kFlush) return S::out(flushed_early(result, double(x) * y + z));
+        return S::out(prefer_nan(prefer_nan(result, c), b));
     }
 };
 template <class T, class S>
 struct DivFloat {
-    static T apply(T a, T b) { return S::out(S::in(a) / S::in(b)); }
+    static T apply(T a, T b) {
+        const T x = S::in(a), y = S::in(b), result = x / y;
+        if constexpr (S::kFlush) {
+            return S::out(flushed_early(result, double(x) / y));
+        }
+        return S::out(result);
+    }
 };
 template <class T, class S>
 struct SqrtFloat {
@@ -89,7 +122,7 @@ struct SqrtFloat {
 };
 template <class T, class S>
 struct RcpFloat {
-    static T apply(T a) { return S::out(T(1) / S::in(a)); }
+    static T apply(T a) { return DivFloat<T, S>::apply(T(1), a); }
 };
 
 // Op for f32 with or without .ftz and .sat, or f64.

@@ -43,6 +43,11 @@ struct Style16 {
     [[gnu::always_inline]] uint32_t out(float x) const {
         float y = x <= low ? low : x;  // -0 becomes +0
         y = y >= high ? high : y;
+        // What has the smallest normal number's size only because numbers below have fewer bits is
+        // flushed: rounded to 11 bits it would be less.
+        constexpr float kTiny = 0x1p-14f - 0x1p-26f;
+        if constexpr (std::is_same_v<H, Half>)
+            y = keep == 0x8000 && y < kTiny && y > -kTiny ? y * 0.0f : y;
         const uint32_t result = flushed16(narrowed<H>(y));
         return x == x ? result : nan;
     }
@@ -116,15 +121,22 @@ struct Tanh16 {
         return s.out(float(tanh_of(double(s.in(a)))));
     }
 };
+// neg and abs of a NaN, which PTX leaves open, give the canonical one as on an H200.
+template <class H>
+[[gnu::always_inline]] inline uint32_t settled16(uint32_t operand, uint32_t result) {
+    return (operand & 0x7fff) > Style16<H>::kExponent ? kCanonicalNan16 : result;
+}
 template <class H>
 struct Neg16 {
     static uint32_t on(const Style16<H>& s, uint32_t a) {
-        return (s.flushed16(a) ^ 0x8000) & 0xffff;
+        return settled16<H>(a, (s.flushed16(a) ^ 0x8000) & 0xffff);
     }
 };
 template <class H>
 struct Abs16 {
-    static uint32_t on(const Style16<H>& s, uint32_t a) { return s.flushed16(a) & 0x7fff; }
+    static uint32_t on(const Style16<H>& s, uint32_t a) {
+        return settled16<H>(a, s.flushed16(a) & 0x7fff);
+    }
 };
 // Compared as integers that order like the numbers: -0 before +0, NaNs outside.
 template <bool max>

@@ -46,7 +46,7 @@ struct Video {
             if (flags & kSat) r = r < low ? low : r > high ? high : r;
             const uint32_t cut = uint32_t(r) & kMask;
             packed |= cut << (bits * k);
-            sum += uint32_t(element<bits>(cut, 0, is_signed));
+            sum += uint32_t(r);
         }
         return flags & kSum ? sum : packed;
     }

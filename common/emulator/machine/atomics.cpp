@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // atom and red: lanes act one after the other in lane order, so every run gives the same result.
 // PTX ISA "Parallel Synchronization and Communication Instructions: atom, red".
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -147,6 +148,27 @@ struct HalfExtreme {
     }
 };
 
+// An operation on a value at an address. f32 additions in global memory take and give zeros for
+// subnormals, in shared memory not; a NaN result is the canonical one. f64 additions in global
+// memory keep a NaN as it is, even a signalling one. So an H200 does it (tests/hardware). Addresses
+// of shared memory have 32 bits here, those of global memory more.
+template <class F, class T>
+T apply_at(uint64_t address, T old, T b, T c) {
+    const bool global = address >> 32 != 0;
+    if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, double>) {
+        if (global && std::isnan(b)) return b;
+        if (global && std::isnan(old)) return old;
+    }
+    if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
+        const auto flushed = [&](float x) {
+            return global && std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
+        };
+        const float sum = flushed(flushed(old) + flushed(b));
+        return std::isnan(sum) ? std::bit_cast<float>(0x7fffffff) : sum;
+    }
+    return F::template apply<T>(old, b, c);
+}
+
 template <class F, class T>
 void move_atomic(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
                  const uint64_t* address, uint64_t, bool) {
@@ -159,7 +181,7 @@ void move_atomic(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
         std::byte* p = reinterpret_cast<std::byte*>(bias + address[i]);
         T old;
         std::memcpy(&old, p, sizeof old);
-        const T value = F::template apply<T>(old, b[i], c[i]);
+        const T value = apply_at<F, T>(address[i], old, b[i], c[i]);
         std::memcpy(p, &value, sizeof value);
         changed |= std::memcmp(&old, &value, sizeof old) != 0;
         return old;

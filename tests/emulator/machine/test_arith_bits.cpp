@@ -92,7 +92,9 @@ TEST_CASE("bfe and bfi: places and lengths past the width, as PTX's loop defines
         const uint64_t place = places[random() % 16], length = places[random() % 16];
         for (const unsigned bits : {32u, 64u}) {
             const uint64_t mask = ~uint64_t(0) >> (64 - bits);
-            const unsigned msb = bits - 1, pos = place & 0xff, len = length & 0xff;
+            // Of 32-bit forms the low 8 bits count, as PTX says; of 64-bit forms on an H200 all.
+            const unsigned msb = bits - 1, pos = bits == 32 ? place & 0xff : unsigned(place);
+            const unsigned len = bits == 32 ? length & 0xff : unsigned(length);
             const auto bit = [](uint64_t x, unsigned i) { return x >> i & 1; };
             for (const bool is_signed : {false, true}) {
                 const uint64_t sign = is_signed && len ? bit(a, std::min(pos + len - 1, msb)) : 0;
