@@ -12,7 +12,7 @@ WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench-loop bench-emulator help FORCE-IT $(NUMBERS)
+.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench-loop bench-emulator test-hardware help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -50,6 +50,11 @@ watch setup prepare progress skeletons outputs doctor format clean check-gpu ben
 test:
 	@$(WORKBOOK) test $(if $(TESTS),'$(TESTS)')
 
+# On a machine with a card: measure there, then compare. Without one: compare with what was measured.
+test-hardware:
+	@$(WORKBOOK) prepare
+	@$(WORKBOOK) python tests/hardware/run.py all $(PARTS)
+
 help:
 	@echo "make                 set up what is missing, grade the first unsolved lesson, say what is next"
 	@echo "make 02              grade lesson 02; the exit status is the verdict"
@@ -71,6 +76,7 @@ help:
 	@echo "make outputs         paste genuine output into the lessons' READMEs (for authors)"
 	@echo "make bench-emulator  how fast the emulated device is"
 	@echo "make bench-loop      where the time from a save to the verdict goes"
+	@echo "make test-hardware   the emulated device against a card, or a card's recorded results"
 	@echo "make format          format the sources (for authors)"
 	@echo "make clean           remove what was built; your work stays"
 	@echo "PLAIN=1 after any of them: no colours and no symbols, for screen readers"
