@@ -60,6 +60,8 @@ public:
 
     // The decoded function, here or in another module of the machine; null if nobody defines it.
     Code* code(std::string_view mangled);
+    // Whether a visible function of that name has been loaded.
+    bool is_defined(const std::string& mangled) const { return unit_.functions.contains(mangled); }
     // The address of a variable or function as an immediate; throws UnsupportedPtx when unknown.
     uint64_t symbol_address(std::string_view mangled);
     std::vector<SharedVariable>& shared;  // the linker's
