@@ -56,6 +56,7 @@ struct How {
     AccessKind kind = AccessKind::kLoad;
     MemoryOrder order = MemoryOrder::kWeak;
     Scope scope = Scope::kNone;
+    const char* opcode = "";
 };
 constexpr How kLoad{AccessKind::kLoad}, kStore{AccessKind::kStore};
 constexpr How kAtomic{AccessKind::kAtomic, MemoryOrder::kRelaxed, Scope::kGpu};
@@ -298,6 +299,7 @@ private:
             machine::CodeSite& site = sites()[entry->second];
             site.function = site.mangled = "kernel";
             site.user = {"/src/kernel.cu", line, 1, {}};
+            site.opcode = how.opcode;
         }
         return entry->second;
     }

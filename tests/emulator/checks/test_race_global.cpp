@@ -130,6 +130,39 @@ TEST_CASE("race-global: an atomic counter read plainly in the same launch", "[ch
     }
 }
 
+TEST_CASE("race-global: a plain load beside an atomic that forgives an older value is a warning",
+          "[checks][race]") {
+    using checks::Severity;
+    const auto [opcode, severity] =
+        GENERATE(table<const char*, Severity>({{"atom.global.cas.b32", Severity::kWarning},
+                                               {"atom.global.min.s32", Severity::kWarning},
+                                               {"red.global.or.b32", Severity::kWarning},
+                                               {"atom.global.add.u32", Severity::kError},
+                                               {"atom.global.exch.b32", Severity::kError}}));
+    CAPTURE(opcode);
+    Global p;
+    const auto data = p.global(1);
+    p.launch(2, 32);
+    How how = kAtomic;
+    how.opcode = opcode;
+    p.thread(0, 0).access(10, how, data[0]);
+    SECTION("a load") {
+        p.thread(1, 0).load(11, data.all(0));
+        REQUIRE(p.report.findings().size() == 1);
+        CHECK(p.report.findings()[0].severity == severity);
+    }
+    SECTION("a store is an error") {
+        p.thread(1, 0).store(11, data[0]);
+        REQUIRE(p.report.findings().size() == 1);
+        CHECK(p.report.findings()[0].severity == Severity::kError);
+    }
+    SECTION("a load of half of the word is an error") {
+        p.thread(1, 0).load(11, data.all(0), 2);
+        REQUIRE(p.report.findings().size() >= 1);
+        CHECK(p.report.findings()[0].severity == Severity::kError);
+    }
+}
+
 TEST_CASE("race-global: a counter cleared in the kernel that counts", "[checks][race]") {
     // Only the clearing block itself is ordered by its barrier. Its own atomics come in between.
     Global p;
