@@ -52,7 +52,7 @@ run, and the program itself ended with 0. 2: wrong options.
 struct OptionName {
     const char *option, *variable;
 };
-constexpr std::array<OptionName, 7> kOptions{{{"--checks", "EMULATOR_CHECKS"},
+constexpr std::array<OptionName, 8> kOptions{{{"--checks", "EMULATOR_CHECKS"},
                                               {"--report", "EMULATOR_REPORT"},
                                               {"--counters", "EMULATOR_COUNTERS"},
                                               {"--trace", "EMULATOR_TRACE"},
