@@ -180,6 +180,10 @@ class Values(unittest.TestCase):
             with self.subTest(words):
                 self.assertIn(words, told(got, wanted))
 
+    def test_infinite_values_are_values(self) -> None:
+        want = np.where(np.arange(40) % 2 == 0, np.inf, floats(np.random.default_rng(4), 40))
+        self.assertIn("left neighbour", told(np.roll(want, 1), want))
+
     def test_counting_from_the_filling(self) -> None:
         want = np.random.default_rng(4).integers(1, 99, 100).astype(np.uint64)
         self.assertIn("not set to 0", told(want + np.uint64(2**32 - 1), want))
@@ -200,6 +204,18 @@ class Writers(unittest.TestCase):
         writers = {i: Writer("host") for i in range(600)}
         chance = np.where(np.arange(600) == 77, want, before)
         self.assertIn("no thread wrote any", told(chance, want, writers=writers))
+
+    def test_untouched_and_wrong_elements_are_told_apart(self) -> None:
+        rng = np.random.default_rng(12)
+        want = floats(rng, 300)
+        got = np.where(rng.random(300) < 0.4, want, floats(rng, 300))
+        bad = np.flatnonzero(got != want)
+        writers = {int(i): Writer("kernel" if i in bad[:20] else "host", 7) for i in range(300)}
+        writers.update({int(i): Writer("kernel", 7) for i in np.flatnonzero(got == want)})
+        text = told(got, want, writers=writers)
+        self.assertEqual(
+            text, f"{len(bad) - 20} elements were never written, and 20 hold wrong values"
+        )
 
     def test_a_grid_that_is_too_small(self) -> None:
         want = floats(np.random.default_rng(6), 1000)
@@ -306,6 +322,9 @@ class Causes(unittest.TestCase):
         blocks = finding("race-global", block=[1, 0, 0], thread=[1, 0, 0],
                          other={**other, "line": 12})  # fmt: skip
         self.assertIn("several blocks", self.cause(blocks))
+        neighbours = finding("race-global", block=[1, 0, 0], thread=[4, 0, 0],
+                             other={**other, "line": 12})  # fmt: skip
+        self.assertNotIn("block's number", self.cause(neighbours))
         apart = finding("race-global", block=[1, 0, 0], thread=[0, 0, 0], other=other)
         self.assertIn("one block reads what another", self.cause(apart))
 

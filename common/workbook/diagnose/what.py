@@ -33,6 +33,7 @@ def _close(c: Compared, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         relative = 2e-6 if c.element_bytes <= 4 else 1e-12
         near = np.abs(a - b) <= relative * np.maximum(np.abs(a), np.abs(b))
+        near &= np.isfinite(a) & np.isfinite(b)
     return near | (a == b) | (np.isnan(a) & np.isnan(b))
 
 
