@@ -253,6 +253,9 @@ def main() -> int:
         if error.to_do:
             print(f"  to do: {error.to_do}", file=sys.stderr)
         return error.code
+    except BrokenPipeError:  # `make demo-18 | head`: whoever read it has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
     except OSError as error:
         sys.stdout.flush()
         where = f" ({error.filename})" if error.filename else ""
