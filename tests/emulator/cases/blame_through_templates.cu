@@ -13,8 +13,7 @@ __global__ void for_each(int n, F f) {
 template <int N, class T>
 __device__ T sum_of(const T* data) {
     T sum = 0;
-    for (int i = 0; i <= N; ++i)
-        sum += data[i];  // expect: out-of-bounds-shared "`tile[32]`"
+    for (int i = 0; i <= N; ++i) sum += data[i];  // expect: out-of-bounds-shared "`tile[32]`"
     return sum;
 }
 

@@ -37,8 +37,7 @@ __global__ void structs(int* out, int n) {
         right[i] = {n, i};
     }
     int sum = 0;
-    for (int i = 0; i < n; ++i)
-        sum += left[i].value;  // expect: out-of-bounds-local
+    for (int i = 0; i < n; ++i) sum += left[i].value;  // expect: out-of-bounds-local
     out[threadIdx.x] = sum + right[n % 4].value;
 }
 

@@ -21,8 +21,7 @@ __global__ void table(const int* in, int* out, int n) {
 __global__ void buckets(const int* in, int* out, int n) {
     int count[4];
     for (int i = 0; i < 3; ++i) count[in[i] & 3] = 0;
-    for (int i = 0; i < n; ++i)
-        ++count[in[i] & 3];  // expect: uninitialized-local
+    for (int i = 0; i < n; ++i) ++count[in[i] & 3];  // expect: uninitialized-local
     out[threadIdx.x] = count[threadIdx.x & 3];
 }
 
