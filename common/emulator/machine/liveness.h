@@ -44,11 +44,13 @@ void for_written(const ptx::Instruction& in, F&& visit) {
     if (in.opcode == Opcode::k_nanosleep || in.opcode == Opcode::k_stackrestore ||
         (waits && !in.has(ptx::Mod::k_red)))
         return;
-    const ptx::Operand& to = in.operands[0];
-    if (to.kind == Kind::kRegister) visit(to.index);
-    if (to.kind == Kind::kVector || to.kind == Kind::kPair)
-        for (const ptx::Operand& element : to.elements)
-            if (element.kind == Kind::kRegister) visit(element.index);
+    // Pairs may hold vectors: {%f1, %f2, %f3, %f4}|%p of a texture.
+    const auto write = [&](const ptx::Operand& to, auto&& again) -> void {
+        if (to.kind == Kind::kRegister) visit(to.index);
+        if (to.kind == Kind::kVector || to.kind == Kind::kPair)
+            for (const ptx::Operand& element : to.elements) again(element, again);
+    };
+    write(in.operands[0], write);
 }
 
 // The same for each register that it reads, the guard included.

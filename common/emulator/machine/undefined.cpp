@@ -170,7 +170,11 @@ void UndefinedValues::prune(Frame& frame, uint32_t index) {
 }
 
 void UndefinedValues::resume(Frame& frame, uint32_t pc) {
-    next_ = index_at(*frame.code, pc);
+    // From behind the instruction before: what was hoisted from here is followed all the same.
+    const auto& instructions = frame.code->instructions;
+    uint32_t before = pc;
+    while (before > 0 && instructions[before - 1].site == 0) --before;
+    next_ = before == 0 ? 0 : instruction_of_site(instructions[before - 1].site) + 1;
     prune(frame, next_);
 }
 

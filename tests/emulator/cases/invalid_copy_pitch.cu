@@ -10,22 +10,14 @@ int main() {
     cudaMallocPitch(&data, &pitch, width, rows);
     std::vector<float> host(100 * rows);
     bool good = true;
-    good &= cudaMemcpy2D(data,
-                         100,
-                         host.data(),
-                         width,
-                         width,
-                         rows,  // expect: invalid-copy "writes rows of 400 bytes"
-                         cudaMemcpyHostToDevice) == cudaSuccess;
-    good &= cudaMemcpy2D(data,
-                         pitch,
-                         host.data(),
-                         100,
-                         width,
-                         rows,  // expect: invalid-copy "reads rows"
-                         cudaMemcpyHostToDevice) == cudaSuccess;
-    good &= cudaMemset2D(data, 100, 0, width, rows) ==
-            cudaSuccess;  // expect: invalid-copy "fills rows"
+    // expect: invalid-copy "writes rows of 400 bytes"
+    good &= cudaMemcpy2D(data, 100, host.data(), width, width, rows, cudaMemcpyHostToDevice) ==
+            cudaSuccess;
+    // expect: invalid-copy "reads rows"
+    good &= cudaMemcpy2D(data, pitch, host.data(), 100, width, rows, cudaMemcpyHostToDevice) ==
+            cudaSuccess;
+    // expect: invalid-copy "fills rows"
+    good &= cudaMemset2D(data, 100, 0, width, rows) == cudaSuccess;
     cudaFree(data);
     return good;
 }

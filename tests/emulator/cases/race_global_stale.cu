@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A plain load beside an atomic that would not mind an older value is a warning; any other an
-// error. also: -G
+// A plain load beside an atomic that would not mind an older value is a warning; any other is an
+// error.
+// also: -G
 #include <cuda_runtime.h>
 
 __global__ void search(const int* next, int* distance, int level) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls that fail, and programs that look: at once, later, in a function of their own, or all in
-// all. also: -Xcompiler -O2
+// all.
+// also: -Xcompiler -O2
 #include <cstdio>
 #include <cuda_runtime.h>
 

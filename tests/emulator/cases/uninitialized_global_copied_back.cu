@@ -11,11 +11,11 @@ int main() {
     cudaMalloc(&a, sizeof host);
     cudaMalloc(&b, sizeof host);
     cudaMalloc(&c, sizeof host);
-    cudaMemcpy(
-        host, a, sizeof host, cudaMemcpyDeviceToHost);  // expect: warning uninitialized-global
+    // expect: warning uninitialized-global
+    cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
     fill<<<1, 64>>>(a, 64);
-    cudaMemcpy(
-        host, b, sizeof host, cudaMemcpyDeviceToHost);  // expect: warning uninitialized-global
+    // expect: warning uninitialized-global
+    cudaMemcpy(host, b, sizeof host, cudaMemcpyDeviceToHost);
     fill<<<1, 64>>>(c, 0);
     cudaMemcpy(host, c + 8, 32, cudaMemcpyDeviceToHost);  // expect: warning uninitialized-global
     cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
