@@ -46,8 +46,7 @@ void check_increment(Shape shape, size_t pitch, Increment increment) {
     Parts want = parts(before, shape, pitch);
     for (float& value : want.elements) value += 1.0f;
     const Parts got = parts(d_data.download(), shape, pitch);
-    INFO("element k is in row k / width, column k % width");
-    CHECK_ARRAYS(got.elements, want.elements);
+    CHECK_MATRIX(shape.width, got.elements, want.elements);
     CHECK_ARRAYS(
         got.padding, want.padding, [](size_t) { return 0.0; }, "padding element");
     CHECK(d_data.intact());
@@ -68,8 +67,7 @@ void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out) {
     std::vector<float> want(x.size());
     for (size_t i = 0; i < x.size(); ++i) want[i] = float(std::hypot(double(x[i]), double(y[i])));
     const Parts got = parts(d_out.download(), shape, pitch_out);
-    INFO("element k is in row k / width, column k % width");
-    CHECK_ARRAYS(got.elements, want, [&](size_t i) { return 4 * 0x1p-23 * want[i]; });
+    CHECK_MATRIX(shape.width, got.elements, want, [&](size_t i) { return 4 * 0x1p-23 * want[i]; });
     CHECK_ARRAYS(
         got.padding,
         parts(before, shape, pitch_out).padding,
