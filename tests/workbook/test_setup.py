@@ -44,6 +44,19 @@ class Setup(unittest.TestCase):
         self.assertIn("libdw-dev", printed)
         self.assertIn("lines", printed)
 
+    def test_comfort_alone_does_not_stop_the_workbook(self) -> None:
+        with mock.patch.object(install, "root_prefix", return_value=None):
+            with mock.patch("builtins.print") as said:
+                install.install_packages([install.Need("python3-watchdog", "saves", optional=True)])
+        self.assertIn("Going on without", str(said.call_args_list[-1].args[0]))
+
+    def test_a_card_alone_needs_nothing_of_the_emulated_device(self) -> None:
+        with mock.patch.object(install, "missing_headers", side_effect=lambda names: names):
+            for device, wanted in (("gpu", False), ("both", True)):
+                with mock.patch.dict(os.environ, {"DEVICE": device}):
+                    found = "libdw-dev" in [need.package for need in install.missing()]
+                    self.assertEqual(found, wanted, device)
+
     def test_what_is_missing_is_found_by_looking(self) -> None:
         self.assertEqual(
             install.missing_headers(["vector", "no/such/header.h"]), ["no/such/header.h"]
