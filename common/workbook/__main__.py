@@ -27,14 +27,18 @@ from .project import (
 
 def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
     """Builds, grades and shows one lesson on the devices of DEVICE; True when all passed."""
-    from . import build, grade, progress, screen
+    from . import build, grade, install, progress, screen
 
     wanted = devices_wanted()
-    if wanted == ["gpu"]:
-        # A card has no counters: efficiency and safety come from the emulator all the same.
+    if only_card := wanted == ["gpu"]:
+        # A card has no counters: efficiency and safety come from the emulator where it can be built.
         wanted = ["gpu", "emulator"]
     results = []
     for device in wanted:
+        if only_card and results and (absent := install.emulator_needs()):
+            packages = " ".join(need.package for need in absent)
+            print(f"  safe and efficient: not graded, the emulated device needs {packages}")
+            break
         folder = build.prepare(device)
         result = grade.grade_lesson(lesson, device, folder)
         progress.remember(result)
@@ -164,6 +168,8 @@ def run(options: argparse.Namespace) -> int:
         return PASSED
     if command == "clean":
         return _clean()
+    if command in ("sanitize", "check-gpu"):
+        os.environ["DEVICE"] = "gpu"
     if command in ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize"):
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):

@@ -88,14 +88,21 @@ def missing_headers(names: list[str]) -> list[str]:
     return re.findall(r"^MISSING (.+)$", done.stdout, re.MULTILINE)
 
 
+def emulator_needs() -> list[Need]:
+    """What is missing for the emulated device alone."""
+    absent = missing_headers(list(_HEADERS))
+    return [need for header, need in _HEADERS.items() if header in absent]
+
+
 def missing() -> list[Need]:
     """What has to be installed before the workbook can build and grade."""
     needs = [need for tool, need in _TOOLS.items() if not shutil.which(tool)]
     # Without g++ the headers cannot be looked for; their packages are harmless when present.
-    headers = [*_HEADERS, "catch2/catch.hpp", "catch2/catch_test_macros.hpp"]
-    absent = missing_headers(headers) if shutil.which(os.environ.get("CXX", "g++")) else headers
-    if os.environ.get("DEVICE") != "gpu":  # only the emulated device is built with these
-        needs += [need for header, need in _HEADERS.items() if header in absent]
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    headers = ["catch2/catch.hpp", "catch2/catch_test_macros.hpp"]
+    absent = missing_headers(headers) if compiler else headers
+    if os.environ.get("DEVICE") != "gpu":
+        needs += emulator_needs() if compiler else _HEADERS.values()
     named = os.environ.get("Catch2_DIR") or os.environ.get("CMAKE_PREFIX_PATH")
     if {"catch2/catch.hpp", "catch2/catch_test_macros.hpp"} <= set(absent) and not named:
         needs.append(_CATCH2)
