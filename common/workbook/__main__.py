@@ -31,7 +31,7 @@ def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
 
     wanted = devices_wanted()
     if only_card := wanted == ["gpu"]:
-        # A card has no counters: efficiency and safety come from the emulator where it can be built.
+        # A card has no counters: efficiency and safety come from the emulator, if it can be built.
         wanted = ["gpu", "emulator"]
     results = []
     for device in wanted:
