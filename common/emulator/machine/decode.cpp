@@ -458,6 +458,7 @@ std::unique_ptr<Code> Decoder::run() {
                       });
     lay_out();
     count_definitions();
+    count_uses();
     meeting_ = reconvergence_points(function_);
     objects_ = local_objects(function_);
     const uint32_t count = uint32_t(function_.body.size());
@@ -482,7 +483,7 @@ std::unique_ptr<Code> Decoder::run() {
         }
         const size_t first = code.instructions.size();
         const bool strange = std::binary_search(unread.begin(), unread.end(), in.line);
-        if (!strange && instruction(in)) {
+        if (!strange && (fused_addition(in) || instruction(in))) {
             note_invariant(in, first);
         } else if (bad++ < 20) {
             missing << "\n  PTX line " << in.line << ": " << in.text;

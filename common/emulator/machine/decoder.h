@@ -23,6 +23,9 @@ private:
     using In = const ptx::Instruction&;
     using Op = const ptx::Operand&;
 
+    // What becomes of a decoded instruction when the body is complete.
+    enum class Fate : uint8_t { kStays, kHoisted, kDropped };
+
     // One call per instruction; each returns false when the form is unknown.
     bool instruction(In in);
     bool arithmetic(In in);
@@ -54,6 +57,16 @@ private:
     // Marks the instruction just decoded, if it is the only one from `first` on and qualifies.
     void note_invariant(In in, size_t first);
     void hoist_invariants();
+    bool hoisted_at(size_t pc) const { return pc < fate_.size() && fate_[pc] == Fate::kHoisted; }
+
+    // Products that are added at once (fusion.cpp).
+    void count_uses();
+    uint32_t product_of(Op factor, uint32_t bytes) const;
+    bool fused_addition(In in);
+    void drop(size_t pc) {
+        fate_.resize(code_->instructions.size(), Fate::kStays);
+        fate_[pc] = Fate::kDropped;
+    }
 
     // Rows.
     void lay_out();
@@ -100,7 +113,9 @@ private:
     uint32_t index_ = 0;                 // PTX instruction being decoded
     std::vector<uint32_t> definitions_;  // by register: instructions that may write it
     std::vector<bool> invariant_;        // by register
-    std::vector<bool> hoisted_;          // by decoded instruction
+    std::vector<Fate> fate_;             // by decoded instruction
+    std::vector<bool> passed_on_;        // by register: written by one, read by one
+    std::vector<bool> jumped_to_;        // by PTX instruction
     std::vector<LocalObject> objects_;   // by register
     std::vector<uint32_t*> late_rows_;
 };

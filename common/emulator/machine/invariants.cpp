@@ -128,17 +128,17 @@ void Decoder::note_invariant(In in, size_t first) {
     if (instructions.size() != first + 1 || instructions[first].control != kStraight) return;
     if (!is_invariant(in)) return;
     each_result(in.operands[0], [&](uint32_t r) { invariant_[r] = true; });
-    hoisted_.resize(instructions.size(), false);
-    hoisted_[first] = true;
+    fate_.resize(instructions.size(), Fate::kStays);
+    fate_[first] = Fate::kHoisted;
 }
 
-// Takes the marked instructions out of the body. Each is counted with the next one of its basic
-// block that stays; one without such a neighbour leaves an instruction that does nothing in its
-// place. Before branches get their targets.
+// Takes the marked instructions, and those that were fused with another, out of the body. Each is
+// counted with the next one of its basic block that stays; one without such a neighbour leaves an
+// instruction that does nothing in its place. Before branches get their targets.
 void Decoder::hoist_invariants() {
     auto& instructions = code_->instructions;
     const size_t count = instructions.size();
-    hoisted_.resize(count, false);
+    fate_.resize(count, Fate::kStays);
     std::vector<bool> starts(count + 1, false);
     for (const BranchOp& branch : code_->branches) {
         starts[pc_of_[branch.target]] = true;
@@ -151,7 +151,7 @@ void Decoder::hoist_invariants() {
         const uint8_t control = instructions[i].control;
         if (control == kReconverge) {
             anchor = kNobody;  // it is not counted, and ends a block
-        } else if (!hoisted_[i]) {
+        } else if (fate_[i] == Fate::kStays) {
             // Hidden instructions count for nothing; the others have a place.
             if (instructions[i].site || control != kStraight) anchor = uint32_t(i);
         } else {
@@ -164,10 +164,10 @@ void Decoder::hoist_invariants() {
     std::vector<Instr> kept;
     for (size_t i = 0; i < count; ++i) {
         moved[i] = uint32_t(kept.size());
-        if (hoisted_[i]) code_->invariants.push_back(instructions[i]);
-        if (hoisted_[i] && counted_with[i] != kNobody) continue;
+        if (fate_[i] == Fate::kHoisted) code_->invariants.push_back(instructions[i]);
+        if (fate_[i] != Fate::kStays && counted_with[i] != kNobody) continue;
         kept.push_back(instructions[i]);
-        if (hoisted_[i]) kept.back().handler = move_handlers().no_operation;
+        if (fate_[i] != Fate::kStays) kept.back().handler = move_handlers().no_operation;
     }
     moved[count] = uint32_t(kept.size());
     for (size_t i = 0; i < count; ++i)
