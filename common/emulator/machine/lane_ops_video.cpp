@@ -77,7 +77,9 @@ int64_t operated(const LaneOp& op, int64_t a, int64_t b) {
     case kRight: {
         const int64_t by = op.flags & kWrap ? b & 31 : std::min<int64_t>(b, 32);
         if ((op.flags >> kOpShift & 15) == kRight) return a >> by;
-        return int64_t(uint64_t(a) << by);
+        // Signed numbers of 34 bits, as an H200 has them: what is shifted out beyond is not seen by
+        // the saturation.
+        return int64_t(uint64_t(a) << by << 30) >> 30;
     }
     case kMean:
         return (a + b + (a + b >= 0)) >> 1;
@@ -99,13 +101,15 @@ uint64_t scalar(const LaneOp& op, const uint64_t* s, bool&) {
         return (c & ~mask) | (uint32_t(value) << into.shift & mask);
     }
     const uint32_t cut = uint32_t(value);
-    const auto less = [&](uint32_t x, uint32_t y) {
-        return flags & kSignedD ? int32_t(x) < int32_t(y) : x < y;
-    };
     if (flags & kAdd) return cut + c;
-    if (flags & kMin) return less(cut, c) ? cut : c;
-    if (flags & kMax) return less(cut, c) ? c : cut;
-    return cut;
+    if (!(flags & (kMin | kMax))) return cut;
+    // The ISA leaves open how wide the intermediate result is when it is compared with c. So an
+    // H200 does it: in 64 bits, where a sum, a difference and a saturated result have lost what is
+    // beyond 32 bits.
+    const uint32_t kind = flags >> kOpShift & 15;
+    if (flags & kSat || kind == kSum || kind == kDifference) value = int32_t(cut);
+    const bool less = flags & kSignedD ? value < int64_t(int32_t(c)) : uint64_t(value) < c;
+    return less == ((flags & kMin) != 0) ? cut : c;
 }
 
 uint64_t multiply_add(const LaneOp& op, const uint64_t* s, bool&) {

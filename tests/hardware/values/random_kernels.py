@@ -22,6 +22,11 @@ from device import (
 
 SOURCES = HERE / "values"
 
+# Kernels whose instruction the card's assembler replaces by code that does not do what PTX ISA
+# "Scalar Video Instructions: vmad" says exactly: it multiplies the 32 bits of unsigned operands as
+# signed numbers and extends c by its sign. The emulated device does what the ISA says.
+DEPARTURES = ("t_vmad_s32_u32_s32_sat_shr15_b0", "t_vmad_u32_u32_u32_")
+
 
 def build_harness(build: Path, device: Device) -> Path:
     """The program that loads PTX and launches its kernels: C++ only, the same for both devices."""
@@ -117,7 +122,7 @@ def compare(build: Path, device: Device, share: int = 1) -> list[str]:
     recorded = {row["kernel"]: (row["hash"], row["unoptimized"]) for row in rows}
     hashes = run_all(build, device, share=share)
     problems = []
-    refused = 0
+    refused = departed = 0
     for name, value in sorted(hashes.items()):
         if name.startswith("a_"):
             continue
@@ -125,9 +130,14 @@ def compare(build: Path, device: Device, share: int = 1) -> list[str]:
             refused += 1
         elif name not in recorded:
             problems.append(f"{name}: has no recorded result; measure again on a card")
+        elif name.startswith(DEPARTURES):
+            departed += value not in recorded[name]
         elif value not in recorded[name]:
             problems.append(f"{name}: {value}, and the card gave {recorded[name][0]}")
     problems += [f"a finding on a correct kernel: {line[:300]}" for line in findings(build)]
     say(f"values: {len(hashes)} kernels against {about}")
-    say(f"values: {len(problems)} problems, {refused} kernels refused")
+    say(
+        f"values: {len(problems)} problems, {refused} kernels refused, {departed} where the card "
+        "departs from PTX ISA"
+    )
     return problems
