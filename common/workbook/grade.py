@@ -204,10 +204,11 @@ def run_case(
     case: TestCase,
     device: str,
     build: Path,
-    limits: runner.Limits = runner.Limits(),
+    limits: runner.Limits | None = None,
     trace: Path | None = None,
 ) -> CaseResult:
     """Runs one test case of `program` in its own process; with `trace`, what it touches is kept."""
+    limits = limits or runner.Limits.on(device)
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
         xml, report = Path(scratch) / "report.xml", Path(scratch) / "findings.jsonl"
         command = [str(program), case.spec, "-r", "xml", "-o", str(xml)]
@@ -268,7 +269,7 @@ def grade_program(
     device: str,
     build: Path,
     jobs: int | None = None,
-    limits: runner.Limits = runner.Limits(),
+    limits: runner.Limits | None = None,
     cases: Sequence[TestCase] | None = None,
     on_case: Callable[[int, int], None] | None = None,
 ) -> Grade:

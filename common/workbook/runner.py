@@ -25,6 +25,11 @@ class Limits:
     output: int = 4 << 20
     file_size: int = 64 << 20
 
+    @classmethod
+    def on(cls, device: str) -> Limits:
+        """The limits of a test case. A card's driver keeps hundreds of megabytes by itself."""
+        return cls(memory=4 << 30) if device == "gpu" else cls()
+
 
 @dataclass
 class Ended:
