@@ -475,7 +475,7 @@ void kernel_parameter(Lanes& lanes, const Instr& in) {
     const MemoryOp& op = in.as<MemoryOp>();
     Addresses a;
     const uint64_t at = uint64_t(op.offset);
-    if (at + op.bytes > ex.arguments.size()) {
+    if (at > ex.arguments.size() || op.bytes > ex.arguments.size() - at) {
         for (uint64_t& x : a.at) x = at;
         a.first = a.any = at;
         return access_nowhere(ex, op, ex.mask, a);

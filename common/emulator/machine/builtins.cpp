@@ -2,6 +2,7 @@
 // The functions that every device program may call without defining them: vprintf, __assertfail,
 // malloc, free (CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global
 // Memory Allocation and Operations").
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -83,7 +84,12 @@ std::string format(Executor& ex, const std::string& pattern, uint64_t buffer, ui
         while (is_one_of("-+ #0")) spec += pattern[k++];
         const auto number = [&] {
             if (k < pattern.size() && pattern[k] == '*') {
-                spec += std::to_string(int32_t(take(4)));
+                // As with digits below; a negative precision is none (ISO C, "fprintf").
+                const int32_t given = int32_t(take(4));
+                if (given < 0 && spec.back() == '.')
+                    spec.pop_back();
+                else
+                    spec += std::to_string(std::clamp(given, -9999, 9999));
                 ++k;
             }
             std::string digits;

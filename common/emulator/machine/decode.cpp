@@ -25,6 +25,16 @@ uint32_t width_of(Type type) {
     return std::max(2u, ptx::byte_size(type));
 }
 
+// Beyond these, 32-bit sizes of rows and stacks would overflow. Local memory: CUDA C++ Programming
+// Guide, "Technical Specifications per Compute Capability".
+constexpr uint64_t kMostLocalBytes = 512 << 10, kMostParameterBytes = 64 << 10;
+
+void refuse_size(const std::string& function, uint64_t bytes, uint64_t most, const char* what) {
+    if (bytes <= most) return;
+    throw UnsupportedPtx("`" + function + "` asks for " + std::to_string(bytes) + " bytes of " +
+                         what + ", and " + std::to_string(most) + " is the most: declare less");
+}
+
 }  // namespace
 
 Decoder::Decoder(ModuleImage& module, const ptx::Function& function)
@@ -52,10 +62,11 @@ void Decoder::lay_out() {
     }
     // Not ptxas's allocation: an estimate that grows with what the function keeps alive.
     code.registers = std::min(255u, 16 + words / 3);
-    const auto region = [&](uint32_t bytes) {
+    const auto region = [&](uint64_t bytes) {
+        refuse_size(code.name, bytes, kMostParameterBytes, "a parameter");
         Region out;
-        out.bytes = bytes;
-        out.stride = (bytes + 15) & ~15u;
+        out.bytes = uint32_t(bytes);
+        out.stride = (out.bytes + 15) & ~15u;
         out.offset = reserve(out.stride ? out.stride : 16);
         return out;
     };
@@ -68,10 +79,11 @@ void Decoder::lay_out() {
         if (variable.space == ptx::Space::kLocal) {
             const uint32_t align = std::max(variable.align, 1u);
             offset = (code.local_bytes + align - 1) / align * align;
+            refuse_size(code.name, offset + variable.bytes, kMostLocalBytes, "local memory");
             code.local_bytes = offset + uint32_t(variable.bytes);
         } else if (variable.space == ptx::Space::kParam) {
             offset = uint32_t(regions_.size());
-            regions_.push_back(region(uint32_t(variable.bytes)));
+            regions_.push_back(region(variable.bytes));
         }
         variable_offsets_.push_back(offset);
     }
@@ -123,6 +135,11 @@ uint32_t Decoder::register_bytes(const Operand& operand) const {
     return width_of(function_.registers[operand.index].type);
 }
 
+bool Decoder::fits(const Operand& operand, Type type) const {
+    return is_predicate(operand) == (type == Type::kPred) &&
+           register_bytes(operand) == width_of(type);
+}
+
 uint32_t Decoder::scratch(uint32_t bytes_per_lane) {
     auto [found, fresh] = scratch_.try_emplace(bytes_per_lane, 0);
     if (fresh) found->second = reserve(bytes_per_lane);
@@ -132,6 +149,7 @@ uint32_t Decoder::scratch(uint32_t bytes_per_lane) {
 uint32_t Decoder::source(const Operand& operand, Type type) {
     switch (operand.kind) {
     case Operand::Kind::kRegister: {
+        if (!fits(operand, type)) return kNoRow;
         const uint32_t row = register_rows_[operand.index];
         if (!operand.negated) return row;
         const uint32_t flipped = reserve(4, true);
@@ -149,9 +167,10 @@ uint32_t Decoder::source(const Operand& operand, Type type) {
     }
 }
 
-uint32_t Decoder::destination(const Operand& operand, uint32_t bytes_per_lane) {
-    if (operand.kind == Operand::Kind::kRegister) return register_rows_[operand.index];
-    if (operand.kind == Operand::Kind::kSink) return scratch(std::max(bytes_per_lane, 8u));
+uint32_t Decoder::destination(const Operand& operand, Type type) {
+    if (operand.kind == Operand::Kind::kRegister)
+        return fits(operand, type) ? register_rows_[operand.index] : kNoRow;
+    if (operand.kind == Operand::Kind::kSink) return scratch(std::max(width_of(type), 8u));
     return kNoRow;
 }
 
@@ -216,15 +235,15 @@ bool Decoder::arithmetic(In in) {
     if (!selected) return false;
     size_t next = 0;
     uint32_t dst = kNoRow, dst2 = kNoRow;
-    const uint32_t width = std::max(2u, ptx::byte_size(selected->dst));
     if (selected->has_dst) {
         if (in.operands.size() <= next) return false;
         const Operand& operand = in.operands[next++];
         if (operand.kind == Operand::Kind::kPair) {
-            dst = destination(operand.elements[0], width);
-            dst2 = destination(operand.elements[1], width);
+            dst = destination(operand.elements[0], selected->dst);
+            dst2 = destination(operand.elements[1], selected->dst);
+            if (dst2 == kNoRow) return false;
         } else {
-            dst = destination(operand, width);
+            dst = destination(operand, selected->dst);
         }
     }
     std::array<uint32_t, 4> rows{};
@@ -283,9 +302,12 @@ bool Decoder::move(In in) {
     if (in.operands.size() != 2) return false;
     const Operand& to = in.operands[0];
     const Operand& from = in.operands[1];
+    const auto is_address = [&](const Operand& operand) {
+        return fits(operand, Type::kB32) || fits(operand, Type::kB64);
+    };
     if (from.kind == Operand::Kind::kSpecial) {
         if (const auto offset = offset_in_reserved(from.special)) {
-            if (to.kind != Operand::Kind::kRegister) return false;
+            if (to.kind != Operand::Kind::kRegister || !is_address(to)) return false;
             const uint32_t bytes = register_bytes(to);
             const uint32_t row =
                 constant(bytes == 8 ? Type::kU64 : Type::kU32, reserved_shared() + *offset);
@@ -295,7 +317,7 @@ bool Decoder::move(In in) {
             return true;
         }
         const Handler handler = move_handlers().special(from.special);
-        if (!handler || to.kind != Operand::Kind::kRegister) return false;
+        if (!handler || to.kind != Operand::Kind::kRegister || !(is_address(to))) return false;
         Instr& out = emit(in, kStraight, handler);
         out.dst = register_rows_[to.index];
         out.extra = uint16_t(uint16_t(from.special) | (register_bytes(to) == 8 ? 0x8000 : 0));
@@ -316,11 +338,10 @@ bool Decoder::move(In in) {
                                                      : Type::kB8;
         op.row_bytes = uint8_t(std::max<uint32_t>(2, op.element_bytes));
         for (size_t k = 0; k < elements.size(); ++k) {
-            op.rows[k] =
-                packing ? source(elements[k], element) : destination(elements[k], op.row_bytes);
+            op.rows[k] = packing ? source(elements[k], element) : destination(elements[k], element);
             if (op.rows[k] == kNoRow) return false;
         }
-        op.dst = packing ? destination(to, total) : source(from, in.type());
+        op.dst = packing ? destination(to, in.type()) : source(from, in.type());
         op.bytes = uint8_t(total);
         if (op.dst == kNoRow) return false;
         Instr& out = emit(in, kStraight, packing ? move_handlers().pack : move_handlers().unpack);
@@ -329,6 +350,7 @@ bool Decoder::move(In in) {
         return true;
     }
     if (from.kind == Operand::Kind::kSymbol && to.kind == Operand::Kind::kRegister) {
+        if (!is_address(to)) return false;
         const uint32_t bytes = register_bytes(to);
         if (from.target == Operand::Target::kVariable && symbol_space(from) == ptx::Space::kLocal) {
             const uint32_t offset = constant(bytes == 8 ? Type::kU64 : Type::kU32, symbol(from));
@@ -356,7 +378,8 @@ bool Decoder::convert_address(In in) {
     const bool local_symbol =
         from.kind == Operand::Kind::kSymbol && symbol_space(from) == ptx::Space::kLocal;
     const uint32_t row = source(from, in.type());
-    if (row == kNoRow) return false;
+    if (row == kNoRow || !fits(in.operands[0], in.type()) || (bytes != 4 && bytes != 8))
+        return false;
     uint64_t tag = 0;
     if (space == ptx::Space::kShared)
         tag = kSharedTag;

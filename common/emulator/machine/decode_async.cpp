@@ -208,7 +208,7 @@ bool Decoder::mbarrier(In in) {
         if (operands.size() < 3 || operands.size() > 4 || !place(1) || op.operands[0] == kNoRow ||
             !is_predicate(operands[0]))
             return false;
-        op.dst = destination(operands[0], 4);
+        op.dst = destination(operands[0], Type::kPred);
         return finish(parity ? test<true> : test<false>);
     }
     const bool only_bytes = !in.has(Mod::k_arrive) && !in.has(Mod::k_arrive_drop);
@@ -232,7 +232,7 @@ bool Decoder::mbarrier(In in) {
         if (operands[0].kind != Operand::Kind::kRegister || is_predicate(operands[0]) ||
             register_bytes(operands[0]) != 8)
             return false;
-        op.dst = destination(operands[0], 8);
+        op.dst = destination(operands[0], Type::kB64);
     }
     return finish(drops     ? (expects ? arrive<kDrops | kExpects> : arrive<kDrops>)
                   : expects ? arrive<kExpects>

@@ -60,6 +60,7 @@ bool Decoder::call(In in) {
     }
     if (!target) return false;
     if (target->kind == Operand::Kind::kRegister) {
+        if (!fits(*target, Type::kB64)) return false;
         op.pointer_row = register_rows_[target->index];
         code_->calls_indirectly = true;
     } else {
@@ -100,7 +101,8 @@ bool Decoder::barrier(In in) {
         op.kind = in.has(Mod::k_popc)  ? BarrierOp::Kind::kPopc
                   : in.has(Mod::k_and) ? BarrierOp::Kind::kAnd
                                        : BarrierOp::Kind::kOr;
-        op.dst = destination(operands[next++], 4);
+        op.dst = destination(operands[next++],
+                             op.kind == BarrierOp::Kind::kPopc ? Type::kU32 : Type::kPred);
         op.predicate_row = source(operands.back(), Type::kPred);
         if (op.dst == kNoRow || op.predicate_row == kNoRow) return false;
     } else if (in.has(Mod::k_arrive)) {
@@ -111,7 +113,11 @@ bool Decoder::barrier(In in) {
     const size_t end = operands.size() - (in.has(Mod::k_red) ? 1 : 0);
     if (next >= end) return false;
     op.id_row = source(operands[next++], Type::kU32);
-    if (next < end) op.count_row = source(operands[next], Type::kU32);
+    if (op.id_row == kNoRow) return false;
+    if (next < end) {
+        op.count_row = source(operands[next], Type::kU32);
+        if (op.count_row == kNoRow) return false;
+    }
     Instr& out = emit(in, kBarrier, nullptr);
     code_->barriers.push_back(op);
     out.op = &code_->barriers.back();
@@ -128,10 +134,10 @@ bool Decoder::warp_operation(In in) {
     };
     const auto result = [&](const Operand& operand) {
         if (operand.kind == Operand::Kind::kPair) {
-            op.dst = destination(operand.elements[0], 8);
-            op.dst_predicate = destination(operand.elements[1], 4);
+            op.dst = destination(operand.elements[0], Type::kB32);
+            op.dst_predicate = destination(operand.elements[1], Type::kPred);
         } else {
-            op.dst = destination(operand, 8);
+            op.dst = destination(operand, Type::kB32);
         }
     };
     switch (in.opcode) {
@@ -151,7 +157,7 @@ bool Decoder::warp_operation(In in) {
         op.b = row(2, Type::kU32);
         op.c = row(3, Type::kU32);
         op.mask_row = row(4, Type::kU32);
-        if (op.a == kNoRow || op.b == kNoRow || op.c == kNoRow) return false;
+        if (op.a == kNoRow || op.b == kNoRow || op.c == kNoRow || op.dst == kNoRow) return false;
         break;
     case Opcode::k_vote:
         if (!in.has(Mod::k_sync) || operands.size() != 3) return false;
@@ -159,7 +165,7 @@ bool Decoder::warp_operation(In in) {
                   : in.has(Mod::k_all)  ? Kind::kAll
                   : in.has(Mod::k_any)  ? Kind::kAny
                                         : Kind::kUniform;
-        op.dst = destination(operands[0], 4);
+        op.dst = destination(operands[0], op.kind == Kind::kBallot ? Type::kB32 : Type::kPred);
         op.a = row(1, Type::kPred);
         op.mask_row = row(2, Type::kU32);
         if (op.a == kNoRow || op.dst == kNoRow) return false;
@@ -189,7 +195,7 @@ bool Decoder::warp_operation(In in) {
                   : in.has(Mod::k_or)  ? Kind::kReduceOr
                                        : Kind::kReduceXor;
         op.is_signed = ptx::is_signed(in.type());
-        op.dst = destination(operands[0], 4);
+        op.dst = destination(operands[0], Type::kB32);
         op.a = row(1, in.type());
         op.mask_row = row(2, Type::kU32);
         if (op.a == kNoRow || op.dst == kNoRow) return false;
@@ -199,11 +205,13 @@ bool Decoder::warp_operation(In in) {
         op.kind = Kind::kElect;
         result(operands[0]);
         op.mask_row = row(1, Type::kU32);
+        if (op.dst == kNoRow) return false;
         break;
     default:
         return false;
     }
     if (op.mask_row == kNoRow) return false;
+    if (operands[0].kind == Operand::Kind::kPair && op.dst_predicate == kNoRow) return false;
     Instr& out = emit(in, kWarpOp, nullptr);
     code_->warp_ops.push_back(op);
     out.op = &code_->warp_ops.back();

@@ -55,7 +55,7 @@ bool Decoder::lane_operation(In in) {
         if (!video && (!operands[k].selector.empty() || (k && op.negative[k - 1]))) return false;
     const Operand* first = &operands[0];
     if (first->kind == Operand::Kind::kPair) {
-        op.dst_second = destination(first->elements[1], 8);
+        op.dst_second = destination(first->elements[1], Type::kPred);
         if (op.dst_second == kNoRow) return false;
         first = &first->elements[0];
     }
@@ -66,7 +66,8 @@ bool Decoder::lane_operation(In in) {
         if (!predicate && register_bytes(*first) < op.dst_bytes) return false;
         if (!predicate) op.dst_bytes = uint8_t(register_bytes(*first));
     }
-    op.dst = destination(*first, 8);
+    op.dst = first->kind == Operand::Kind::kRegister ? register_rows_[first->index]
+                                                     : destination(*first, Type::kB64);
     if (op.dst == kNoRow || op.dst_bytes > 8) return false;
     for (unsigned k = 0; k < op.count; ++k) {
         Operand operand = operands[k + 1];
@@ -78,7 +79,10 @@ bool Decoder::lane_operation(In in) {
             if (!is_flag && register_bytes(operand) < bytes) return false;
             if (!is_flag) bytes = register_bytes(operand);
         }
-        op.rows[k] = source(operand, op.source[k]);
+        // A register may be wider than its part that counts.
+        op.rows[k] = is_flag || operand.kind != Operand::Kind::kRegister
+                         ? source(operand, op.source[k])
+                         : register_rows_[operand.index];
         op.bytes[k] = uint8_t(bytes);
         if (op.rows[k] == kNoRow || bytes > 8) return false;
     }

@@ -159,7 +159,7 @@ bool Decoder::matrix(In in) {
                 if (each.kind == Operand::Kind::kRegister &&
                     (is_predicate(each) || register_bytes(each) != bytes))
                     return false;
-                rows.push_back(writes ? destination(each, bytes)
+                rows.push_back(writes ? destination(each, bytes == 8 ? Type::kB64 : Type::kB32)
                                       : source(each, bytes == 8 ? Type::kF64 : Type::kB32));
                 if (rows.back() == kNoRow) return false;
             }
@@ -222,10 +222,11 @@ bool Decoder::matrix(In in) {
             return false;
         op.default_stride = op.column_major ? op.d.rows : op.d.columns;
         if (operands.size() == 3) {
-            op.stride_row = source(operands[2], Type::kU32);
+            const bool wide =
+                operands[2].kind == Operand::Kind::kRegister && register_bytes(operands[2]) == 8;
+            op.stride_row = source(operands[2], wide ? Type::kU64 : Type::kU32);
             if (op.stride_row == kNoRow) return false;
-            if (operands[2].kind == Operand::Kind::kRegister)
-                op.stride_row_bytes = uint8_t(register_bytes(operands[2]));
+            op.stride_row_bytes = wide ? 8 : 4;
         }
         op.staging[0] = reserve(8);
         op.address = reserve(8);

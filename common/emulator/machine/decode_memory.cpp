@@ -92,7 +92,7 @@ bool Decoder::memory_access(In in) {
     op.row_bytes = uint8_t(width);
     for (size_t k = 0; k < elements.size(); ++k) {
         op.rows[k] = store ? source(elements[k], width == natural ? type : wide)
-                           : destination(elements[k], width);
+                           : destination(elements[k], wide);
         if (op.rows[k] == kNoRow) return false;
     }
     op.mover = store ? access_handlers().store(op.element_bytes, op.row_bytes)
@@ -143,7 +143,7 @@ bool Decoder::atomic(In in) {
     }
     if (op.conditional && op.operands[1] == kNoRow) return false;
     if (!reduction) {
-        op.dst = destination(in.operands[0], op.element_bytes);
+        op.dst = destination(in.operands[0], type);
         if (op.dst == kNoRow) return false;
     }
     op.mover = atomic_mover(in);
@@ -201,16 +201,16 @@ bool Decoder::miscellaneous(In in) {
         return true;
     }
     case Opcode::k_activemask: {
-        if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kRegister)
-            return false;
-        const uint32_t dst = register_rows_[in.operands[0].index];
+        if (in.operands.size() != 1) return false;
+        const uint32_t dst = destination(in.operands[0], Type::kB32);
+        if (dst == kNoRow) return false;
         emit(in, kStraight, move_handlers().active_mask).dst = dst;
         return true;
     }
     case Opcode::k_isspacep: {
         if (in.operands.size() != 2) return false;
         const uint32_t row = source(in.operands[1], Type::kU64);
-        const uint32_t dst = destination(in.operands[0], 4);
+        const uint32_t dst = destination(in.operands[0], Type::kPred);
         if (row == kNoRow || dst == kNoRow) return false;
         Instr& out = emit(in, kStraight, move_handlers().space_test);
         out.src[0] = row;

@@ -88,7 +88,7 @@ bool Decoder::texture_results(const Operand& given, TextureOp& op) {
     const auto& elements = elements_of(*results, single);
     if (elements.size() != op.vector || op.vector > 4) return false;
     for (unsigned c = 0; c < op.vector; ++c) {
-        op.rows[c] = destination(elements[c], op.row_bytes);
+        op.rows[c] = destination(elements[c], Type::kB32);
         if (op.rows[c] == kNoRow) return false;
     }
     return true;
@@ -209,7 +209,7 @@ bool Decoder::surface(In in, TextureOp& op) {
         const Type wide = op.row_bytes == 8   ? Type::kB64
                           : op.row_bytes == 4 ? Type::kB32
                                               : Type::kB16;
-        op.rows[e] = load ? destination(given[e], op.row_bytes) : source(given[e], wide);
+        op.rows[e] = load ? destination(given[e], wide) : source(given[e], wide);
         if (op.rows[e] == kNoRow) return false;
     }
     return true;

@@ -87,8 +87,8 @@ bool Decoder::vector_atomic(In in) {
             if (each.kind == Operand::Kind::kRegister &&
                 (is_predicate(each) || register_bytes(each) != op.element_bytes))
                 return false;
-            move.rows[k] = writes ? destination(each, op.element_bytes)
-                                  : source(each, op.element_bytes == 2 ? Type::kB16 : Type::kB32);
+            const Type element = op.element_bytes == 2 ? Type::kB16 : Type::kB32;
+            move.rows[k] = writes ? destination(each, element) : source(each, element);
             if (move.rows[k] == kNoRow) return false;
         }
         return true;
@@ -179,7 +179,8 @@ bool Decoder::stack(In in) {
         if (in.operands[0].kind != Operand::Kind::kRegister ||
             register_bytes(in.operands[0]) != bytes)
             return false;
-        dst = destination(in.operands[0], bytes);
+        dst = destination(in.operands[0], in.type());
+        if (dst == kNoRow) return false;
     }
     if (in.opcode != Opcode::k_alloca) {
         Instr& out = emit(

@@ -76,9 +76,14 @@ private:
     uint32_t immediate(Op operand, ptx::Type type);
     uint32_t register_bytes(Op operand) const;  // 4 for a predicate's mask
     bool is_predicate(Op operand) const;
-    // The row of a source, reading it as `type`; emits a complement for !%p.
+    // Whether a register is as wide as `type` and a predicate where that is one. Handlers step
+    // through rows by their own type, so a row of another width would lead them out of it.
+    bool fits(Op operand, ptx::Type type) const;
+    // The row of a source, reading it as `type`; emits a complement for !%p. kNoRow where it does
+    // not fit.
     uint32_t source(Op operand, ptx::Type type);
-    uint32_t destination(Op operand, uint32_t bytes_per_lane);
+    // The row for a result of that type. kNoRow where it does not fit.
+    uint32_t destination(Op operand, ptx::Type type);
     uint64_t reserved_shared();   // the address of the shared memory that the toolkit may use
     uint64_t symbol(Op operand);  // address in its own space
     ptx::Space symbol_space(Op operand) const;

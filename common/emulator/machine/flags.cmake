@@ -8,6 +8,13 @@ set(machine_x86_64 OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(machine_x86_64 ON)
 endif()
+# Sanitizers judge the source, which is the same for each processor: one copy of it, and less
+# optimisation, make that build three times as fast.
+set(machine_levels newer newest)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    set(machine_levels)
+    list(TRANSFORM machine_flags REPLACE "^-O3$" "-O1")
+endif()
 target_compile_options(emulator_machine PRIVATE
     ${machine_flags} $<$<BOOL:${machine_x86_64}>:-march=x86-64-v2>)
 
@@ -23,8 +30,8 @@ endforeach()
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/arith_rounded.cpp
     PROPERTIES COMPILE_OPTIONS -frounding-math)
 
-if(machine_x86_64)
-    foreach(level IN ITEMS newer newest)
+if(machine_x86_64 AND machine_levels)
+    foreach(level IN LISTS machine_levels)
         set(processor -march=x86-64-v3)
         if(level STREQUAL newest)
             set(processor -march=x86-64-v4 -mprefer-vector-width=512)

@@ -97,12 +97,20 @@ uint32_t shuffle(std::span<const Party> parties, uint32_t lanes, uint32_t* from)
     return undefined;
 }
 
+void elect(const Party& party, uint32_t lanes);
+
+// Votes and elections are one family: parts of a warp may meet at different ones of it.
 void vote(std::span<const Party> parties, uint32_t lanes) {
     uint32_t yes = 0;
     for (const Party& party : parties)
-        yes |= *row<uint32_t>(party, operation(party).a) & party.mask;
+        if (operation(party).kind != Kind::kElect)
+            yes |= *row<uint32_t>(party, operation(party).a) & party.mask;
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
+        if (op.kind == Kind::kElect) {
+            elect(party, lanes);
+            continue;
+        }
         if (op.kind == Kind::kBallot) {
             uint32_t* d = row<uint32_t>(party, op.dst);
             for_lanes(party.mask, [&](uint32_t i) { d[i] = yes; });
@@ -192,16 +200,14 @@ void reduce(std::span<const Party> parties) {
     }
 }
 
-void elect(std::span<const Party> parties, uint32_t lanes) {
+void elect(const Party& party, uint32_t lanes) {
     const uint32_t leader = uint32_t(std::countr_zero(lanes));
-    for (const Party& party : parties) {
-        const WarpOp& op = operation(party);
-        uint32_t* d = row<uint32_t>(party, op.dst);
-        for_lanes(party.mask, [&](uint32_t i) { d[i] = leader; });
-        if (op.dst_predicate == kNoRow) continue;
-        uint32_t& p = *row<uint32_t>(party, op.dst_predicate);
-        p = (p & ~party.mask) | (party.mask & 1u << leader);
-    }
+    const WarpOp& op = operation(party);
+    uint32_t* d = row<uint32_t>(party, op.dst);
+    for_lanes(party.mask, [&](uint32_t i) { d[i] = leader; });
+    if (op.dst_predicate == kNoRow) return;
+    uint32_t& p = *row<uint32_t>(party, op.dst_predicate);
+    p = (p & ~party.mask) | (party.mask & 1u << leader);
 }
 
 }  // namespace
@@ -228,7 +234,7 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
         }
         break;
     case WarpSyncKind::kVote:
-        kind == Kind::kElect ? elect(parties, lanes) : vote(parties, lanes);
+        vote(parties, lanes);
         break;
     case WarpSyncKind::kMatch:
         match(parties, lanes);

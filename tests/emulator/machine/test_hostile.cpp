@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+// A hostile kernel: every form of every instruction that runs, with addresses chosen to hurt and
+// with registers of any width, and nobody watching. Whatever it does, it may change nothing but the
+// memory that it may write: not the host's, not constants, not another device's.
+#include <fstream>
+#include <random>
+
+#include "machine/code.h"
+#include "machine/texture.h"
+#include "machine_lab.h"
+
+namespace {
+
+using namespace machine_lab;
+
+constexpr uint8_t kCanary = 0xA7;
+
+// One of the ways to choose among the alternatives in angle brackets (see ptx/forms.txt).
+std::string chosen(std::string text, std::mt19937& random) {
+    for (size_t open; (open = text.rfind('<')) != std::string::npos;) {
+        const size_t close = text.find('>', open);
+        std::vector<std::string> ways{""};
+        for (size_t i = open + 1; i < close; ++i) {
+            if (text[i] == '|')
+                ways.emplace_back();
+            else
+                ways.back() += text[i];
+        }
+        text.replace(open, close - open + 1, ways[random() % ways.size()]);
+    }
+    return text;
+}
+
+// The forms that run, as forms.txt writes them, and those of surfaces.
+std::vector<std::string> forms() {
+    std::vector<std::string> out;
+    std::ifstream file(EMULATOR_TESTS "/ptx/forms.txt");
+    for (std::string line; std::getline(file, line);)
+        if (!line.empty() && std::string("#=!").find(line[0]) == std::string::npos)
+            out.push_back(line);
+    out.push_back("suld.b.1d.<b8|b16>.<trap|clamp|zero> h, [q, {r}]");
+    out.push_back("suld.b.2d.v4.b32.<trap|clamp|zero> {r, r, r, r}, [q, {r, r}]");
+    out.push_back("suld.b.3d.v2.b64.<trap|clamp|zero> {q, q}, [q, {r, r, r, r}]");
+    out.push_back("sust.b.1d.<b8|b16>.<trap|clamp|zero> [q, {r}], h");
+    out.push_back("sust.b.2d.v4.b32.<trap|clamp|zero> [q, {r, r}], {r, r, r, r}");
+    out.push_back("sust.b.a2d.v2.b64.<trap|clamp|zero> [q, {r, r, r, r}], {q, q}");
+    out.push_back("tex.2d.v4.<f32|u32>.<s32|f32> {r, r, r, r}, [q, {r, r}]");
+    out.push_back("tex.level.2d.v4.f32.f32 {f, f, f, f}, [q, {f, f}], f");
+    out.push_back("tld4.<r|g|b|a>.2d.v4.f32.f32 {f, f, f, f}, [q, {f, f}]");
+    out.push_back("<txq|suq>.<width|height>.b32 r, [q]");
+    return out;
+}
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '%' || c == '.';
+}
+
+// The form with registers for its letters: behind `[` one of the addresses %q0, %q1, ... (%r0, ...
+// their low halves), elsewhere any. With `mutate`, one operand gets a register of another kind.
+std::string with_registers(const std::string& form, std::mt19937& random, bool mutate) {
+    const std::string kinds = "phrqxfd";
+    const size_t space = std::min(form.find(' '), form.size());
+    std::vector<size_t> letters;
+    for (size_t i = space + 1; i < form.size(); ++i)
+        if (kinds.find(form[i]) != std::string::npos && !is_word(form[i - 1]) &&
+            (i + 1 == form.size() || form[i + 1] == '.' || !is_word(form[i + 1])))
+            letters.push_back(i);
+    const size_t other = mutate && !letters.empty() ? letters[random() % letters.size()] : 0;
+    std::string out = form.substr(0, space);
+    for (size_t i = space; i < form.size(); ++i) {
+        const bool letter = std::find(letters.begin(), letters.end(), i) != letters.end();
+        if (!letter) {
+            out += form[i] == '&' ? '|' : form[i];
+            continue;
+        }
+        const char kind = i == other ? kinds[random() % kinds.size()] : form[i];
+        const bool address = form[i - 1] == '[';
+        out += std::string("%") + kind + std::to_string(random() % (address ? 8 : 14));
+        if (address && random() % 3 == 0 && form.find(']', i) == i + 1) {
+            const char* const offsets[] = {"4", "-4", "255", "-1048576", "2147483647", "64"};
+            out += std::string("+") + offsets[random() % std::size(offsets)];
+        }
+    }
+    return out;
+}
+
+// A device whose memory is surrounded by bytes that nobody may change.
+class Target {
+public:
+    Target() : observers_(), device_(Machine::create(memory_, observers_)) {
+        for (int i = 0; i < 6; ++i) {
+            canaries_.push_back(std::make_unique<std::vector<uint8_t>>(512 + 256 * i, kCanary));
+            const uint64_t bytes = i == 5 ? (2u << 20) : 100 + 256u * i;
+            mine_.push_back(memory_.allocate(MemoryKind::kDevice, bytes, 0, 0));
+        }
+        constant_ = memory_.allocate(MemoryKind::kConst, 256, 0, 0);
+        foreign_ = memory_.allocate(MemoryKind::kDevice, 256, 1, 0);
+        std::memset(constant_->host, kCanary, 256);
+        std::memset(foreign_->host, kCanary, 256);
+        Allocation* const freed = memory_.allocate(MemoryKind::kDevice, 256, 0, 0);
+        freed_ = freed->address;
+        memory_.release(*freed, 0);
+        device_->set_peers(1);
+        device_->set_budget(1 << 20);
+        device_->set_printf_sink([](const char*, size_t) {});
+        TextureObject object;
+        object.levels.push_back({mine_[4]->address, 8, 4, 2, 64, 256});
+        textures_.add(object);
+        object.is_surface = true;
+        textures_.add(object);
+        object.levels[0].width = 1 << 20;  // says that it is larger than its memory
+        textures_.add(object);
+        device_->set_textures(&textures_);
+    }
+
+    uint64_t address(std::mt19937_64& random) {
+        const auto pick = [&](const auto& list) -> const auto& {
+            return list[random() % std::size(list)];
+        };
+        const Allocation& near = *pick(mine_);
+        const uint64_t edges[] = {0, near.bytes, near.bytes / 2, uint64_t(0) - 32};
+        const uint64_t steps[] = {0, 1, 4, 8, 15, 16, 31, 64};
+        uint64_t base = 0;
+        switch (random() % 12) {
+        case 0:  // the host's own memory
+            base = uint64_t(uintptr_t(pick(canaries_)->data()));
+            break;
+        case 1:
+            base = uint64_t(uintptr_t(near.host));
+            break;
+        case 2:
+            base = constant_->address;
+            break;
+        case 3:
+            base = foreign_->address;
+            break;
+        case 4:
+            base = freed_;
+            break;
+        case 5:  // a small number: local, parameter or shared space, a surface, or null
+            base = random() % 4096;
+            break;
+        case 6:  // a window of shared memory, its neighbours, and what is behind all of them
+            base = (1 + random() % 6) << kSharedWindowBits;
+            break;
+        case 7:
+            base = random();
+            break;
+        default:
+            base = near.address + pick(edges);
+            break;
+        }
+        base += (random() & 1 ? pick(steps) : uint64_t(0) - pick(steps));
+        if (random() % 4 == 0) {  // a tag: of each space, or of none
+            const uint64_t tags[] = {kSharedTag, kLocalTag, kParamTag, kCodeTag, 0x80, 0xff};
+            base = (base & 0xffffffffu) | pick(tags) << 56;
+        }
+        return base;
+    }
+
+    // Eight address registers for 32 lanes: all alike, neighbours, one astray, or all astray.
+    void aim(uint64_t seed) {
+        std::mt19937_64 random(seed);
+        auto* const words = reinterpret_cast<uint64_t*>(mine_[5]->host);
+        for (unsigned k = 0; k < 8; ++k) {
+            const uint64_t base = address(random), step = uint64_t(1) << random() % 6;
+            const unsigned pattern = random() % 4, astray = random() % 32;
+            for (unsigned lane = 0; lane < 32; ++lane) {
+                uint64_t at = base + (pattern ? lane * step : 0);
+                if (pattern == 3 || (pattern == 2 && lane == astray)) at = address(random);
+                words[k * 32 + lane] = at;
+            }
+        }
+        for (unsigned i = 256; i < 512; ++i) words[i] = random();
+    }
+
+    // Null when the text is refused.
+    bool run(const std::string& statements) {
+        std::unique_ptr<LoadedModule> module;
+        try {
+            module = device_->load(text(statements), "hostile", 0);
+            Kernel* const kernel = module->kernel("k");
+            LaunchRequest request;
+            request.kernel = kernel;
+            request.grid = {1, 1, 1};
+            request.block = {32, 1, 1};
+            request.arguments.resize(kernel->parameter_bytes());
+            std::memcpy(request.arguments.data(), &mine_[5]->address, 8);
+            device_->launch(request);
+        } catch (const ptx::ParseError&) {
+            return false;
+        } catch (const UnsupportedPtx&) {
+            return false;
+        }
+        modules_.push_back(std::move(module));
+        return true;
+    }
+
+    // What has been changed that nobody may change; "" is nothing.
+    std::string damage() const {
+        const auto whole = [](const void* at, size_t bytes) {
+            const auto* p = static_cast<const uint8_t*>(at);
+            return std::all_of(p, p + bytes, [](uint8_t b) { return b == kCanary; });
+        };
+        for (const auto& canary : canaries_)
+            if (!whole(canary->data(), canary->size())) return "host memory";
+        if (!whole(constant_->host, 256)) return "constant memory";
+        if (!whole(foreign_->host, 256)) return "memory of a device without peer access";
+        return "";
+    }
+
+private:
+    static std::string text(const std::string& statements) {
+        std::string loads;
+        for (int k = 0; k < 8; ++k) {
+            const std::string n = std::to_string(k), at = std::to_string(k * 256);
+            loads += "ld.global.u64 %q" + n + ", [%base+" + at + "];\ncvt.u32.u64 %r" + n + ", %q" +
+                     n + ";\n";
+        }
+        for (int k = 8; k < 14; ++k) {
+            const std::string n = std::to_string(k), at = std::to_string(k * 256);
+            loads += "ld.global.u64 %q" + n + ", [%base+" + at + "];\ncvt.u32.u64 %r" + n + ", %q" +
+                     n + ";\ncvt.u16.u64 %h" + n + ", %q" + n + ";\nmov.b32 %f" + n + ", %r" + n +
+                     ";\nmov.b64 %d" + n + ", %q" + n + ";\nsetp.lt.s32 %p" + n + ", %r" + n +
+                     ", 0;\n";
+        }
+        return R"(.version 9.0
+.target sm_90
+.address_size 64
+.global .align 16 .b8 gl[256];
+.func helper() { ret; }
+.visible .entry k(.param .u64 p_base)
+{
+.reg .pred %p<64>;
+.reg .b16 %h<64>;
+.reg .b32 %r<64>;
+.reg .b64 %q<64>, %base, %lane8;
+.reg .b128 %x<64>;
+.reg .f32 %f<64>;
+.reg .f64 %d<64>;
+.shared .align 16 .b8 sm[256];
+.local .align 16 .b8 lo[64];
+T: .branchtargets L, L;
+ld.param.u64 %base, [p_base];
+mov.u32 %r20, %laneid;
+mul.wide.u32 %lane8, %r20, 8;
+add.u64 %base, %base, %lane8;
+)" + loads + statements +
+               "L:\nret;\n}\n";
+    }
+
+    Memory memory_;
+    Observers observers_;  // nobody
+    TextureTable textures_;
+    std::vector<std::unique_ptr<std::vector<uint8_t>>> canaries_;
+    std::vector<Allocation*> mine_;
+    Allocation *constant_ = nullptr, *foreign_ = nullptr;
+    uint64_t freed_ = 0;
+    std::vector<std::unique_ptr<LoadedModule>> modules_;
+    std::unique_ptr<Machine> device_;
+};
+
+std::string guard(std::mt19937& random) {
+    return random() % 3 ? "" : "@%p" + std::to_string(8 + random() % 6) + " ";
+}
+
+}  // namespace
+
+TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "[machine]") {
+    Target target;
+    std::mt19937 random(11);
+    unsigned ran = 0, wanted = 0;
+    for (const std::string& form : forms()) {
+        if (form.find('[') == std::string::npos) continue;
+        for (int round = 0; round < 6; ++round) {
+            const std::string one = chosen(form, random);
+            std::string statements;
+            for (int i = 0; i < 6; ++i)
+                statements += guard(random) + with_registers(one, random, false) + ";\n";
+            target.aim(random());
+            INFO(statements);
+            ++wanted;
+            ran += target.run(statements);
+            REQUIRE(target.damage() == "");
+        }
+    }
+    // Nearly all forms must have run, or nothing has been shown.
+    CHECK(ran > wanted * 9 / 10);
+}
+
+TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[machine]") {
+    Target target;
+    std::mt19937 random(12);
+    unsigned refused = 0, ran = 0;
+    for (const std::string& form : forms()) {
+        for (int round = 0; round < 4; ++round) {
+            const std::string statement =
+                guard(random) + with_registers(chosen(form, random), random, true) + ";\n";
+            target.aim(random());
+            INFO(statement);
+            ++(target.run(statement) ? ran : refused);
+            REQUIRE(target.damage() == "");
+        }
+    }
+    CHECK(refused > 100);
+    CHECK(ran > 100);
+}
+
+TEST_CASE("hostile: lanes that meet at different instructions of one family", "[machine]") {
+    Target target;
+    const std::string forms[] = {"elect.sync %r9|%p9, -1;",
+                                 "vote.sync.any.pred %p10, %p9, -1;",
+                                 "vote.sync.ballot.b32 %r10, %p9, -1;",
+                                 "match.any.sync.b64 %r11, %q9, -1;",
+                                 "match.all.sync.b32 %r11|%p11, %r9, -1;",
+                                 "shfl.sync.up.b32 %r12|%p12, %r9, %r8, %r10, -1;",
+                                 "shfl.sync.idx.b32 %r12, %r9, %r8, %r10, -1;",
+                                 "redux.sync.add.s32 %r13, %r9, -1;",
+                                 "redux.sync.xor.b32 %r13, %r9, -1;",
+                                 "bar.warp.sync -1;",
+                                 "bar.red.popc.u32 %r9, 0, %p9;",
+                                 "bar.red.and.pred %p9, 0, %p9;",
+                                 "bar.sync 0;",
+                                 "bar.sync %r9, %r10;"};
+    for (const std::string& first : forms)
+        for (const std::string& second : forms) {
+            target.aim(7);
+            INFO(first + " " + second);
+            CHECK(target.run("setp.lt.u32 %p1, %r20, 9;\n@%p1 bra A;\n" + first + "\nbra L;\nA:\n" +
+                             second + "\n"));
+            REQUIRE(target.damage() == "");
+        }
+}
+
+TEST_CASE("hostile: parameters before and behind the block of a kernel", "[machine]") {
+    for (const char* place : {"p_out+-8", "p_in+4096", "p_out+-2147483648"}) {
+        Lab lab;
+        INFO(place);
+        const auto summary = lab.run("ld.param.u64 %rd1, [" + std::string(place) +
+                                     "];\nst.global.u64 [%mine8], %rd1;");
+        CHECK(summary.status == LaunchStatus::kIllegalAddress);
+        CHECK(lab.got<uint64_t>(0) == ~uint64_t(0));  // poison
+    }
+}
+
+TEST_CASE("hostile: a register that does not fit is refused", "[machine]") {
+    for (const char* statement : {"mov.u32 %rs1, %tid.x;",
+                                  "mov.u32 %p1, %laneid;",
+                                  "add.u64 %r1, %rd1, %rd2;",
+                                  "add.cc.u64 %r1, %rd1, %rd2;",
+                                  "mov.b64 %rd1, {%rs1, %rs2};",
+                                  "mov.b64 {%r1, %rs1}, %rd1;",
+                                  "cvta.to.global.u64 %rd1, %r1;",
+                                  "atom.global.add.u64 %r1, [%out], %rd1;",
+                                  "atom.global.add.u64 %rd1, [%out], %r1;",
+                                  "vote.sync.ballot.b32 %p1, %p2, -1;",
+                                  "elect.sync %p2|%p1, -1;",
+                                  "activemask.b32 %rs1;",
+                                  "bar.red.popc.u32 %p1, 0, %p2;",
+                                  "stacksave.u32 %p1;"}) {
+        Lab lab;
+        INFO(statement);
+        CHECK_THROWS_AS(lab.run(statement), UnsupportedPtx);
+    }
+}
+
+TEST_CASE("hostile: sizes that would overflow are refused", "[machine]") {
+    for (const char* declaration : {".local .b8 big[4294967297];", ".local .b8 big[524289];"}) {
+        Lab lab;
+        INFO(declaration);
+        CHECK_THROWS_AS(lab.run(declaration), UnsupportedPtx);
+    }
+    Lab lab;
+    CHECK(lab.run(".local .b8 most[1024];").status == LaunchStatus::kOk);
+}
+
+TEST_CASE("hostile: an election beside a vote", "[machine]") {
+    Lab lab;
+    lab.run(R"(setp.lt.u32 %p1, %lane, 9;
+setp.eq.u32 %p3, %lane, 20;
+mov.u32 %r5, 77;
+@%p1 bra A;
+vote.sync.any.pred %p4, %p3, -1;
+selp.u32 %r5, 1, 0, %p4;
+bra J;
+A:
+elect.sync %r5|%p5, -1;
+J:
+st.global.u32 [%mine], %r5;)");
+    CHECK(lab.words() == each([](uint32_t i) { return i < 9 ? 0 : 1; }));
+}
+
+TEST_CASE("hostile: a field of printf as wide as a number can say", "[machine]") {
+    static std::string output;
+    output.clear();
+    Lab lab;
+    lab.machine->set_printf_sink([](const char* text, size_t size) { output.append(text, size); });
+    lab.run(
+        R"(.local .align 8 .b8 buffer[32];
+setp.ne.u32 %p1, %lane, 0;
+@%p1 bra L;
+cvta.local.u64 %rd3, buffer;
+mov.u64 %rd4, text;
+st.u32 [%rd3], 2147483647;
+st.u32 [%rd3+4], 5;
+st.u32 [%rd3+8], -7;
+st.u32 [%rd3+12], 6;
+{ .param .b64 a; .param .b64 b; .param .b32 r;
+st.param.b64 [a], %rd4;
+st.param.b64 [b], %rd3;
+call (r), vprintf, (a, b); }
+L:)",
+        {},
+        ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+        ".global .align 1 .b8 text[9] = {37, 42, 100, 124, 37, 46, 42, 100, 0};\n");  // %*d|%.*d
+    CHECK(output == std::string(9998, ' ') + "5|6");
+}
