@@ -115,6 +115,10 @@ struct Context {
     std::vector<Device> devices;
     std::set<Stream*> streams;  // live ones that the program created
     std::set<Event*> events;
+    // Of devices that were reset. Kept, so that no new one gets a handle that the program still
+    // has.
+    std::vector<Stream*> retired_streams;
+    std::vector<Event*> retired_events;
     uint64_t next_stream = 1, next_event = 1;
     std::unordered_map<uint32_t, HostMemory> host_memory;  // by allocation id
     std::unordered_map<uint32_t, Advice> advice;           // by allocation id

@@ -28,10 +28,13 @@ cudaError_t reset(Call& call) {
             allocation.kind != machine::MemoryKind::kRegistered)
             call.global.release(allocation, call.site());
     }
-    std::erase_if(call.global.streams,
-                  [&](Stream* stream) { return stream->device == device.ordinal; });
-    std::erase_if(call.global.events,
-                  [&](Event* event) { return event->device == device.ordinal; });
+    const auto retire = [&](auto& live, auto& retired) {
+        for (auto* object : live)
+            if (object->device == device.ordinal) retired.push_back(object);
+        std::erase_if(live, [&](auto* object) { return object->device == device.ordinal; });
+    };
+    retire(call.global.streams, call.global.retired_streams);
+    retire(call.global.events, call.global.retired_events);
     Device fresh;
     fresh.ordinal = device.ordinal;
     fresh.default_stream = device.default_stream;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <unordered_set>
+#include <vector>
 
 #include "runtime/stream.h"
 
@@ -13,6 +15,7 @@ using namespace runtime;
 namespace {
 
 struct Pools {
+    std::vector<std::unique_ptr<Pool>> made;  // all that ever were: memory may outlive a handle
     std::unordered_set<const Pool*> live;
     std::map<int, Pool*> defaults, current;  // by device
     std::map<uint32_t, Pool*> owner;         // by allocation
@@ -23,7 +26,8 @@ Pools& pools() {
 }
 
 Pool* make_pool(int device) {
-    auto* pool = new Pool;
+    pools().made.push_back(std::make_unique<Pool>());
+    Pool* const pool = pools().made.back().get();
     pool->device = device;
     pools().live.insert(pool);
     return pool;

@@ -48,6 +48,16 @@ void publish_managed(VariableRecord& variable, int device) {
     }
 }
 
+// Where a managed variable lives, on every device; null before it is loaded.
+const void* managed_at(const VariableRecord& variable) {
+    for (const auto& [device, modules] : variable.binary->loaded)
+        for (const auto& module : modules) {
+            const machine::Allocation* found = module->variable(variable.mangled);
+            if (found && found->live) return reinterpret_cast<const void*>(found->address);
+        }
+    return nullptr;
+}
+
 }  // namespace
 
 Registry& registry() {
@@ -122,9 +132,11 @@ cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& re
     Registry& all = registry();
     const auto found = all.variable_by_host.find(symbol);
     record = found == all.variable_by_host.end() ? nullptr : found->second;
-    if (!record) {  // a managed variable may also be named by where it lives
+    if (!record) {
+        // A managed variable may also be named by where it lives. Not by what the program keeps at
+        // `host`: a library that was closed has taken that along.
         for (const auto& variable : all.variables)
-            if (variable->managed && symbol && *static_cast<void* const*>(variable->host) == symbol)
+            if (symbol && variable->managed && managed_at(*variable) == symbol)
                 record = variable.get();
     }
     if (!record) return cudaErrorInvalidSymbol;
