@@ -2,6 +2,7 @@
 // The process-wide table behind SiteId. Source lines are looked up only when somebody asks.
 #include "machine/sites.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -31,6 +32,10 @@ SiteId register_site(ptx::Module& module, const ptx::Function& function, uint32_
 
 uint32_t site_count() {
     return uint32_t(records().size());
+}
+
+void forget_sites(uint32_t count) {
+    while (records().size() > std::max(count, 1u)) records().pop_back();
 }
 
 uint32_t instruction_of_site(SiteId site) {

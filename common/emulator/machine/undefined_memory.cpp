@@ -14,9 +14,17 @@ using Kind = UndefinedOrigin::Kind;
 
 namespace {
 
+const Operand kNone{};
+
+// The operand at `k`; none of the instruction's own where it has not so many, as barrier objects
+// and asynchronous copies may have fewer than loads and stores.
+const Operand& operand(const ptx::Instruction& in, size_t k) {
+    return k < in.operands.size() ? in.operands[k] : kNone;
+}
+
 const Operand& address_of(const ptx::Instruction& in) {
     const bool first = in.opcode == Opcode::k_st || in.opcode == Opcode::k_red;
-    return in.operands[first ? 0 : 1];
+    return operand(in, first ? 0 : 1);
 }
 
 // An address as the place in the object that its instructions started from.
@@ -88,7 +96,7 @@ void UndefinedValues::begin_access(const Instr& in, const MemoryOp& op, uint32_t
     }
     // Undefined as a whole: what is partly defined is a copy of something that is.
     uint32_t all = mask;
-    for (const Operand* element : elements_of(what.operands[1])) {
+    for (const Operand* element : elements_of(operand(what, 1))) {
         const Lanes l = of(frame, *element);
         all &= op.element_bytes == 8 ? l.low & l.high : l.low;
         if (l.any()) store_origin_ = l.origin;
@@ -113,7 +121,7 @@ void UndefinedValues::end_access(const Instr& in, const MemoryOp& op, uint32_t m
         if (!origin) load_.lanes = 0;  // too many to follow them all
     }
     size_t e = 0;
-    for (const Operand* element : elements_of(what.operands[0])) {
+    for (const Operand* element : elements_of(operand(what, 0))) {
         const Lanes& l = local_[std::min<size_t>(e++, 7)];
         if (element->kind != Operand::Kind::kRegister) continue;
         Lanes now{l.low | load_.lanes, l.high | load_.lanes, load_.lanes ? origin : l.origin};
@@ -129,7 +137,7 @@ void UndefinedValues::local(const MemoryOp& op, uint32_t lanes, const uint64_t* 
     Frame& frame = *ex_.frame;
     std::vector<const Operand*> values;
     if (op.kind == AccessKind::kStore && frame.undefined)
-        values = elements_of(body(frame, instruction_of_site(ex_.current->site)).operands[1]);
+        values = elements_of(operand(body(frame, instruction_of_site(ex_.current->site)), 1));
     while (lanes) {
         const uint64_t start = address[std::countr_zero(lanes)];
         const uint32_t together = uniform ? lanes : lanes & (0 - lanes);

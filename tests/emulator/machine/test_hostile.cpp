@@ -5,15 +5,13 @@
 #include <fstream>
 #include <random>
 
-#include "machine/code.h"
-#include "machine/texture.h"
+#include "hostile_target.h"
 #include "machine_lab.h"
 
 namespace {
 
 using namespace machine_lab;
-
-constexpr uint8_t kCanary = 0xA7;
+using hostile::Target;
 
 // One of the ways to choose among the alternatives in angle brackets (see ptx/forms.txt).
 std::string chosen(std::string text, std::mt19937& random) {
@@ -84,147 +82,21 @@ std::string with_registers(const std::string& form, std::mt19937& random, bool m
     return out;
 }
 
-// A device whose memory is surrounded by bytes that nobody may change.
-class Target {
-public:
-    Target() : observers_(), device_(Machine::create(memory_, observers_)) {
-        for (int i = 0; i < 6; ++i) {
-            canaries_.push_back(std::make_unique<std::vector<uint8_t>>(512 + 256 * i, kCanary));
-            const uint64_t bytes = i == 5 ? (2u << 20) : 100 + 256u * i;
-            mine_.push_back(memory_.allocate(MemoryKind::kDevice, bytes, 0, 0));
-        }
-        constant_ = memory_.allocate(MemoryKind::kConst, 256, 0, 0);
-        foreign_ = memory_.allocate(MemoryKind::kDevice, 256, 1, 0);
-        std::memset(constant_->host, kCanary, 256);
-        std::memset(foreign_->host, kCanary, 256);
-        Allocation* const freed = memory_.allocate(MemoryKind::kDevice, 256, 0, 0);
-        freed_ = freed->address;
-        memory_.release(*freed, 0);
-        device_->set_peers(1);
-        device_->set_budget(1 << 20);
-        device_->set_printf_sink([](const char*, size_t) {});
-        TextureObject object;
-        object.levels.push_back({mine_[4]->address, 8, 4, 2, 64, 256});
-        textures_.add(object);
-        object.is_surface = true;
-        textures_.add(object);
-        object.levels[0].width = 1 << 20;  // says that it is larger than its memory
-        textures_.add(object);
-        device_->set_textures(&textures_);
+// A kernel that loads addresses for all lanes and executes the statements.
+std::string text(const std::string& statements) {
+    std::string loads;
+    for (int k = 0; k < 8; ++k) {
+        const std::string n = std::to_string(k), at = std::to_string(k * 256);
+        loads += "ld.global.u64 %q" + n + ", [%base+" + at + "];\ncvt.u32.u64 %r" + n + ", %q" + n +
+                 ";\n";
     }
-
-    uint64_t address(std::mt19937_64& random) {
-        const auto pick = [&](const auto& list) -> const auto& {
-            return list[random() % std::size(list)];
-        };
-        const Allocation& near = *pick(mine_);
-        const uint64_t edges[] = {0, near.bytes, near.bytes / 2, uint64_t(0) - 32};
-        const uint64_t steps[] = {0, 1, 4, 8, 15, 16, 31, 64};
-        uint64_t base = 0;
-        switch (random() % 12) {
-        case 0:  // the host's own memory
-            base = uint64_t(uintptr_t(pick(canaries_)->data()));
-            break;
-        case 1:
-            base = uint64_t(uintptr_t(near.host));
-            break;
-        case 2:
-            base = constant_->address;
-            break;
-        case 3:
-            base = foreign_->address;
-            break;
-        case 4:
-            base = freed_;
-            break;
-        case 5:  // a small number: local, parameter or shared space, a surface, or null
-            base = random() % 4096;
-            break;
-        case 6:  // a window of shared memory, its neighbours, and what is behind all of them
-            base = (1 + random() % 6) << kSharedWindowBits;
-            break;
-        case 7:
-            base = random();
-            break;
-        default:
-            base = near.address + pick(edges);
-            break;
-        }
-        base += (random() & 1 ? pick(steps) : uint64_t(0) - pick(steps));
-        if (random() % 4 == 0) {  // a tag: of each space, or of none
-            const uint64_t tags[] = {kSharedTag, kLocalTag, kParamTag, kCodeTag, 0x80, 0xff};
-            base = (base & 0xffffffffu) | pick(tags) << 56;
-        }
-        return base;
+    for (int k = 8; k < 14; ++k) {
+        const std::string n = std::to_string(k), at = std::to_string(k * 256);
+        loads += "ld.global.u64 %q" + n + ", [%base+" + at + "];\ncvt.u32.u64 %r" + n + ", %q" + n +
+                 ";\ncvt.u16.u64 %h" + n + ", %q" + n + ";\nmov.b32 %f" + n + ", %r" + n +
+                 ";\nmov.b64 %d" + n + ", %q" + n + ";\nsetp.lt.s32 %p" + n + ", %r" + n + ", 0;\n";
     }
-
-    // Eight address registers for 32 lanes: all alike, neighbours, one astray, or all astray.
-    void aim(uint64_t seed) {
-        std::mt19937_64 random(seed);
-        auto* const words = reinterpret_cast<uint64_t*>(mine_[5]->host);
-        for (unsigned k = 0; k < 8; ++k) {
-            const uint64_t base = address(random), step = uint64_t(1) << random() % 6;
-            const unsigned pattern = random() % 4, astray = random() % 32;
-            for (unsigned lane = 0; lane < 32; ++lane) {
-                uint64_t at = base + (pattern ? lane * step : 0);
-                if (pattern == 3 || (pattern == 2 && lane == astray)) at = address(random);
-                words[k * 32 + lane] = at;
-            }
-        }
-        for (unsigned i = 256; i < 512; ++i) words[i] = random();
-    }
-
-    // Null when the text is refused.
-    bool run(const std::string& statements) {
-        std::unique_ptr<LoadedModule> module;
-        try {
-            module = device_->load(text(statements), "hostile", 0);
-            Kernel* const kernel = module->kernel("k");
-            LaunchRequest request;
-            request.kernel = kernel;
-            request.grid = {1, 1, 1};
-            request.block = {32, 1, 1};
-            request.arguments.resize(kernel->parameter_bytes());
-            std::memcpy(request.arguments.data(), &mine_[5]->address, 8);
-            device_->launch(request);
-        } catch (const ptx::ParseError&) {
-            return false;
-        } catch (const UnsupportedPtx&) {
-            return false;
-        }
-        modules_.push_back(std::move(module));
-        return true;
-    }
-
-    // What has been changed that nobody may change; "" is nothing.
-    std::string damage() const {
-        const auto whole = [](const void* at, size_t bytes) {
-            const auto* p = static_cast<const uint8_t*>(at);
-            return std::all_of(p, p + bytes, [](uint8_t b) { return b == kCanary; });
-        };
-        for (const auto& canary : canaries_)
-            if (!whole(canary->data(), canary->size())) return "host memory";
-        if (!whole(constant_->host, 256)) return "constant memory";
-        if (!whole(foreign_->host, 256)) return "memory of a device without peer access";
-        return "";
-    }
-
-private:
-    static std::string text(const std::string& statements) {
-        std::string loads;
-        for (int k = 0; k < 8; ++k) {
-            const std::string n = std::to_string(k), at = std::to_string(k * 256);
-            loads += "ld.global.u64 %q" + n + ", [%base+" + at + "];\ncvt.u32.u64 %r" + n + ", %q" +
-                     n + ";\n";
-        }
-        for (int k = 8; k < 14; ++k) {
-            const std::string n = std::to_string(k), at = std::to_string(k * 256);
-            loads += "ld.global.u64 %q" + n + ", [%base+" + at + "];\ncvt.u32.u64 %r" + n + ", %q" +
-                     n + ";\ncvt.u16.u64 %h" + n + ", %q" + n + ";\nmov.b32 %f" + n + ", %r" + n +
-                     ";\nmov.b64 %d" + n + ", %q" + n + ";\nsetp.lt.s32 %p" + n + ", %r" + n +
-                     ", 0;\n";
-        }
-        return R"(.version 9.0
+    return R"(.version 9.0
 .target sm_90
 .address_size 64
 .global .align 16 .b8 gl[256];
@@ -245,20 +117,17 @@ ld.param.u64 %base, [p_base];
 mov.u32 %r20, %laneid;
 mul.wide.u32 %lane8, %r20, 8;
 add.u64 %base, %base, %lane8;
-)" + loads + statements +
-               "L:\nret;\n}\n";
-    }
+)" + loads +
+           statements + "L:\nret;\n}\n";
+}
 
-    Memory memory_;
-    Observers observers_;  // nobody
-    TextureTable textures_;
-    std::vector<std::unique_ptr<std::vector<uint8_t>>> canaries_;
-    std::vector<Allocation*> mine_;
-    Allocation *constant_ = nullptr, *foreign_ = nullptr;
-    uint64_t freed_ = 0;
-    std::vector<std::unique_ptr<LoadedModule>> modules_;
-    std::unique_ptr<Machine> device_;
-};
+// False when the statements are refused.
+bool run(Target& target, const std::string& statements) {
+    LaunchRequest request;
+    request.grid = {1, 1, 1};
+    request.block = {32, 1, 1};
+    return target.run(text(statements), "k", request);
+}
 
 std::string guard(std::mt19937& random) {
     return random() % 3 ? "" : "@%p" + std::to_string(8 + random() % 6) + " ";
@@ -280,7 +149,7 @@ TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "
             target.aim(random());
             INFO(statements);
             ++wanted;
-            ran += target.run(statements);
+            ran += run(target, statements);
             REQUIRE(target.damage() == "");
         }
     }
@@ -298,7 +167,7 @@ TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[mac
                 guard(random) + with_registers(chosen(form, random), random, true) + ";\n";
             target.aim(random());
             INFO(statement);
-            ++(target.run(statement) ? ran : refused);
+            ++(run(target, statement) ? ran : refused);
             REQUIRE(target.damage() == "");
         }
     }
@@ -326,8 +195,9 @@ TEST_CASE("hostile: lanes that meet at different instructions of one family", "[
         for (const std::string& second : forms) {
             target.aim(7);
             INFO(first + " " + second);
-            CHECK(target.run("setp.lt.u32 %p1, %r20, 9;\n@%p1 bra A;\n" + first + "\nbra L;\nA:\n" +
-                             second + "\n"));
+            CHECK(run(target,
+                      "setp.lt.u32 %p1, %r20, 9;\n@%p1 bra A;\n" + first + "\nbra L;\nA:\n" +
+                          second + "\n"));
             REQUIRE(target.damage() == "");
         }
 }
