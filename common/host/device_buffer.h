@@ -14,19 +14,24 @@
 namespace wb {
 
 // Which device array a downloaded copy came from, so that a message about a wrong element can say
-// who wrote it. The last few downloads are remembered.
+// who wrote it. The last few downloads are remembered. A copy that holds only `columns` of the
+// `pitch` elements of each row on the device has both; otherwise they are 0.
 struct Download {
     const void* copy = nullptr;  // the vector's data()
     const void* device = nullptr;
+    size_t elements = 0;  // of the copy: another vector may get its memory later
+    size_t columns = 0, pitch = 0;
+    // Where on the device element i of the copy is, in elements.
+    size_t place(size_t i) const { return columns ? i / columns * pitch + i % columns : i; }
 };
 inline std::array<Download, 4>& recent_downloads() {
     static std::array<Download, 4> recent;
     return recent;
 }
-inline void note_download(const void* copy, const void* device) {
+inline void note_download(const Download& download) {
     auto& recent = recent_downloads();
     for (size_t i = recent.size() - 1; i > 0; --i) recent[i] = recent[i - 1];
-    recent[0] = {copy, device};
+    recent[0] = download;
 }
 
 // `size` elements of T, every byte 0xFF at first (a NaN for floats, -1 for integers), so that an
@@ -63,7 +68,7 @@ public:
         CUDA_CHECK(cudaDeviceSynchronize());
         if (size_)
             CUDA_CHECK(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-        note_download(host.data(), data_);
+        note_download({host.data(), data_, size_});
         return host;
     }
 
@@ -95,7 +100,7 @@ public:
     std::vector<T> download() const {
         const std::vector<T> all = buffer_.download();
         std::vector<T> host(all.begin() + guard_, all.begin() + guard_ + size_);
-        note_download(host.data(), get());
+        note_download({host.data(), get(), size_});
         return host;
     }
     bool intact() const {

@@ -4,6 +4,7 @@
 //
 // Tolerance: none. One correctly rounded addition or product for each element, on host and device.
 // Outputs start as 0xFF bytes (NaN), so what nobody writes is wrong.
+#include "cuda_calls.h"
 #include "grid_stride.h"
 #include "lesson_test.h"
 
@@ -114,6 +115,13 @@ TEST_CASE("task 4: squares with any launch shape", "[task4]") {
 
 TEST_CASE("task 4: squares when there are fewer elements than threads", "[task4]") {
     for (const size_t n : {0, 1, 31, 33, 129, 3841}) check_square(n, kClassic);
+}
+
+TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
+    wb::DeviceBuffer<float> d_data(wb::random_floats(128, 7));
+    wb::CallWatch watch;
+    watch.refuse_launches = true;
+    CHECK_THROWS_AS(square(d_data.get(), 128, 1, 128), wb::CudaError);
 }
 
 TEST_CASE("efficient: each sum is loaded and stored once, in one launch", "[efficient]") {

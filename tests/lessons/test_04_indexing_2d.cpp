@@ -5,6 +5,7 @@
 // Tolerance: none for the increment, one correctly rounded addition. For the root of a sum of two
 // squares 4 units in the last place: two roundings before the root and one in it make at most 2,
 // and CUDA's own hypotf is documented with 3.
+#include "cuda_calls.h"
 #include "indexing_2d.h"
 #include "lesson_test.h"
 
@@ -31,6 +32,17 @@ Parts parts(const std::vector<float>& all, Shape shape, size_t pitch) {
     return result;
 }
 
+// The parts of a matrix on the device; a message about an element then says who wrote it.
+Parts download_parts(const wb::GuardedBuffer<float>& d_data, Shape shape, size_t pitch) {
+    Parts result = parts(d_data.download(), shape, pitch);
+    const size_t width = shape.width, padding = pitch - width;
+    wb::note_download({result.elements.data(), d_data.get(), result.elements.size(), width, pitch});
+    if (padding)
+        wb::note_download(
+            {result.padding.data(), d_data.get() + width, result.padding.size(), padding, pitch});
+    return result;
+}
+
 std::vector<float> matrix(Shape shape, size_t pitch, uint64_t seed) {
     return wb::random_floats(size_t(shape.height) * pitch, seed, -50.0f, 50.0f);
 }
@@ -45,7 +57,7 @@ void check_increment(Shape shape, size_t pitch, Increment increment) {
     CUDA_CHECK(cudaGetLastError());
     Parts want = parts(before, shape, pitch);
     for (float& value : want.elements) value += 1.0f;
-    const Parts got = parts(d_data.download(), shape, pitch);
+    const Parts got = download_parts(d_data, shape, pitch);
     CHECK_MATRIX(shape.width, got.elements, want.elements);
     CHECK_ARRAYS(
         got.padding, want.padding, [](size_t) { return 0.0; }, "padding element");
@@ -66,7 +78,7 @@ void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out) {
     const auto x = parts(a, shape, pitch_a).elements, y = parts(b, shape, pitch_b).elements;
     std::vector<float> want(x.size());
     for (size_t i = 0; i < x.size(); ++i) want[i] = float(std::hypot(double(x[i]), double(y[i])));
-    const Parts got = parts(d_out.download(), shape, pitch_out);
+    const Parts got = download_parts(d_out, shape, pitch_out);
     CHECK_MATRIX(shape.width, got.elements, want, [&](size_t i) { return 4 * 0x1p-23 * want[i]; });
     CHECK_ARRAYS(
         got.padding,
@@ -178,6 +190,14 @@ TEST_CASE("task 4: nothing to do for an empty matrix", "[task4]") {
     check_hypot({10, 0}, 3, 3, 3);
 }
 
+TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
+    const Shape shape{8, 32};
+    wb::DeviceBuffer<float> d_a(matrix(shape, 32, 8)), d_out(matrix(shape, 32, 9));
+    wb::CallWatch watch;
+    watch.refuse_launches = true;
+    CHECK_THROWS_AS(hypot_2d(d_a.get(), 32, d_a.get(), 32, d_out.get(), 32, 8, 32), wb::CudaError);
+}
+
 TEST_CASE("efficient: a warp increments neighbours in a row", "[efficient]") {
     wb::DeviceBuffer<float> d_data(matrix(kWide, kPitch, 4));
     const auto counted =
@@ -225,4 +245,15 @@ TEST_CASE("efficient: few threads have no element", "[efficient]") {
     CHECK(counted->global_store_bytes == sizeof(float) * elements);
     CHECK(counted->threads <= elements + elements / 50);
     CHECK(counted->warp_instructions <= 2 * elements);  // serial code needs 6 or more each
+}
+
+TEST_CASE("efficient: blocks that fit exactly leave no thread over", "[efficient]") {
+    const Shape shape{512, 1024};
+    wb::DeviceBuffer<float> d_data(matrix(shape, shape.width, 8));
+    const auto counted =
+        wb::count([&] { increment_2d(d_data.get(), shape.height, shape.width, shape.width); });
+    NEED_COUNTERS(counted);
+    const uint64_t elements = uint64_t(shape.height) * shape.width;
+    CHECK(counted->global_store_bytes == sizeof(float) * elements);
+    CHECK(counted->threads <= elements + elements / 50);
 }

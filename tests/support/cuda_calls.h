@@ -156,6 +156,17 @@ inline void waited_for_all() {
         for (auto& [event, stamp] : fake->stamps) stamp.waited = true;
 }
 
+// Waiting for an event waits for all that lies in its stream in front of it.
+inline void waited_for(cudaEvent_t event) {
+    EventClock* fake = clock();
+    if (!fake) return;
+    const auto upto = fake->stamps.find(event);
+    if (upto == fake->stamps.end()) return;
+    for (auto& [other, stamp] : fake->stamps)
+        if (other == event || (stamp.stream == upto->second.stream && stamp.ms <= upto->second.ms))
+            stamp.waited = true;
+}
+
 }  // namespace calls_detail
 }  // namespace wb
 
@@ -212,7 +223,6 @@ WB_CALL(cudaMemsetAsync, (void* data, int value, size_t bytes, cudaStream_t stre
         (data, value, bytes, stream), .stream = stream)
 WB_WAITS(cudaDeviceSynchronize, (), ())
 WB_WAITS(cudaStreamSynchronize, (cudaStream_t stream), (stream), .stream = stream)
-WB_CALL(cudaStreamQuery, (cudaStream_t stream), (stream), .stream = stream)
 WB_CALL(cudaStreamCreate, (cudaStream_t * stream), (stream))
 WB_CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))
 WB_CALL(cudaStreamDestroy, (cudaStream_t stream), (stream), .stream = stream)
@@ -226,7 +236,6 @@ WB_CALL(cudaRuntimeGetVersion, (int* version), (version))
 WB_CALL(cudaDriverGetVersion, (int* version), (version))
 WB_CALL(cudaEventCreate, (cudaEvent_t * event), (event))
 WB_CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))
-WB_CALL(cudaEventQuery, (cudaEvent_t event), (event), .event = event)
 WB_LAUNCH(cudaLaunchKernel,
           (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
            cudaStream_t stream),
@@ -258,16 +267,25 @@ WB_RUNTIME cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsi
 WB_RUNTIME cudaEventSynchronize(cudaEvent_t event) {
     using Function = cudaError_t(cudaEvent_t);
     WB_ENTER({"cudaEventSynchronize", nullptr, event}, false, true);
-    // Waiting for an event waits for all that lies in its stream in front of it.
-    if (wb::EventClock* clock = wb::calls_detail::clock()) {
-        const auto upto = clock->stamps.find(event);
-        if (upto != clock->stamps.end())
-            for (auto& [other, stamp] : clock->stamps)
-                if (other == event ||
-                    (stamp.stream == upto->second.stream && stamp.ms <= upto->second.ms))
-                    stamp.waited = true;
-    }
+    wb::calls_detail::waited_for(event);
     return WB_REAL(cudaEventSynchronize)(event);
+}
+
+// A query that says "done" is as good as a wait: a loop of queries is a way to wait.
+WB_RUNTIME cudaEventQuery(cudaEvent_t event) {
+    using Function = cudaError_t(cudaEvent_t);
+    WB_ENTER({"cudaEventQuery", nullptr, event}, false, true);
+    const cudaError_t state = WB_REAL(cudaEventQuery)(event);
+    if (state == cudaSuccess) wb::calls_detail::waited_for(event);
+    return state;
+}
+
+WB_RUNTIME cudaStreamQuery(cudaStream_t stream) {
+    using Function = cudaError_t(cudaStream_t);
+    WB_ENTER({"cudaStreamQuery", stream}, false, true);
+    const cudaError_t state = WB_REAL(cudaStreamQuery)(stream);
+    if (state == cudaSuccess) wb::calls_detail::waited_for_all();
+    return state;
 }
 
 WB_RUNTIME cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {

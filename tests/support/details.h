@@ -91,15 +91,17 @@ inline std::string recent_launches() {
 template <class T>
 std::string writers(const std::vector<T>& got, const std::vector<uint8_t>& is_wrong) {
     const auto get = (int (*)(uint64_t, EmulatorWriter*))dlsym(RTLD_DEFAULT, "emulatorWriterOf");
-    const char* device = nullptr;
+    const Download* from = nullptr;
     for (const Download& download : recent_downloads())
-        if (download.copy == got.data() && !device) device = (const char*)download.device;
+        if (download.copy == got.data() && download.elements == got.size() && !from)
+            from = &download;
     std::string list;
-    if (!get || !device) return "[]";
+    if (!get || !from) return "[]";
     const auto add = [&](size_t i) {
         EmulatorWriter writer{};
         writer.size = sizeof writer;
-        if (get(uint64_t(device + i * sizeof(T)), &writer) != 0) return;
+        const auto address = uint64_t((const char*)from->device + from->place(i) * sizeof(T));
+        if (get(address, &writer) != 0) return;
         list += (list.empty() ? "[" : ", [") + std::to_string(i) + ", " +
                 std::to_string(writer.by) + ", " + std::to_string(writer.line) + ", " +
                 triple(writer.block) + ", " + triple(writer.thread) + ", " + quoted(writer.kernel) +

@@ -6,9 +6,9 @@
 // The lesson's file is compiled with -fsanitize=thread (common/cmake/WorkbookLesson.cmake does it),
 // so that it calls a function of this header at each access to memory; the header takes the place
 // of the sanitizer's own library. It *defines* functions: include it in one file. The test's own
-// code is not watched. Order comes from starting and joining threads, mutexes and atomics, not
-// from condition variables. Vector clocks: Mattern, "Virtual time and global states of
-// distributed systems", 1989.
+// code is not watched. Order comes from starting and joining threads, mutexes (a wait for a
+// condition variable gives one back and takes it again) and atomics. Vector clocks: Mattern,
+// "Virtual time and global states of distributed systems", 1989.
 #pragma once
 
 #include <algorithm>
@@ -273,6 +273,42 @@ extern "C" int pthread_join(pthread_t thread, void** result) {
         numbers().erase(found);
     });
     return error;
+}
+// Waiting for a condition gives the mutex back for as long as it lasts. `wait(next)` calls the real
+// function, whose current version must be asked for by name: older ones have another memory layout.
+namespace wb::watch_detail {
+template <class F, class Wait>
+int wait_for_condition(const char* name, F* type, pthread_mutex_t* mutex, Wait wait) {
+    F* next = nullptr;
+    for (const char* version : {"GLIBC_2.30", "GLIBC_2.3.2", "GLIBC_2.17"})
+        if (!next) next = reinterpret_cast<F*>(dlvsym(RTLD_NEXT, name, version));
+    if (!next) next = real(name, type);
+    release(mutex);
+    const int error = wait(next);
+    acquire(mutex);
+    return error;
+}
+}  // namespace wb::watch_detail
+
+extern "C" int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+    return wb::watch_detail::wait_for_condition("pthread_cond_wait",
+                                                &pthread_cond_wait,
+                                                mutex,
+                                                [&](auto next) { return next(condition, mutex); });
+}
+extern "C" int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                      const timespec* until) {
+    return wb::watch_detail::wait_for_condition(
+        "pthread_cond_timedwait", &pthread_cond_timedwait, mutex, [&](auto next) {
+            return next(condition, mutex, until);
+        });
+}
+extern "C" int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                      clockid_t clock, const timespec* until) {
+    return wb::watch_detail::wait_for_condition(
+        "pthread_cond_clockwait", &pthread_cond_clockwait, mutex, [&](auto next) {
+            return next(condition, mutex, clock, until);
+        });
 }
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
     static const auto next =

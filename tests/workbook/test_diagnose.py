@@ -87,6 +87,7 @@ CORRUPTIONS: list[tuple[str, Corrupt]] = [
     ("NaN, which was computed", lambda w, r: np.full_like(w, np.nan)),
     ("NaN in 2 of them, the first is element 5",
      lambda w, r: np.where(np.isin(np.arange(len(w)), [5, 9]), np.nan, r.uniform(2, 3, len(w)))),
+    ("exactly twice", lambda w, r: np.where(np.isin(np.arange(len(w)), [5, 9]), np.nan, 2 * w)),
     ("infinity", lambda w, r: np.full_like(w, np.inf)),
     ("nearly right", lambda w, r: w * (1 + 1e-4 * r.uniform(-1, 1, len(w)))),
     ("right values at wrong places", lambda w, r: r.permutation(w)),
@@ -294,6 +295,9 @@ class Scalars(unittest.TestCase):
             ("largest power of two", ["512.0f == 1000.0f (0x3e8)", "2.0f == 3.0f"]),
             ("too small every time", ["1.0f == 5.0f", "20.0f == 28.0f", "7.0f == 9.0f"]),
             ("24 bits", ["8388609024 == 8388609001"]),
+            ("1 too small", ["2147483903 == 2147483904"]),
+            ("lowest 32 bits", ["7 == 4294967303 (0x100000007)"]),
+            ("lowest 32 bits", ["0 == 4294967296", "4294966272 == 2199023254528"]),
             ("an int is too small", ["-8388606 == 8388609 (0x800001)"]),
             ("sign", ["-1.5 == 1.5"]),
         ):
@@ -302,6 +306,7 @@ class Scalars(unittest.TestCase):
                 self.assertEqual(len(got), len(pairs))
                 self.assertIn(words, scalars.pattern(got))
         self.assertEqual(scalars.pattern([(3.0, 7.0), (9.0, 2.0)]), "")
+        self.assertNotIn("half", scalars.pattern([(1.0, 2.0)]))
         self.assertIsNone(scalars.compared("a == b"))
 
 
@@ -327,6 +332,13 @@ class Causes(unittest.TestCase):
         self.assertNotIn("block's number", self.cause(neighbours))
         apart = finding("race-global", block=[1, 0, 0], thread=[0, 0, 0], other=other)
         self.assertIn("one block reads what another", self.cause(apart))
+
+    def test_one_thread_alone_may_be_slow_and_not_endless(self) -> None:
+        alone = finding("hang", "the kernel does not finish: 1 thread is on line 3 and 255 threads "
+                        "have returned")  # fmt: skip
+        self.assertIn("does the work of all", self.cause(alone))
+        many = finding("hang", "the kernel does not finish: 256 threads are on line 3")
+        self.assertEqual(self.cause(many), "a loop whose end never comes")
 
     def test_bounds_say_how_far(self) -> None:
         code = "out-of-bounds-global"

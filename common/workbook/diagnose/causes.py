@@ -155,7 +155,13 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return _of_bounds(finding)
     if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
         return "a launch for no elements: CUDA refuses a grid of 0 blocks"
+    if finding.code == "hang" and re.search(r": 1 thread is on .*\breturned", _said(finding)):
+        return "one thread works on alone: it does the work of all, or its loop never ends"
     return by_code[finding.code]
+
+
+def _said(finding: Finding) -> str:
+    return str(finding.data.get("message"))
 
 
 # What it means when a counter misses its target, by what its name holds; the first that fits.

@@ -292,7 +292,8 @@ def missing_carry(c: Compared, use: np.ndarray) -> Pattern | None:
         d = delta[: groups * size].reshape(groups, size)
         b = c.bad[: groups * size].reshape(groups, size)
         level = np.abs(d - d[:, :1]) <= slack + 1e-6 * np.abs(d[:, :1])
-        if level.all() and b.any(axis=1).sum() >= 2 and len(np.unique(d[:, 0])) > 2:
+        plain = np.abs(d[b.any(axis=1)][:, 0]) > 4 * slack  # rounding is the same everywhere too
+        if level.all() and plain.sum() >= 2 and plain.all() and len(np.unique(d[:, 0])) > 2:
             name = where.group_name(c, size)
             return Pattern(
                 f"within each {name} all are off by the same amount: what the {name.split()[0]}s "
@@ -405,6 +406,11 @@ def not_a_number(c: Compared, use: np.ndarray) -> Pattern | None:
         return Pattern("NaN, which was computed: from 0/0, the root of a negative number, or a "
                        "value that was never set")  # fmt: skip
     if nan.any():
+        # Where the others follow a rule, some NaN are an accompaniment, not the cause.
+        others = use.copy()
+        others[np.flatnonzero(use)[nan]] = False
+        if 4 * nan.sum() < len(nan) and (rule := of_values(c, others)):
+            return rule
         first = int(np.flatnonzero(use)[np.flatnonzero(nan)[0]])
         return Pattern(f"NaN in {int(nan.sum())} of them, the first is element {first}", True)
     if (np.isnan(want) & ~np.isnan(got)).all():

@@ -1,0 +1,42 @@
+// Mutant: the student's own launch is not checked, so that a refused one goes unnoticed.
+// verdict: fails "a refused launch is an exception"
+// SPDX-License-Identifier: MIT
+// Lesson 03, grid stride: one kernel for every launch shape.
+// Start with README.md in this directory; `make 03` checks this file.
+#include "grid_stride.h"
+
+__host__ __device__ size_t global_index([[maybe_unused]] unsigned block,
+                                        [[maybe_unused]] unsigned block_size,
+                                        [[maybe_unused]] unsigned thread) {
+    return static_cast<size_t>(block) * block_size + thread;
+}
+
+__host__ __device__ size_t grid_stride([[maybe_unused]] unsigned blocks,
+                                       [[maybe_unused]] unsigned block_size) {
+    return static_cast<size_t>(blocks) * block_size;
+}
+
+// Any number of threads for any number of elements.
+__global__ void add_kernel(const float* a, const float* b, float* out, size_t n) {
+    const size_t stride = grid_stride(gridDim.x, blockDim.x);
+    for (size_t i = global_index(blockIdx.x, blockDim.x, threadIdx.x); i < n; i += stride) {
+        out[i] = a[i] + b[i];
+    }
+}
+
+void add(const float* d_a, const float* d_b, float* d_out, size_t n, int blocks, int threads) {
+    add_kernel<<<blocks, threads>>>(d_a, d_b, d_out, n);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void square_kernel(float* data, size_t n) {
+    const size_t stride = grid_stride(gridDim.x, blockDim.x);
+    for (size_t i = global_index(blockIdx.x, blockDim.x, threadIdx.x); i < n; i += stride) {
+        const float value = data[i];
+        data[i] = value * value;
+    }
+}
+
+void square(float* d_data, size_t n, int blocks, int threads) {
+    square_kernel<<<blocks, threads>>>(d_data, n);
+}
