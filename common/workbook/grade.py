@@ -102,8 +102,9 @@ class CaseResult:
                 if said := diagnose.of_counter(failure.expression, failure.expansion):
                     return said
             return ""
-        expansions = [failure.expansion for failure in self.outcome.failures]
-        return diagnose.likely_cause(self.arrays, self.findings, self.exception(), expansions)
+        checks = [(failure.expression, failure.expansion) for failure in self.outcome.failures]
+        mistake = diagnose.of_mistakes(self.details)
+        return diagnose.likely_cause(self.arrays, self.findings, self.exception(), checks, mistake)
 
 
 @dataclass

@@ -64,6 +64,14 @@ inline void note_counters(const EmulatorCounters& counters) {
     append(line);
 }
 
+// {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison.
+inline void note_mistakes(const std::vector<std::string>& words, size_t wrong) {
+    if (!wanted()) return;
+    std::string list;
+    for (const std::string& text : words) list += (list.empty() ? "" : ", ") + quoted(text);
+    append("{\"mistakes\": [" + list + "], \"wrong\": " + std::to_string(wrong) + "}");
+}
+
 inline std::string triple(const uint32_t (&v)[3]) {
     return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " + std::to_string(v[2]) +
            "]";

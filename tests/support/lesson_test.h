@@ -76,6 +76,37 @@ std::string matrix_mismatch(
     return mismatch(got, want, tolerance, "element", columns);
 }
 
+// A mistake that the author of a test knows: what it would make of the same input.
+template <class T>
+struct Mistake {
+    const char* words;                       // completes "looks like: ", without giving the repair
+    std::function<std::vector<T>()> values;  // called only for a wrong answer
+};
+
+// Tells the grader which of these mistakes give exactly what the answer is, where it is wrong. For
+// display only: it decides nothing.
+template <class T>
+void recognize(
+    const std::vector<T>& got, const std::vector<T>& want, const std::vector<Mistake<T>>& mistakes,
+    std::function<double(size_t)> tolerance = [](size_t) { return 0.0; }) {
+    if (!details::wanted() || got.size() != want.size()) return;
+    const auto same = [&](const std::vector<T>& a, size_t i) {
+        const bool both_nan = got[i] != got[i] && a[i] != a[i];
+        return got[i] == a[i] || both_nan || difference(got[i], a[i]) <= tolerance(i);
+    };
+    size_t wrong = 0;
+    for (size_t i = 0; i < got.size(); ++i) wrong += !same(want, i);
+    if (!wrong) return;
+    std::vector<std::string> found;
+    for (const Mistake<T>& mistake : mistakes) {
+        const std::vector<T> values = mistake.values();
+        bool all = values.size() == got.size();
+        for (size_t i = 0; all && i < got.size(); ++i) all = same(values, i);
+        if (all) found.push_back(mistake.words);
+    }
+    details::note_mistakes(found, wrong);
+}
+
 // Whether this process runs on the emulator.
 inline bool on_emulator() {
     return dlsym(RTLD_DEFAULT, "emulatorCountersGet") != nullptr;

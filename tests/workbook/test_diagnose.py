@@ -290,6 +290,7 @@ class Scalars(unittest.TestCase):
         for words, pairs in (
             ("NaN", ["nanf == 25.0f", "nan == 3.0"]),
             ("0 instead", ["0.0f == 25.0f"]),
+            ("0 where a negative", ["0.0f == -8.5f", "0.0f == -2.0f"]),
             ("twice", ["50.0f == 25.0f", "8 == 4"]),
             ("1 too small", ["3 == 4", "6 (0x6) == 7 (0x7)"]),
             ("largest power of two", ["512.0f == 1000.0f (0x3e8)", "2.0f == 3.0f"]),
@@ -307,6 +308,21 @@ class Scalars(unittest.TestCase):
                 self.assertIn(words, scalars.pattern(got))
         self.assertEqual(scalars.pattern([(3.0, 7.0), (9.0, 2.0)]), "")
         self.assertNotIn("half", scalars.pattern([(1.0, 2.0)]))
+        self.assertNotIn("twice", scalars.pattern([(2.0, 1.0)]))
+        near = scalars.pattern([(4294967611.0, 4294967301.0)])  # near, and no float
+        self.assertNotIn("24 bits", near)
+
+    def test_a_function_of_numbers_is_not_called_cleared_or_counted_twice(self) -> None:
+        for words, expression, expansion in (
+            ("", "passes(32) == 32", "0 == 32"),
+            ("", "passes(16) == 16", "32 == 16"),
+            ("off by one", "escape_time(2.0, -0.5f) == 0", "1 == 0"),
+            ("0 instead", "sum_of(x) == 32", "0 == 32"),
+        ):
+            with self.subTest(expression):
+                cause = diagnose.likely_cause([], [], "", [(expression, expansion)])
+                self.assertIn(words, cause)
+                self.assertEqual(bool(words), bool(cause))
         self.assertIsNone(scalars.compared("a == b"))
 
 
@@ -349,8 +365,41 @@ class Causes(unittest.TestCase):
         self.assertIn("bounds check", self.cause(many))
         low = finding(code, "`a[-1]` is read, but `a` begins at element 0")
         self.assertIn("below 0", self.cause(low))
+        slot = finding("out-of-bounds-shared", "`t[-1]` is read, but `t` begins at element 0")
+        self.assertIn("below 0", self.cause(slot))
+        far = "`out` is written 17179869172 bytes past its end, and has only 8 bytes"
+        self.assertIn("below 2^32", self.cause(finding(code, far)))
+        farther = far.replace("17179869172", "17179769172")
+        self.assertIn("bounds check", self.cause(finding(code, farther)))
         none = finding("out-of-bounds-shared", "`t[0]` is written, but `t` has 0 elements")
         self.assertIn("no dynamic shared memory", self.cause(none))
+
+    def test_threads_that_returned_too_early_explain_what_they_did_not_write(self) -> None:
+        read = finding("uninitialized-shared", "`t[5]` is read, but no thread wrote it")
+        barrier = finding("barrier-divergence", "barrier reached by 5 of 32 threads, the other 27 "
+                          "had returned on line 3", severity="warning")  # fmt: skip
+        self.assertIn("share for the block", self.cause(barrier, read))
+        self.assertIn("before anyone wrote it", self.cause(read))
+
+    def test_a_barrier_in_between_that_not_all_reach_is_no_missing_one(self) -> None:
+        race = finding("race-shared", "`t[1]` is read", other={"line": 9})
+        for line, words in ((11, "only some of the threads reach"), (14, "missing barrier")):
+            barrier = Finding({"code": "barrier-divergence", "severity": "warning", "line": line,
+                               "message": "barrier reached by 8 of 64 threads"})  # fmt: skip
+            self.assertIn(words, self.cause(race, barrier))
+
+    def test_a_known_mistake_must_explain_every_comparison(self) -> None:
+        one = {"mistakes": ["backwards", "shifted"], "wrong": 2}
+        self.assertEqual(diagnose.of_mistakes([one]), "")  # two numbers may agree by chance
+        self.assertEqual(diagnose.of_mistakes([{**one, "wrong": 3}]), "backwards")
+        other = {"mistakes": ["shifted"], "wrong": 1}
+        self.assertEqual(diagnose.of_mistakes([one, other, {"count": {}}]), "shifted")
+        self.assertEqual(diagnose.of_mistakes([one, {"mistakes": [], "wrong": 9}]), "")
+        self.assertEqual(diagnose.of_mistakes([]), "")
+        values = [made(np.arange(9.0) + 1, np.arange(9.0))]
+        self.assertIn("backwards", diagnose.likely_cause(values, [], mistake="backwards"))
+        race = finding("race-shared", "`t[1]` is read", other={"line": 9})
+        self.assertIn("barrier", diagnose.likely_cause(values, [race], mistake="backwards"))
 
     def test_values_that_explain_an_index_weigh_more_than_where_it_leads(self) -> None:
         want = floats(np.random.default_rng(1), 24 * 50)

@@ -5,6 +5,22 @@ causes.py: the one line for the student. arrays.py: what a check compared. what.
 patterns of values and of places. story.py: both in a sentence. scalars.py: single numbers.
 """
 
-from .causes import Mismatch, by_code, likely_cause, most_telling, of_counter, parse_mismatch
+from .causes import (
+    Mismatch,
+    by_code,
+    likely_cause,
+    most_telling,
+    of_counter,
+    of_mistakes,
+    parse_mismatch,
+)
 
-__all__ = ["Mismatch", "by_code", "likely_cause", "most_telling", "of_counter", "parse_mismatch"]
+__all__ = [
+    "Mismatch",
+    "by_code",
+    "likely_cause",
+    "most_telling",
+    "of_counter",
+    "of_mistakes",
+    "parse_mismatch",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from ..findings import Finding
 from . import scalars, story
@@ -23,7 +24,7 @@ by_code = {
     "race-global": "threads that update one address without an atomic or an order between them",
     "barrier-divergence": "a barrier that only some of the threads reach",
     "deadlock": "threads that wait for one another for ever",
-    "hang": "a loop whose end never comes",
+    "hang": "a loop whose end never comes, or far more rounds or threads than there is work for",
     "uninitialized-shared": "shared memory that is read before anyone wrote it",
     "uninitialized-global": "memory that is read before anyone wrote it",
     "uninitialized-local": "a local variable that is read before it has a value",
@@ -78,13 +79,34 @@ def most_telling(texts: list[str]) -> Mismatch | None:
     return max(found, key=lambda m: (len(m.index), m.size), default=None)
 
 
-def of_values(found: list[Compared], expansions: list[str]) -> str:
+# A check such as `passes(32) == 32`: a function of plain numbers, which nothing was added to.
+_FUNCTION = re.compile(r"^\w+\((?:\s*-?[\d.]+[a-zA-Z]*\s*,?)+\) ==")
+
+
+def of_values(found: list[Compared], checks: list[tuple[str, str]]) -> str:
     """The pattern in the values of one test case: its arrays, else its single numbers."""
     told = story.most_telling(found)
     if told and told[1].text:
         return told[1].text
-    pairs = [pair for text in expansions if (pair := scalars.compared(text))]
-    return scalars.pattern(pairs)
+    pairs = [pair for _, text in checks if (pair := scalars.compared(text))]
+    functions = bool(checks) and all(_FUNCTION.match(expression) for expression, _ in checks)
+    return scalars.of_functions(pairs) if functions else scalars.pattern(pairs)
+
+
+def of_mistakes(details: list[dict[str, Any]]) -> str:
+    """The mistake that a test's author knew, if one explains all that the test case found wrong.
+
+    Two wrong numbers may agree by chance: three are asked for, or several comparisons.
+    """
+    told = [entry for entry in details if isinstance(entry.get("mistakes"), list)]
+    if not told or (len(told) < 2 and sum(int(entry.get("wrong", 0)) for entry in told) < 3):
+        return ""
+    common = [
+        words
+        for words in told[0]["mistakes"]
+        if isinstance(words, str) and all(words in entry["mistakes"] for entry in told)
+    ]
+    return common[0] if common else ""
 
 
 # Patterns that say what is wrong with the index itself.
@@ -130,10 +152,29 @@ def _of_race(finding: Finding, lost: bool) -> str:
     return prefix + by_code[finding.code]
 
 
+_FAR = re.compile(r"(?:written|read) (\d+) bytes past its end, and has only (\d+) bytes")
+
+
+def _wrapped_below_zero(message: str) -> bool:
+    """Whether the address is 2^32 elements behind the start, less a few."""
+    match = _FAR.search(message)
+    if not match:
+        return False
+    behind = int(match.group(1)) + int(match.group(2))
+    return any(0 < size * 2**32 - behind <= size * 4096 for size in (1, 2, 4, 8, 16))
+
+
 def _of_bounds(finding: Finding) -> str:
     """How far outside, and how many: what that says about the index."""
     message = str(finding.data.get("message"))
     notes = " ".join(finding.notes())
+    if _wrapped_below_zero(message):
+        return (
+            "an index just below 2^32: an unsigned number went below 0, or a counter was not set "
+            "to 0 at first"
+        )
+    if re.search(r"\[-\d+\]`", message) and finding.code == "out-of-bounds-shared":
+        return "an index below 0: the slot before the first"
     if " has 0 elements" in message and finding.code == "out-of-bounds-shared":
         return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
     if finding.code == "out-of-bounds-shared" and "dynamic" in str(finding.data.get("allocation")):
@@ -199,14 +240,31 @@ def of_counter(expression: str, expansion: str) -> str:
     return ""
 
 
+def _barrier_between(findings: list[Finding]) -> bool:
+    """Whether a barrier that some threads miss stands between the two lines of a race."""
+    races = [f for f in findings if f.code == "race-shared" and all(_place_of(f))]
+    barriers = [f.line for f in findings if f.code == "barrier-divergence"]
+    lines = [sorted((f.line, int((f.data.get("other") or {})["line"]))) for f in races]
+    return any(first < at < last for first, last in lines for at in barriers)
+
+
 def likely_cause(
     found: list[Compared],
     findings: list[Finding],
     exception: str = "",
-    expansions: list[str] | None = None,
+    checks: list[tuple[str, str]] | None = None,
+    mistake: str = "",
 ) -> str:
-    """One line for the student, or '' where nothing is clear. Findings weigh more than values."""
-    values = of_values(found, expansions or [])
+    """One line for the student, or '' where nothing is clear. Findings weigh more than values.
+
+    `checks`: expression and expansion of the checks that failed; `mistake`: what of_mistakes found.
+    """
+    values = mistake or of_values(found, checks or [])
+    codes = {f.code for f in findings if "returned" in str(f.data.get("message"))}
+    if "barrier-divergence" in codes and any(f.code == "uninitialized-shared" for f in findings):
+        return "threads return before they have done their share for the block: all are needed"
+    if _barrier_between(findings):
+        return by_code["barrier-divergence"]
     for finding in findings:
         if finding.severity == "error" and finding.code in by_code:
             if finding.code.startswith("out-of-bounds") and _INDEX.search(values):

@@ -28,6 +28,17 @@ def _is_float(value: float) -> bool:
     return abs(value) < 2.0**127 and struct.unpack("f", struct.pack("f", value))[0] == value
 
 
+def of_functions(pairs: list[tuple[float, float]]) -> str:
+    """The same for results of a host function of plain numbers: nothing is stored or counted."""
+    pairs = [(g, w) for g, w in pairs if g != w]
+    steps = {g - w for g, w in pairs}
+    if steps == {1.0} or steps == {-1.0}:
+        return f"off by one: 1 too {'large' if 1.0 in steps else 'small'}"
+    if pairs and all(w != 0 and g == -w for g, w in pairs):
+        return "the sign is wrong"
+    return ""
+
+
 def pattern(pairs: list[tuple[float, float]]) -> str:
     """What is common to all (got, want) pairs of one test case, or ''."""
     pairs = [(g, w) for g, w in pairs if g != w]
@@ -43,6 +54,8 @@ def pattern(pairs: list[tuple[float, float]]) -> str:
         return "only the lowest 32 bits are left: computed in 32 bits, and widened too late"
     # One small number and its half meet by chance: 1 for 2 is as likely one too few.
     tells = len(pairs) > 1 or abs(want[0]) > 4 or want[0] != int(want[0])
+    if all(g == 0 for g in got) and all(w < 0 for w in want):
+        return "0 where a negative number belongs: it began at 0, or nothing was stored"
     if all(g == 0 for g in got) and all(w != 0 for w in want):
         return "0 instead of a value: cleared, and nothing was added or stored after that"
     if tells and all(w != 0 and g == 2 * w for g, w in pairs):
