@@ -16,31 +16,83 @@ namespace {
 
 constexpr size_t kGuard = 4096;  // elements on each side of every array, on a real GPU
 
-// The header's definition, word by word.
+// What one step makes of z, and when it is the last: the header's definition word by word, and what
+// is often written instead.
+enum class Rule {
+    kRight,
+    kNewX,        // y is made of the new x
+    kPlus,        // x^2 + y^2
+    kNoTwo,       // y is x y
+    kNotSquared,  // |z| > 4
+    kLookFirst,   // |z|^2 is looked at before the step
+    kFromOne,     // the first step is number 1
+};
+
 template <class T>
-int true_escape_time(T cr, T ci) {
+int escape_by(Rule rule, T cr, T ci) {
     T x = cr, y = ci;
+    const T limit = rule == Rule::kNotSquared ? 16 : 4;
     for (int k = 0; k < kMostSteps; ++k) {
         const T old = x;
-        x = x * x - y * y + cr;
-        y = 2 * old * y + ci;
-        if (x * x + y * y > 4) return k;
+        if (rule == Rule::kLookFirst && x * x + y * y > 4) return k;
+        x = (rule == Rule::kPlus ? x * x + y * y : x * x - y * y) + cr;
+        y = (rule == Rule::kNoTwo ? 1 : 2) * (rule == Rule::kNewX ? x : old) * y + ci;
+        if (rule != Rule::kLookFirst && x * x + y * y > limit) return k + (rule == Rule::kFromOne);
     }
     return kMostSteps;
 }
+
+template <class T>
+int true_escape_time(T cr, T ci) {
+    return escape_by(Rule::kRight, cr, ci);
+}
+
+constexpr std::pair<Rule, const char*> kWrongRules[] = {
+    {Rule::kNewX, "the new y is made of the new x: it needs the old one"},
+    {Rule::kPlus, "a sign in the real part of (x + iy)^2"},
+    {Rule::kNoTwo, "a factor in the imaginary part of (x + iy)^2"},
+    {Rule::kNotSquared, "|z| is compared with 4, and not |z|^2"},
+    {Rule::kLookFirst, "|z|^2 is looked at before the step, and not after it"},
+    {Rule::kFromOne, "steps are counted from 1, and the first one is number 0"},
+};
 
 double spaced(double first, double last, int index, int count) {
     return count == 1 ? first : first + index * ((last - first) / (count - 1));
 }
 
-std::vector<int> true_picture(int height, int width) {
+// How row and column become c.
+enum class Grid { kRight, kSwapped, kTurned, kStepsOfN, kMoreSteps, kWidthForBoth, kHeightForBoth };
+
+std::vector<int> picture_by(Rule rule, Grid grid, int height, int width) {
+    const auto at = [&](double first, int index, int count) {
+        if (grid == Grid::kStepsOfN) return first - first * index / count;
+        if (grid == Grid::kMoreSteps) return first - first * index / (count + 1);
+        return spaced(first, 0, index, count);
+    };
     std::vector<int> out;
     for (int row = 0; row < height; ++row)
-        for (int column = 0; column < width; ++column)
-            out.push_back(
-                true_escape_time(spaced(-1.5, 0, column, width), spaced(-1, 0, row, height)));
+        for (int column = 0; column < width; ++column) {
+            const int from_top = grid == Grid::kTurned ? height - 1 - row : row;
+            const double cr = at(-1.5, column, grid == Grid::kHeightForBoth ? height : width);
+            const double ci = at(-1, from_top, grid == Grid::kWidthForBoth ? width : height);
+            out.push_back(grid == Grid::kSwapped ? escape_by(rule, ci, cr)
+                                                 : escape_by(rule, cr, ci));
+        }
     return out;
 }
+
+std::vector<int> true_picture(int height, int width) {
+    return picture_by(Rule::kRight, Grid::kRight, height, width);
+}
+
+constexpr std::pair<Grid, const char*> kWrongGrids[] = {
+    {Grid::kSwapped, "real and imaginary part of c have changed places"},
+    {Grid::kTurned, "row 0 has the ci of the last row: from where to where do they go?"},
+    {Grid::kStepsOfN, "n points have n steps between them: count the gaps"},
+    {Grid::kMoreSteps, "n points have n + 1 steps between them: count the gaps"},
+    {Grid::kWidthForBoth, "the steps from row to row follow the width"},
+    {Grid::kHeightForBoth, "the steps from column to column follow the height"},
+};
 
 // Rows of `pitch` pixels, with a mark in the columns past the picture.
 std::vector<int> padded(const std::vector<int>& picture, int height, int width, int pitch) {
@@ -52,24 +104,96 @@ std::vector<int> padded(const std::vector<int>& picture, int height, int width, 
 }
 
 template <class T>
-std::vector<int> picture(int height, int width, int pitch) {
-    const std::vector<int> before(size_t(height) * pitch, -7);
+std::vector<int> picture(int height, int width) {
+    const std::vector<int> before(size_t(height) * width, -7);
     wb::GuardedBuffer<int> pixels(before, wb::guard(kGuard));
-    mandelbrot<T>(pixels.get(), height, width, pitch);
+    mandelbrot<T>(pixels.get(), height, width, width);
     CUDA_CHECK(cudaGetLastError());
     CHECK(pixels.intact());
     return pixels.download();
+}
+
+// Of a wrong picture: whether only what lies past its right edge was touched.
+void look_past_the_edge(const std::vector<int>& got, const std::vector<int>& want) {
+    size_t wrong = 0, touched = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+        wrong += got[i] != want[i];
+        touched += want[i] == -7 && got[i] != -7;
+    }
+    if (touched && touched == wrong)
+        wb::details::note_mistakes(
+            {"columns past the right edge of the picture were written: is each axis guarded?"},
+            wrong);
 }
 
 template <class T>
 void check_picture(int height, int width, int extra) {
     CAPTURE(height, width, extra);
     const int pitch = width + extra;
-    CHECK_ARRAYS(
-        picture<T>(height, width, pitch),
-        padded(true_picture(height, width), height, width, pitch),
-        [](size_t) { return 0.0; },
-        "element of the array");
+    wb::GuardedBuffer<int> pixels(std::vector<int>(size_t(height) * pitch, -7), wb::guard(kGuard));
+    mandelbrot<T>(pixels.get(), height, width, pitch);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(pixels.intact());
+    const auto got = pixels.download();
+    const auto want = padded(true_picture(height, width), height, width, pitch);
+    CHECK_MATRIX(pitch, got, want);
+    look_past_the_edge(got, want);
+    std::vector<wb::Mistake<int>> mistakes;
+    const auto add = [&](const char* words, Rule rule, Grid grid) {
+        mistakes.push_back(
+            {words,
+             [=] { return padded(picture_by(rule, grid, height, width), height, width, pitch); }});
+    };
+    for (const auto& [rule, words] : kWrongRules) add(words, rule, Grid::kRight);
+    mistakes.push_back({"rows are stored `width` elements apart, and not `pitch`", [&] {
+                            auto out = padded(true_picture(height, width), height, width, width);
+                            out.resize(want.size(), -7);
+                            return out;
+                        }});
+    for (const auto& [grid, words] : kWrongGrids) add(words, Rule::kRight, grid);
+    wb::recognize(got, want, mistakes);
+}
+
+// One number of simt_efficiency, and what it is often made of instead.
+void check_efficiency(const std::vector<int>& trips) {
+    const int n = int(trips.size());
+    double wanted = 0, most = 0;
+    std::vector<double> slowest(n / 32 + 1), lanes(n / 32 + 1);
+    for (int i = 0; i < n; ++i) {
+        wanted += trips[i];
+        slowest[i / 32] = std::max<double>(slowest[i / 32], trips[i]);
+        ++lanes[i / 32];
+        most = std::max<double>(most, trips[i]);
+    }
+    double paid = 0, of_those_there = 0, whole = 0, whole_wanted = 0, running = 0, so_far = 0;
+    for (size_t w = 0; w < slowest.size(); ++w) {
+        paid += 32 * slowest[w];
+        of_those_there += lanes[w] * slowest[w];
+        if (lanes[w] == 32) whole += 32 * slowest[w];
+        so_far = std::max(so_far, slowest[w]);
+        running += lanes[w] ? 32 * so_far : 0;
+    }
+    for (int i = 0; i < n / 32 * 32; ++i) whole_wanted += trips[i];
+    const auto share = [](double a, double b) { return std::vector{b > 0 ? a / b : 1.0}; };
+    const auto want = share(wanted, paid);
+    const auto near = [&](size_t) { return 1e-9; };
+    CAPTURE(n);
+    const std::vector got{simt_efficiency(trips.data(), n)};
+    CHECK_ARRAYS(got, want, near, "efficiency of list");
+    wb::recognize<double>(
+        got,
+        want,
+        {{"lanes that are missing from the last warp cost nothing: they are paid like idle ones",
+          [&] { return share(wanted, of_those_there); }},
+         {"a last warp that is not full is left out", [&] { return share(whole_wanted, whole); }},
+         {"the slowest lane of one warp is still the slowest of the next",
+          [&] { return share(wanted, running); }},
+         {"all warps wait for the slowest lane of all: each waits for its own only",
+          [&] { return share(wanted, 32.0 * slowest.size() * most); }},
+         {"paid over wanted, and not wanted over paid", [&] { return share(paid, wanted); }},
+         {"a warp pays for the mean of its lanes, and not for the slowest",
+          [&] { return std::vector{1.0}; }}},
+        near);
 }
 
 std::optional<EmulatorCounters> count_picture(void (*draw)(int*, int, int, int), int height,
@@ -101,6 +225,15 @@ TEST_CASE("task 1: escape times anywhere", "[task1]") {
     }
     CHECK_ARRAYS(
         got, want, [](size_t) { return 0.0; }, "point");
+    std::vector<wb::Mistake<int>> mistakes;
+    for (const auto& [rule, words] : kWrongRules)
+        mistakes.push_back({words, [&, rule = rule] {
+                                std::vector<int> out;
+                                for (size_t i = 0; i < cr.size(); ++i)
+                                    out.push_back(escape_by<double>(rule, cr[i], ci[i]));
+                                return out;
+                            }});
+    wb::recognize(got, want, mistakes);
 }
 
 TEST_CASE("task 2: a picture that one block can draw", "[task2]") {
@@ -132,56 +265,46 @@ TEST_CASE("task 3: leaves the columns past the picture alone", "[task3]") {
 }
 
 TEST_CASE("task 3: 200 x 300 pixels", "[task3]") {
-    const auto got = picture<double>(200, 300, 300);
-    CHECK(std::accumulate(got.begin(), got.end(), 0ll) == 644684);
-    CHECK(std::count(got.begin(), got.end(), kMostSteps) == 25170);
+    const auto got = picture<double>(200, 300);
+    const auto sum_of_all = std::accumulate(got.begin(), got.end(), 0ll);
+    const auto pixels_inside = std::count(got.begin(), got.end(), kMostSteps);
+    CHECK(sum_of_all == 644684);
+    CHECK(pixels_inside == 25170);
 }
 
 TEST_CASE("task 3: 2000 x 3000 pixels", "[task3]") {
-    const auto got = picture<double>(2000, 3000, 3000);
-    CHECK(std::accumulate(got.begin(), got.end(), 0ll) == 64467103);
-    CHECK(std::count(got.begin(), got.end(), kMostSteps) == 2513990);
+    const auto got = picture<double>(2000, 3000);
+    const auto sum_of_all = std::accumulate(got.begin(), got.end(), 0ll);
+    const auto pixels_inside = std::count(got.begin(), got.end(), kMostSteps);
+    CHECK(sum_of_all == 64467103);
+    CHECK(pixels_inside == 2513990);
 }
 
 TEST_CASE("task 3: 2000 x 3000 pixels in float", "[task3]") {
-    const auto got = picture<float>(2000, 3000, 3000), want = true_picture(2000, 3000);
+    const auto got = picture<float>(2000, 3000), want = true_picture(2000, 3000);
     size_t different = 0;
     for (size_t i = 0; i < want.size(); ++i) different += got[i] != want[i];
     CHECK(different <= 60);
 }
 
 TEST_CASE("task 4: efficiency of a few warps", "[task4]") {
-    const std::vector<int> same(64, 7);
-    CHECK(simt_efficiency(same.data(), 64) == 1);
-    std::vector<int> one(32, 0);
+    check_efficiency(std::vector<int>(64, 7));
+    std::vector<int> one(32, 0), two(64, 1);
     one[17] = 5;
-    CHECK(simt_efficiency(one.data(), 32) == 1 / 32.0);
-    std::vector<int> two(64, 1);  // a slow lane costs its own warp only
-    two[40] = 9;
-    CHECK(std::fabs(simt_efficiency(two.data(), 64) - (63 + 9) / (32.0 * (1 + 9))) < 1e-12);
+    two[40] = 9;  // a slow lane costs its own warp only
+    check_efficiency(one);
+    check_efficiency(two);
 }
 
 TEST_CASE("task 4: efficiency when lanes are missing", "[task4]") {
-    const std::vector<int> trips{4, 4, 4};
-    CHECK(std::fabs(simt_efficiency(trips.data(), 3) - 12 / 128.0) < 1e-12);
-    const std::vector<int> more(33, 2);
-    CHECK(std::fabs(simt_efficiency(more.data(), 33) - 66 / 128.0) < 1e-12);
-    CHECK(simt_efficiency(trips.data(), 0) == 1);
-    const std::vector<int> none(50, 0);
-    CHECK(simt_efficiency(none.data(), 50) == 1);
+    check_efficiency({4, 4, 4});
+    check_efficiency(std::vector<int>(33, 2));
+    check_efficiency({});
+    check_efficiency(std::vector<int>(50, 0));
 }
 
 TEST_CASE("task 4: efficiency of random trips", "[task4]") {
-    const int n = GENERATE(31, 32, 33, 1000, 100003);
-    const auto trips = wb::random_ints(n, 9, 0, 50);
-    double wanted = 0, paid = 0;
-    std::vector<int> slowest(n / 32 + 1);
-    for (int i = 0; i < n; ++i) {
-        wanted += trips[i];
-        slowest[i / 32] = std::max(slowest[i / 32], trips[i]);
-    }
-    for (const int trip : slowest) paid += 32.0 * trip;
-    CHECK(std::fabs(simt_efficiency(trips.data(), n) - wanted / paid) < 1e-9);
+    for (const int n : {31, 32, 33, 1000, 100003}) check_efficiency(wb::random_ints(n, 9, 0, 50));
 }
 
 TEST_CASE("efficient: one launch, few threads without a pixel, coalesced stores", "[efficient]") {

@@ -57,6 +57,33 @@ std::vector<float> sums(Sum sum, const Lists& lists, int before = 0) {
     return d_sums.download();
 }
 
+// The sums of float values at [first, last) of everything that lies one behind the other.
+std::vector<float> sums_of_ranges(const Lists& lists, int first, int last, int step = 1) {
+    std::vector<float> all, out;
+    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    int at = 0;
+    for (const auto& list : lists) {
+        double total = 0;
+        const int end = at + int(list.size());
+        for (int i = std::max(0, at + first); i < end + last && i < int(all.size()); i += step)
+            total += all[i];
+        out.push_back(float(total));
+        at = end;
+    }
+    return out;
+}
+
+// The sums of the first or of the last so many elements of each list.
+std::vector<float> sums_of_some(const Lists& lists, size_t most) {
+    std::vector<float> out;
+    for (const auto& list : lists) {
+        double total = 0;
+        for (size_t i = 0; i < std::min(most, list.size()); ++i) total += list[i];
+        out.push_back(float(total));
+    }
+    return out;
+}
+
 void check_sums(Sum sum, const Lists& lists, int before = 0) {
     std::vector<float> want;
     std::vector<double> bound;
@@ -69,8 +96,37 @@ void check_sums(Sum sum, const Lists& lists, int before = 0) {
         want.push_back(float(total));
         bound.push_back((double(list.size()) + 1) * 0x1p-24 * magnitude);
     }
-    CHECK_ARRAYS(
-        sums(sum, lists, before), want, [&](size_t k) { return bound[k]; }, "list");
+    const auto tolerance = [&](size_t k) { return bound[k]; };
+    const auto got = sums(sum, lists, before);
+    CHECK_ARRAYS(got, want, tolerance, "list");
+    if (before) return;
+    wb::recognize<float>(
+        got,
+        want,
+        {{"the last element of each list is left out",
+          [&] { return sums_of_ranges(lists, 0, -1); }},
+         {"the first element of each list is left out",
+          [&] { return sums_of_ranges(lists, 1, 0); }},
+         {"each list takes the first element of the next one as well",
+          [&] { return sums_of_ranges(lists, 0, 1); }},
+         {"only the elements 0, 32, 64, ... of each list are in the sum: those of one lane",
+          [&] { return sums_of_ranges(lists, 0, 0, 32); }},
+         {"only the first 32 elements of each list are in the sum",
+          [&] { return sums_of_some(lists, 32); }},
+         {"only the first element of each list is in the sum",
+          [&] { return sums_of_some(lists, 1); }},
+         {"lanes go on by the size of the block, and not of the warp",
+          [&] {
+              std::vector<float> out;
+              for (const auto& list : lists) {
+                  double total = 0;
+                  for (size_t i = 0; i < list.size(); ++i)
+                      if (i % 128 < 32) total += list[i];
+                  out.push_back(float(total));
+              }
+              return out;
+          }}},
+        tolerance);
 }
 
 struct Event {
@@ -96,27 +152,46 @@ Event random_event(int size, uint64_t seed) {
     return out;
 }
 
+// Which pair of an event is taken: the right one, or what is often written instead.
+enum class Pick { kHeaviest, kAnyCharge, kEqual, kFirst, kLast, kLightest, kNeighbours, kNotZero };
+
 // What heaviest_pairs must find, in double; bound: how far off a float may be.
 struct Answer {
     double mass = 0, bound = 0;
     bool valid = false;
 };
-Answer answer(const Event& e) {
+Answer answer(const Event& e, Pick pick = Pick::kHeaviest) {
     Answer best;
     for (int i = 0; i < e.size(); ++i)
-        for (int j = 0; j < i; ++j) {
-            if (e.charge[i] == e.charge[j]) continue;
-            best.valid = true;
+        for (int j = i + 1; j < e.size(); ++j) {
+            if (pick != Pick::kAnyCharge && (e.charge[i] == e.charge[j]) != (pick == Pick::kEqual))
+                continue;
+            if (pick == Pick::kNeighbours && j != i + 1) continue;
             const double deta = double(e.eta[i]) - e.eta[j], dphi = double(e.phi[i]) - e.phi[j];
             const double a = std::sinh(deta / 2), b = std::sin(dphi / 2);
             const double mass = 2 * std::sqrt(double(e.pt[i]) * e.pt[j] * (a * a + b * b));
             const double opening = std::hypot(deta, std::remainder(dphi, 2 * kPi));
             const double wrap = std::fabs(dphi) > kPi ? 5e-7 / opening : 0;
             best.bound = std::max(best.bound, mass * (2e-6 + wrap));
-            best.mass = std::max(best.mass, mass);
+            const bool better = pick == Pick::kLast       ? true
+                                : pick == Pick::kFirst    ? !best.valid
+                                : pick == Pick::kLightest ? !best.valid || mass < best.mass
+                                                          : mass > best.mass;
+            if (better) best.mass = mass;
+            best.valid |= pick != Pick::kNotZero || mass > 0;
         }
     return best;
 }
+
+constexpr std::pair<Pick, const char*> kWrongPicks[] = {
+    {Pick::kAnyCharge, "pairs of equal charge are taken, too"},
+    {Pick::kEqual, "pairs of equal charge are taken, and opposite ones are not"},
+    {Pick::kFirst, "the first pair of opposite charge is taken, and not the heaviest"},
+    {Pick::kLast, "the last pair of opposite charge is taken, and not the heaviest"},
+    {Pick::kLightest, "the lightest pair is taken"},
+    {Pick::kNeighbours, "only neighbours in the list are paired"},
+    {Pick::kNotZero, "a pair whose mass is 0 is taken for none"},
+};
 
 void check_events(const std::vector<Event>& events, int before = 0) {
     std::vector<int> lengths;
@@ -149,10 +224,66 @@ void check_events(const std::vector<Event>& events, int before = 0) {
         want_valid.push_back(a.valid);
         bound.push_back(a.bound);
     }
+    const auto got_valid = valid.download();
+    const auto got_mass = mass.download();
+    const auto near = [&](size_t k) { return bound[k]; };
     CHECK_ARRAYS(
-        valid.download(), want_valid, [](size_t) { return 0.0; }, "valid of event");
-    CHECK_ARRAYS(
-        mass.download(), want_mass, [&](size_t k) { return bound[k]; }, "mass of event");
+        got_valid, want_valid, [](size_t) { return 0.0; }, "valid of event");
+    CHECK_ARRAYS(got_mass, want_mass, near, "mass of event");
+    std::vector<wb::Mistake<float>> of_mass;
+    std::vector<wb::Mistake<unsigned char>> of_valid;
+    for (const auto& [pick, words] : kWrongPicks) {
+        of_mass.push_back({words, [&, pick = pick] {
+                               std::vector<float> out;
+                               for (const Event& e : events)
+                                   out.push_back(float(answer(e, pick).mass));
+                               return out;
+                           }});
+        of_valid.push_back({words, [&, pick = pick] {
+                                std::vector<unsigned char> out;
+                                for (const Event& e : events) out.push_back(answer(e, pick).valid);
+                                return out;
+                            }});
+    }
+    const auto at_the_beginning = [&] {  // each event made of the first electrons of all
+        std::vector<Answer> out;
+        for (const Event& e : events) {
+            Event head;
+            for (int i = before; i < before + e.size(); ++i)
+                head.add(all.pt[i], all.eta[i], all.phi[i], all.charge[i]);
+            out.push_back(answer(head));
+        }
+        return out;
+    };
+    const char* const beginning = "each event is taken to begin at the first electron of all";
+    of_mass.push_back({beginning, [&] {
+                           std::vector<float> out;
+                           for (const Answer& a : at_the_beginning()) out.push_back(float(a.mass));
+                           return out;
+                       }});
+    of_valid.push_back({beginning, [&] {
+                            std::vector<unsigned char> out;
+                            for (const Answer& a : at_the_beginning()) out.push_back(a.valid);
+                            return out;
+                        }});
+    of_mass.push_back({"-1 stands for no pair: `valid` says that already", [&] {
+                           auto out = want_mass;
+                           for (size_t k = 0; k < n; ++k)
+                               if (!want_valid[k]) out[k] = -1;
+                           return out;
+                       }});
+    of_valid.push_back({"each event with two electrons is valid, whatever their charges", [&] {
+                            std::vector<unsigned char> out;
+                            for (const Event& e : events) out.push_back(e.size() > 1);
+                            return out;
+                        }});
+    of_valid.push_back({"each event with an electron is valid: is one paired with itself?", [&] {
+                            std::vector<unsigned char> out;
+                            for (const Event& e : events) out.push_back(e.size() > 0);
+                            return out;
+                        }});
+    wb::recognize(got_valid, want_valid, of_valid);
+    wb::recognize(got_mass, want_mass, of_mass, near);
 }
 
 std::vector<Event> random_events(int n, int most, uint64_t seed) {

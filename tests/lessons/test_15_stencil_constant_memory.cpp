@@ -55,6 +55,49 @@ Reference stencils(const std::vector<float>& in, const std::vector<float>& weigh
     return want;
 }
 
+// What a moving average is often made of instead; `first` and `last` are of the window of element
+// i.
+std::vector<float> averages_by(const std::vector<float>& in, int window,
+                               std::function<double(int i, int count)> divisor, int shift = 0) {
+    const int n = int(in.size());
+    std::vector<float> out;
+    for (int i = 0; i < n; ++i) {
+        const int last = i + shift, first = last - window + 1;
+        double sum = 0;
+        for (int j = std::max(0, first); j <= std::min(last, n - 1); ++j) sum += in[j];
+        out.push_back(float(sum / divisor(i, std::min(window, i + 1))));
+    }
+    return out;
+}
+
+// What the weights are often turned into.
+std::vector<float> backwards(std::vector<float> weights) {
+    std::reverse(weights.begin(), weights.end());
+    return weights;
+}
+std::vector<float> without(std::vector<float> weights, size_t which) {
+    weights[which] = 0;
+    return weights;
+}
+
+void recognize_stencil(const std::vector<float>& got, const Reference& want,
+                       const std::vector<float>& in, const std::vector<float>& weights,
+                       Border border) {
+    const Border other = border == Border::kZero ? Border::kClamp : Border::kZero;
+    const auto of = [&](const std::vector<float>& w, Border b) { return stencils(in, w, b).value; };
+    wb::recognize<float>(
+        got,
+        want.value,
+        {{"the weights are taken in the opposite order",
+          [&] { return of(backwards(weights), border); }},
+         {"the last weight is left out",
+          [&] { return of(without(weights, weights.size() - 1), border); }},
+         {"the first weight is left out", [&] { return of(without(weights, 0), border); }},
+         {"past the ends stands what the other border rule says",
+          [&] { return of(weights, other); }}},
+        [&](size_t i) { return want.bound[i]; });
+}
+
 void check_close(const std::vector<float>& got, const Reference& want) {
     CHECK_ARRAYS(got, want.value, [&](size_t i) { return want.bound[i]; });
 }
@@ -65,7 +108,34 @@ void check_average(const std::vector<float>& in, int window, int threads) {
     wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_out(in.size(), wb::guard(kGuard));
     moving_average(d_in.get(), d_out.get(), int(in.size()), window, threads);
     CUDA_CHECK(cudaGetLastError());
-    check_close(d_out.download(), averages(in, window));
+    const auto got = d_out.download();
+    const Reference want = averages(in, window);
+    check_close(got, want);
+    wb::recognize<float>(
+        got,
+        want.value,
+        {{"the short windows at the start are divided by the full width",
+          [&] { return averages_by(in, window, [&](int, int) { return window; }); }},
+         {"the window of element i is taken to hold i elements: element 0 counts as well",
+          [&] { return averages_by(in, window, [&](int i, int) { return std::min(window, i); }); }},
+         {"a thread's number in its block stands for the element's in the array",
+          [&] {
+              return averages_by(
+                  in, window, [&](int i, int) { return std::min(window, i % threads + 1); });
+          }},
+         {"the window is one element too far to the left",
+          [&] {
+              return averages_by(
+                  in, window, [](int, int count) { return count; }, -1);
+          }},
+         {"the window begins at element i, and should end there",
+          [&] {
+              return averages_by(
+                  in, window, [](int, int count) { return count; }, window - 1);
+          }},
+         {"the sum is not divided by anything",
+          [&] { return averages_by(in, window, [](int, int) { return 1; }); }}},
+        [&](size_t i) { return want.bound[i]; });
     CHECK_ARRAYS(d_in.download(), in);
     CHECK(d_out.intact());
 }
@@ -82,7 +152,10 @@ void check_stencil(int n, const std::vector<float>& weights, Border border, int 
     set_weights(weights.data(), radius);
     stencil(d_in.get(), d_out.get(), n, radius, border, threads);
     CUDA_CHECK(cudaGetLastError());
-    check_close(d_out.download(), stencils(in, weights, border));
+    const auto got = d_out.download();
+    const Reference want = stencils(in, weights, border);
+    check_close(got, want);
+    recognize_stencil(got, want, in, weights, border);
     CHECK_ARRAYS(d_in.download(), in);
     CHECK(d_out.intact());
 }
@@ -145,7 +218,14 @@ TEST_CASE("task 2: kernels see the weights", "[task2]") {
         wb::GuardedBuffer<float> d_out(weights.size(), wb::guard(kGuard));
         set_weights(weights.data(), radius);
         read_weights(d_out.get(), int(weights.size()));
-        CHECK_ARRAYS(d_out.download(), weights);
+        const auto got = d_out.download();
+        CHECK_ARRAYS(got, weights);
+        size_t right = 0;  // how many bytes of the weights have arrived
+        const auto* a = reinterpret_cast<const unsigned char*>(got.data());
+        const auto* b = reinterpret_cast<const unsigned char*>(weights.data());
+        while (right < 4 * got.size() && a[right] == b[right]) ++right;
+        if (radius > 0 && right == got.size())
+            wb::details::note_mistakes({"as many bytes were copied as there are weights"}, 3);
     }
 }
 
@@ -201,10 +281,25 @@ TEST_CASE("task 4: steps from one array to the other", "[task4]") {
     const auto in = wb::random_floats(1000, 41);
     for (const Border border : kBorders) {
         Reference want{in, std::vector<double>(in.size(), 0.0)};
+        std::vector<float> before(in.size(), std::nanf(""));
         for (int steps = 0; steps <= 7; ++steps) {
             CAPTURE(steps, int(border));
-            check_close(repeated(in, weights, border, 256, steps), want);
-            want.value = stencils(want.value, weights, border).value;
+            const auto got = repeated(in, weights, border, 256, steps);
+            check_close(got, want);
+            const auto next = stencils(want.value, weights, border).value;
+            wb::recognize<float>(
+                got,
+                want.value,
+                {{"one step too few, or the array of the step before is returned",
+                  [&] { return before; }},
+                 {"one step too many", [&] { return next; }},
+                 {"the data are unchanged: the first array is returned, or nothing was done",
+                  [&] { return in; }},
+                 {"the other array is returned: nothing has been stored there",
+                  [&] { return std::vector<float>(in.size(), std::nanf("")); }}},
+                [&](size_t i) { return want.bound[i]; });
+            before = want.value;
+            want.value = next;
             // Data in [-1, 1]: a step's own error, the reference's rounding, and what was there.
             for (double& bound : want.bound) bound += 6 * kUlp;
         }

@@ -64,7 +64,8 @@ inline void note_counters(const EmulatorCounters& counters) {
     append(line);
 }
 
-// {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison.
+// {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison, and
+// how many agreements that are.
 inline void note_mistakes(const std::vector<std::string>& words, size_t wrong) {
     if (!wanted()) return;
     std::string list;
@@ -128,10 +129,10 @@ std::string writers(const std::vector<T>& got, const std::vector<uint8_t>& is_wr
 }
 
 // {"array": {"what", "size", "columns", "wrong", "ranges", "kept", "type", "element_bytes",
-// "launches", "writers", "bytes"}} and, on the next line, `bytes` raw bytes: `kept` values got, as
-// many wanted (8 bytes each: f8, i8 or u8), and one byte each that is 1 where the element is wrong.
-// `wrong` and `ranges` ([first, end) pairs, kMostRanges at most) tell of the whole array.
-// `is_wrong` holds a byte for each element.
+// "downloaded", "launches", "writers", "bytes"}} and, on the next line, `bytes` raw bytes: `kept`
+// values got, as many wanted (8 bytes each: f8, i8 or u8), and one byte each that is 1 where the
+// element is wrong. `wrong` and `ranges` ([first, end) pairs, kMostRanges at most) tell of the
+// whole array. `is_wrong` holds a byte for each element.
 template <class T>
 void note_arrays(const std::vector<T>& got, const std::vector<T>& want,
                  const std::vector<uint8_t>& is_wrong, const std::string& what, size_t columns) {
@@ -161,12 +162,15 @@ void note_arrays(const std::vector<T>& got, const std::vector<T>& want,
             list += (list.empty() ? "[" : ", [") + std::to_string(first) + ", " +
                     std::to_string(i) + "]";
     }
+    bool downloaded = false;  // or made by the host
+    for (const Download& download : recent_downloads()) downloaded |= download.copy == got.data();
     const char* type = std::is_floating_point_v<T> ? "f8" : std::is_signed_v<T> ? "i8" : "u8";
     append("{\"array\": {\"what\": " + quoted(what) + ", \"size\": " + std::to_string(got.size()) +
                ", \"columns\": " + std::to_string(columns) +
                ", \"wrong\": " + std::to_string(wrong) + ", \"ranges\": [" + list +
                "], \"kept\": " + std::to_string(kept) + ", \"type\": \"" + type +
                "\", \"element_bytes\": " + std::to_string(sizeof(T)) +
+               ", \"downloaded\": " + (downloaded ? "true" : "false") +
                ", \"launches\": " + recent_launches() + ", \"writers\": " + writers(got, is_wrong) +
                ", \"bytes\": " + std::to_string(raw.size()) + "}}",
            raw.data(),

@@ -285,6 +285,21 @@ class Notes(unittest.TestCase):
         self.assertEqual(told_of[0], 2)
 
 
+class Filling(unittest.TestCase):
+    def test_minus_one_is_a_filling_only_in_what_came_from_the_device(self) -> None:
+        want = np.arange(100, dtype=np.int64) % 7
+        got = np.where(want == 3, -1, want)
+        self.assertIn("never written", told(got, want))
+        self.assertNotIn("never written", told(got, want, downloaded=False))
+
+    def test_counted_on_from_the_filling_is_wrong_everywhere(self) -> None:
+        want = (np.arange(100) % 7).astype(np.uint64)
+        self.assertIn("counted on from the filling", told(want + np.uint64(0xFFFFFFFF), want))
+        few = want.copy()
+        few[[13, 27]] -= np.uint64(1)
+        self.assertNotIn("filling", told(few, want))
+
+
 class Scalars(unittest.TestCase):
     def test_patterns(self) -> None:
         for words, pairs in (
@@ -340,6 +355,9 @@ class Causes(unittest.TestCase):
         self.assertIn("barrier between line 9 and line 12", straight)
         loop = self.cause(finding("race-shared", "`t[1]` is read", other={**other, "line": 12}))
         self.assertIn("between one round and the next", loop)
+        stores = finding("race-global", "`t[1]` is written while another thread may still be "
+                         "writing it", other={**other, "line": 12})  # fmt: skip
+        self.assertIn("two threads store", self.cause(stores))
         blocks = finding("race-global", block=[1, 0, 0], thread=[1, 0, 0],
                          other={**other, "line": 12})  # fmt: skip
         self.assertIn("several blocks", self.cause(blocks))
@@ -391,13 +409,15 @@ class Causes(unittest.TestCase):
     def test_a_known_mistake_must_explain_every_comparison(self) -> None:
         one = {"mistakes": ["backwards", "shifted"], "wrong": 2}
         self.assertEqual(diagnose.of_mistakes([one]), "")  # two numbers may agree by chance
-        self.assertEqual(diagnose.of_mistakes([{**one, "wrong": 3}]), "backwards")
+        self.assertEqual(diagnose.of_mistakes([{**one, "wrong": 3}]), "backwards; or shifted")
         other = {"mistakes": ["shifted"], "wrong": 1}
         self.assertEqual(diagnose.of_mistakes([one, other, {"count": {}}]), "shifted")
         self.assertEqual(diagnose.of_mistakes([one, {"mistakes": [], "wrong": 9}]), "")
         self.assertEqual(diagnose.of_mistakes([]), "")
         values = [made(np.arange(9.0) + 1, np.arange(9.0))]
         self.assertIn("backwards", diagnose.likely_cause(values, [], mistake="backwards"))
+        outside = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 9 elements")
+        self.assertEqual(diagnose.likely_cause(values, [outside], mistake="backwards"), "backwards")
         race = finding("race-shared", "`t[1]` is read", other={"line": 9})
         self.assertIn("barrier", diagnose.likely_cause(values, [race], mistake="backwards"))
 
@@ -415,6 +435,8 @@ class Causes(unittest.TestCase):
             ("not coalesced", "c->global_load_sectors <= n / 8", "50000 <= 6251"),
             ("one bank", "c->shared_load_conflicts + c->shared_store_conflicts == 0", "4 == 0"),
             ("more barriers", "c->block_barriers <= 9 * c->blocks", "6304 <= 3546"),
+            ("double arithmetic", "c->double_instructions == 0", "63410 == 0"),
+            ("idle", "double(c->thread_instructions) / (32 * n) >= 0.95", "0.6 >= 0.95"),
             ("copied to or from the host", "c->device_to_host_bytes == 0", "1564 == 0"),
         ):
             with self.subTest(words):

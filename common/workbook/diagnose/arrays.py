@@ -67,6 +67,8 @@ class Compared:
     element_bytes: int = 4
     launches: list[Launch] = field(default_factory=list)
     writers: dict[int, Writer] = field(default_factory=dict)
+    # Whether it is known to be a copy of a device array, which was filled before.
+    downloaded: bool = True
 
     @property
     def kept(self) -> int:
@@ -93,7 +95,12 @@ class Compared:
         return self.launches[0] if self.launches else None
 
     def filled(self) -> np.ndarray:
-        """Where the output still holds its filling (0xFF bytes) and should not."""
+        """Where the output still holds its filling (0xFF bytes) and should not.
+
+        A -1 that the host computed is no filling: integers must have come from the device.
+        """
+        if not self.is_float and not self.downloaded:
+            return np.zeros(self.kept, bool)
         if self.is_float:
             filling = _FLOAT_FILLING.get(self.element_bytes, 0)
             mask = self.got.view(np.uint64) == np.uint64(filling)
@@ -163,5 +170,5 @@ def _one(array: dict[str, Any], raw: bytes) -> Compared:
         np.frombuffer(raw, kind, kept).copy(),
         np.frombuffer(raw, kind, kept, 8 * kept).copy(),
         np.frombuffer(raw, np.uint8, kept, 16 * kept).astype(bool),
-        int(array.get("element_bytes", 8)), launches, writers,
+        int(array.get("element_bytes", 8)), launches, writers, bool(array.get("downloaded", True)),
     )  # fmt: skip

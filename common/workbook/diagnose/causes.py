@@ -94,7 +94,7 @@ def of_values(found: list[Compared], checks: list[tuple[str, str]]) -> str:
 
 
 def of_mistakes(details: list[dict[str, Any]]) -> str:
-    """The mistake that a test's author knew, if one explains all that the test case found wrong.
+    """The mistakes that a test's author knew, each explaining all that the test case found wrong.
 
     Two wrong numbers may agree by chance: three are asked for, or several comparisons.
     """
@@ -106,7 +106,7 @@ def of_mistakes(details: list[dict[str, Any]]) -> str:
         for words in told[0]["mistakes"]
         if isinstance(words, str) and all(words in entry["mistakes"] for entry in told)
     ]
-    return common[0] if common else ""
+    return "; or ".join(common[:2])
 
 
 # Patterns that say what is wrong with the index itself.
@@ -143,6 +143,10 @@ def _of_race(finding: Finding, lost: bool) -> str:
     if blocks_differ and same_thread and here == there:
         return prefix + "several blocks work on the same element: is the block's number missing " \
                "from the index, or an atomic from the update?"  # fmt: skip
+    message = str(finding.data.get("message"))
+    if here and here == there and "is written while" in message and "be writing" in message:
+        return "two threads store to one element: have both the same index, or should a guard " \
+               "have stopped one of them?"  # fmt: skip
     if here and here == there:
         return prefix + "several threads update one element without an atomic, or read what " \
                "another one of them writes"  # fmt: skip
@@ -218,6 +222,10 @@ _BY_COUNTER = (
     (r"store_bytes|store_requests", "elements are stored more often than needed"),
     (r"launches", "more launches than needed"),
     (r"allocations|frees", "memory is allocated in every call"),
+    (r"double_instructions", "double arithmetic in a computation in float: a literal without f, or "
+                             "a double on the way"),
+    (r"thread_instructions\)? */", "lanes of one warp are idle while others work: give neighbours "
+                                   "about the same to do"),
     (r"instructions", "more instructions than needed: few threads do the work of all, or "
                       "something is done in vain"),
     (r"threads|blocks|warps", "more threads are launched than needed"),
@@ -269,6 +277,8 @@ def likely_cause(
         if finding.severity == "error" and finding.code in by_code:
             if finding.code.startswith("out-of-bounds") and _INDEX.search(values):
                 return values  # it says why the index leaves the array
+            if mistake and finding.code in ("out-of-bounds-global", "race-global"):
+                return mistake  # it explains every value: the finding follows from it
             return _of_finding(finding, values.startswith("too small"))
     if "cudaErrorInvalidConfiguration" in exception:
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"

@@ -265,7 +265,7 @@ def difference(c: Compared, use: np.ndarray) -> Pattern | None:
     same = np.abs(delta[use] - first) <= slack
     filling = {2.0**bits - 1 for bits in (8, 16, 32)}
     unsigned = c.got.dtype.kind == "u"
-    if not c.is_float and same.all() and use.sum() > 1:
+    if not c.is_float and same.all() and use.sum() > 1 and c.wrong > 0.9 * c.size:
         if float(first) in filling or (unsigned and first == -1):
             return Pattern("counted on from the filling (all bits 1): it was not set to 0 at first")
     distinct = len(np.unique(want[use]))
