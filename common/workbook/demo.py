@@ -276,6 +276,11 @@ def compile_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[Path,
     text = programs.without_announcement(mutant.read_text(encoding="utf-8"))
     if not source.is_file() or source.read_text(encoding="utf-8") != text:
         source.write_text(text, encoding="utf-8")
+    # Beside it the interface, as in the lesson's folder: messages look constants up there.
+    header = lesson.student_file.with_suffix(".h")
+    beside = source.with_suffix(".h")
+    if not beside.is_file() or beside.read_bytes() != header.read_bytes():
+        beside.write_bytes(header.read_bytes())
     program, said = programs.compiled(build, lesson, source)
     return source, program, said
 

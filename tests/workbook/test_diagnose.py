@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import unittest
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -406,6 +408,25 @@ class Causes(unittest.TestCase):
                                "message": "barrier reached by 8 of 64 threads"})  # fmt: skip
             self.assertIn(words, self.cause(race, barrier))
 
+    def test_a_plain_increment_needs_an_atomic_and_no_barrier(self) -> None:
+        other = {"line": 1, "block": [0, 0, 0], "thread": [1, 0, 0]}
+        for text, words in (
+            ("if (own) ++own[key];", "missing barrier"),  # named twice: not only an update
+            ("    ++own[key];  // own", "without an atomic"),
+            ("    own[k / 2] += 1;", "without an atomic"),
+            ("    own[t] += own[t + half];", "missing barrier"),
+            ("    own[t] = x;", "missing barrier"),
+        ):
+            with self.subTest(text), tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "a.cu"
+                path.write_text(text + "\n")
+                race = Finding({"code": "race-shared", "severity": "error", "line": 1,
+                                "message": "`own[0]` is written while another thread may still be "
+                                "reading it", "path": str(path), "other": other})  # fmt: skip
+                self.assertIn(words, self.cause(race))
+        gone = finding("race-shared", "`own[0]` is read", path="/nowhere/a.cu", other=other)
+        self.assertIn("missing barrier", self.cause(gone))
+
     def test_a_known_mistake_must_explain_every_comparison(self) -> None:
         one = {"mistakes": ["backwards", "shifted"], "wrong": 2}
         self.assertEqual(diagnose.of_mistakes([one]), "")  # two numbers may agree by chance
@@ -435,6 +456,11 @@ class Causes(unittest.TestCase):
             ("not coalesced", "c->global_load_sectors <= n / 8", "50000 <= 6251"),
             ("one bank", "c->shared_load_conflicts + c->shared_store_conflicts == 0", "4 == 0"),
             ("more barriers", "c->block_barriers <= 9 * c->blocks", "6304 <= 3546"),
+            ("too few threads", "c->threads >= 16384", "256 >= 16384"),
+            ("more threads", "c->threads <= 16384", "26624 <= 16384"),
+            ("fewer launches", "c->launches == 2", "1 == 2"),
+            ("do atomics store", "c->global_store_bytes > 0", "0 > 0"),
+            ("local memory", "c->local_load_requests == 0", "6400 == 0"),
             ("double arithmetic", "c->double_instructions == 0", "63410 == 0"),
             ("idle", "double(c->thread_instructions) / (32 * n) >= 0.95", "0.6 >= 0.95"),
             ("copied to or from the host", "c->device_to_host_bytes == 0", "1564 == 0"),

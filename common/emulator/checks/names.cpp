@@ -237,14 +237,24 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
         array.scalar = !text->array;
     }
     set_element(array, file, access_bytes, false);
-    if (array.extents.size() < 2 || std::count(array.extents.begin() + 1, array.extents.end(), 0)) {
-        array.extents.clear();
-    }
     if (array.element_bytes && array.elements() == 0) array.scalar = false;
-    if (!array.extents.empty() && array.extents[0] == 0 && array.element_bytes) {
-        uint64_t row = 1;
-        for (size_t i = 1; i < array.extents.size(); ++i) row *= array.extents[i];
-        array.extents[0] = array.elements() / row;
+    // One dimension that the text does not tell (a template's, the launch's) follows from the size.
+    if (std::count(array.extents.begin(), array.extents.end(), 0) == 1 && array.element_bytes) {
+        uint64_t known = 1;
+        for (const uint64_t extent : array.extents) known *= extent ? extent : 1;
+        if (array.elements() % known == 0) {
+            std::replace(array.extents.begin(),
+                         array.extents.end(),
+                         uint64_t(0),
+                         std::max<uint64_t>(array.elements() / known, 1));
+        }
+    }
+    uint64_t product = 1;
+    for (const uint64_t extent : array.extents) product *= extent;
+    // What does not fit the size is another variable of that name, or another value of a constant.
+    if (array.extents.size() < 2 || (product != array.elements() && !variable.dynamic) ||
+        product == 0) {
+        array.extents.clear();
     }
     array.subject = quoted(array.name);
     array.description = array.subject + ", shared, " + amount(array);

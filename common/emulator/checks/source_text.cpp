@@ -69,6 +69,7 @@ const Source* source(const std::string& file) {
     std::ostringstream content;
     content << stream.rdbuf();
     auto result = std::make_unique<Source>();
+    result->file = file;
     const std::string text = content.str();
     result->code = blanked(text);
     for (size_t at = 0; at < text.size();) {
@@ -79,6 +80,31 @@ const Source* source(const std::string& file) {
     }
     entry->second = std::move(result);
     return entry->second.get();
+}
+
+std::vector<const Source*> with_includes(const Source& first) {
+    constexpr size_t kMost = 32;
+    std::vector<const Source*> found{&first};
+    for (size_t next = 0; next < found.size(); ++next) {
+        const Source& from = *found[next];
+        const size_t slash = from.file.rfind('/');
+        const std::string folder = slash == from.file.npos ? "" : from.file.substr(0, slash + 1);
+        for (const std::string& line : from.lines) {
+            size_t at = skip_space(line, 0);
+            if (at >= line.size() || line[at] != '#') continue;
+            at = skip_space(line, at + 1);
+            if (line.compare(at, 7, "include") != 0) continue;
+            const size_t open = skip_space(line, at + 7);
+            if (open >= line.size() || line[open] != '"') continue;
+            const size_t close = line.find('"', open + 1);
+            if (close == line.npos) continue;
+            const std::string name = line.substr(open + 1, close - open - 1);
+            const Source* header = source(name[0] == '/' ? name : folder + name);
+            const bool known = std::find(found.begin(), found.end(), header) != found.end();
+            if (header && !known && found.size() < kMost) found.push_back(header);
+        }
+    }
+    return found;
 }
 
 size_t find_word(const std::string& code, std::string_view word, size_t from) {

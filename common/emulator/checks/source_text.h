@@ -12,6 +12,7 @@
 namespace checks {
 
 struct Source {
+    std::string file;
     std::vector<std::string> lines;
     std::string code;            // same length as the text, comments and literals blanked
     std::vector<size_t> starts;  // offset of each line in `code`
@@ -21,6 +22,10 @@ struct Source {
 
 // Read once and kept; null when it cannot be read.
 const Source* source(const std::string& file);
+
+// The file itself and, in the order of their inclusion, the files that it includes with quotes and
+// that lie where the quotes say, seen from the including file; their includes, too.
+std::vector<const Source*> with_includes(const Source& source);
 
 inline bool word_char(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -44,7 +49,8 @@ std::vector<std::string> tokens(const std::string& text);
 // Joins the words of a type: {"unsigned", "int"} -> "unsigned int", {"float", "*"} -> "float*".
 std::string spelled(const std::vector<std::string>& words);
 
-// An integer constant expression of literals, + - * / % << and names that the file defines.
+// An integer constant expression of literals, + - * / % << and names that the file or a header
+// beside it defines.
 std::optional<int64_t> constant_value(const Source& source, const std::string& text);
 
 }  // namespace checks

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kMaxDepth = 8;
 
-// Integer constant expressions of literals, + - * / % << and names that the file defines.
+// Integer constant expressions of literals, + - * / % << and names that the file or its headers
+// define.
 class Evaluator {
 public:
     Evaluator(const Source& source, const std::string& text, int depth)
@@ -65,8 +66,8 @@ private:
     int depth_;
 };
 
-// What the file defines `name` as: the text right of `=` or behind `#define name`.
-std::optional<std::string> definition(const Source& source, const std::string& name) {
+// What one file defines `name` as: the text right of `=` or behind `#define name`.
+std::optional<std::string> defined_in(const Source& source, const std::string& name) {
     for (size_t at = find_word(source.code, name, 0); at != source.code.npos;
          at = find_word(source.code, name, at + 1)) {
         const std::string& code = source.code;
@@ -92,6 +93,14 @@ std::optional<std::string> definition(const Source& source, const std::string& n
         ++next;
         const size_t stop = code.find_first_of(";,}", next);
         return code.substr(next, stop == code.npos ? stop : stop - next);
+    }
+    return std::nullopt;
+}
+
+// The same, in the file or in a header that it includes.
+std::optional<std::string> definition(const Source& source, const std::string& name) {
+    for (const Source* file : with_includes(source)) {
+        if (const auto text = defined_in(*file, name)) return text;
     }
     return std::nullopt;
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..findings import Finding
-from . import scalars, story
+from . import scalars, source, story
 from .arrays import Compared
 
 _ELEMENT = re.compile(
@@ -132,6 +132,8 @@ def _of_race(finding: Finding, lost: bool) -> str:
         return "several threads store to one element, each its own value: only one may, or each " \
                "needs an element of its own"  # fmt: skip
     if finding.code == "race-shared":
+        if here == there and source.only_updates(finding):
+            return "several threads of a block update one element without an atomic"
         if here and here == there:
             return (
                 f"a missing barrier between one round and the next: {here} reads what {here} wrote"
@@ -218,6 +220,8 @@ _BY_COUNTER = (
     (r"divergent", "lanes of one warp go different ways too often: let those that work lie "
                    "side by side"),
     (r"barriers", "more barriers than needed"),
+    (r"local_", "a local array whose index is known only at run time lies in local memory: name "
+                "its elements one by one, or choose with a condition"),
     (r"load_bytes|load_requests", "elements are loaded more often than needed"),
     (r"store_bytes|store_requests", "elements are stored more often than needed"),
     (r"launches", "more launches than needed"),
@@ -232,18 +236,38 @@ _BY_COUNTER = (
 )  # fmt: skip
 
 
+def _too_few(expression: str, expansion: str) -> str:
+    """A counter that is smaller than it should be, or ''."""
+    match = re.match(r"^(-?[\d.]+) (==|>=|>) (-?[\d.]+)$", " ".join(expansion.split()))
+    if not match or not float(match.group(1)) < float(match.group(3)):
+        if not match or float(match.group(1)) != 0 or match.group(2) != ">":
+            return ""
+    nothing = float(match.group(1)) == 0
+    if re.search(r"launches", expression):
+        return (
+            "nothing of it runs on the device: the host does the work"
+            if nothing
+            else "fewer launches than the work needs: is a part of it done on the host?"
+        )
+    if re.search(r"store_bytes|store_requests|store_sectors", expression):
+        return "fewer plain stores than there are results: do atomics store them, or the host?"
+    if re.search(r"load_bytes|load_requests|load_sectors", expression):
+        return "less is loaded than there is data: is a part of it done on the host?"
+    if re.search(r"atomic", expression):
+        return "no atomic of this kind is used, where threads meet on one address"
+    if re.search(r"instructions\)? */", expression):
+        return ""
+    if re.search(r"threads|blocks|warps", expression):
+        return "too few threads: most of the device stays idle"
+    return ""
+
+
 def of_counter(expression: str, expansion: str) -> str:
     """What a failed check of an [efficient] case says about the program, or ''."""
+    if words := _too_few(expression, expansion):
+        return words
     for pattern, words in _BY_COUNTER:
         if re.search(pattern, expression):
-            left = expansion.split()[0] if expansion.split() else ""
-            if left == "0" and re.search(r"launches|bytes|threads|blocks|requests", expression):
-                if re.search(r"launches|load|store|threads|blocks", expression):
-                    return (
-                        "nothing of it runs on the device: the host does the work"
-                        if ("launches" in expression or "bytes" in expression)
-                        else ""
-                    )
             return words
     return ""
 
@@ -284,6 +308,8 @@ def likely_cause(
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
     if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
         return "an argument of a CUDA call that the runtime rejects"
+    if "barrier-divergence" in codes and "never written" in values and not mistake:
+        return "threads return before they have done their share for the block: all are needed"
     if values:
         return values
     for finding in findings:

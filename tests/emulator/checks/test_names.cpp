@@ -215,6 +215,27 @@ TEST_CASE("names: shared arrays, with two dimensions and constants", "[checks][n
     CHECK(checks::name_shared(bench.launch, sum, 4).element(sum.address) == "`sum`");
 }
 
+TEST_CASE("names: a shared array's extents may be constants of a header", "[checks][names]") {
+    Named bench("#include <cstdio>\n#include \"tile.h\"\n#include \"missing.h\"\n"
+                "__global__ void k() {\n"
+                "    __shared__ float tile[kSide][kSide + 1], odd[kSide][3];\n"
+                "    __shared__ float rows[N][4];\n}\n",
+                4);
+    const std::string folder = bench.source.path().substr(0, bench.source.path().rfind('/') + 1);
+    std::ofstream(folder + "tile.h") << "#pragma once\n#include \"tile.h\"\n"
+                                        "inline constexpr int kSide = 16;\n";
+    const auto& tile = bench.shared_array("k::tile", 16 * 17 * 4);
+    const auto array = checks::name_shared(bench.launch, tile, 4);
+    CHECK(array.element(tile.address + 4 * 18) == "`tile[1][1]`");
+    CHECK(array.extent() == "`tile` has 16 x 17 elements");
+    // The size does not fit the text: it is not told as a matrix.
+    const auto& odd = bench.shared_array("odd", 16 * 5 * 4);
+    CHECK(checks::name_shared(bench.launch, odd, 4).element(odd.address + 4 * 18) == "`odd[18]`");
+    // One dimension that nobody defines follows from the size.
+    const auto& rows = bench.shared_array("rows", 6 * 4 * 4);
+    CHECK(checks::name_shared(bench.launch, rows, 4).extent() == "`rows` has 6 x 4 elements");
+}
+
 TEST_CASE("names: a wide access names its first and last element", "[checks][names]") {
     Named bench("__global__ void k(float* in) {\n}\n");
     auto& data = bench.device_array(400);
