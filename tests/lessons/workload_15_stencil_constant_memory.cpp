@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 15: a stencil with a small and one with a large radius.
-#include "lesson_test.h"
 #include "stencil_constant_memory.h"
-#include "workload.h"
+#include "workload_data.h"
 
 namespace {
 
@@ -16,31 +15,52 @@ template <int kRadius>
 class Stencil : public wb::Workload {
 public:
     explicit Stencil(size_t n)
-        : in_(whole_numbers(n, 1)), weights_(whole_numbers(2 * kRadius + 1, 2)), d_in_(in_),
+        : in_(wb::repeated_whole_numbers(n, 1, -8, 8)), weights_(whole_numbers(2 * kRadius + 1, 2)),
           d_out_(n) {
         set_weights(weights_.data(), kRadius);
     }
     void prepare() override { set_weights(weights_.data(), kRadius); }
     void run() override {
-        stencil(d_in_.get(), d_out_.get(), int(in_.size()), kRadius, Border::kZero, 256);
+        stencil(in_.get(), d_out_.get(), int(in_.size()), kRadius, Border::kZero, 256);
     }
+    // One period as if it had neighbours on both sides, as most have.
+    void reference() override {
+        const ptrdiff_t period = in_.values().size();
+        want_.resize(period);
+        wb::in_parallel(period, [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; ++i) want_[i] = at(i, -kRadius, kRadius);
+        });
+    }
+    size_t reference_elements() const override { return in_.values().size(); }
     std::string verify() override {
-        const ptrdiff_t n = in_.size();
-        std::vector<float> want(in_.size());
-        for (ptrdiff_t i = 0; i < n; ++i) {
-            float sum = 0;
-            for (ptrdiff_t k = -kRadius; k <= kRadius; ++k)
-                if (i + k >= 0 && i + k < n) sum += weights_[kRadius + k] * in_[i + k];
-            want[i] = sum;
-        }
-        return wb::mismatch(d_out_.download(), want);
+        const ptrdiff_t n = in_.size(), period = in_.values().size();
+        return wb::device_mismatch<float>(d_out_.get(), n, [&](size_t place) {
+            const ptrdiff_t i = place;
+            if (i >= kRadius && i + kRadius < n) return want_[i % period];
+            return at(
+                i, std::max<ptrdiff_t>(-kRadius, -i), std::min<ptrdiff_t>(kRadius, n - 1 - i));
+        });
     }
     double bytes() const override { return 8.0 * double(in_.size()); }
     double operations() const override { return 2.0 * (2 * kRadius + 1) * double(in_.size()); }
 
 private:
-    std::vector<float> in_, weights_;
-    wb::DeviceBuffer<float> d_in_, d_out_;
+    // The weighted neighbours `first` to `last` of element i.
+    float at(ptrdiff_t i, ptrdiff_t first, ptrdiff_t last) const {
+        const ptrdiff_t period = in_.values().size();
+        float sum = 0;
+        if (i + first >= 0 && i + last < period) {
+            const float* middle = in_.values().data() + i;
+            for (ptrdiff_t k = first; k <= last; ++k) sum += weights_[kRadius + k] * middle[k];
+            return sum;
+        }
+        for (ptrdiff_t k = first; k <= last; ++k)
+            sum += weights_[kRadius + k] * in_.values()[(i + k + kRadius * period) % period];
+        return sum;
+    }
+    wb::Repeated<float> in_;
+    std::vector<float> weights_, want_;
+    wb::DeviceBuffer<float> d_out_;
 };
 
 class SmallRadius final : public Stencil<8> {

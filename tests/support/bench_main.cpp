@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Runs a lesson's workloads: on a card with a clock, or `--tiny` for the values alone (which works
-// on the emulator), `--elements N` for another size. Prints one JSON object a line: the copy
-// ceiling of the card first, then each workload. A wrong result is told in "wrong" and by exit
-// status 1; slowness never is.
+// on the emulator), `--elements N` for another size, `--cost N` for the host's clock alone and one
+// core's time for the same work. `--sweep` adds the points of curves, `--seconds S` bounds the runs
+// of one workload, `--only TEXT` chooses by name. Prints one JSON object a line: the copy ceiling
+// of the card first, then each workload. A wrong result is told in "wrong" and by exit status 1;
+// slowness never is.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,14 +13,25 @@
 #include <exception>
 #include <new>
 
-#include "common/host/cuda_check.h"
-#include "workload.h"
+#include "workload_data.h"
 
 namespace {
 
 constexpr int kWarmUps = 3;
-constexpr int kMostRuns = 50, kFewestRuns = 5;
-constexpr double kSecondsForRuns = 3.0;  // a slow answer is not timed fifty times
+constexpr int kMostRuns = 25, kFewestRuns = 3;  // of each of the two halves
+
+struct Options {
+    bool tiny = false, sweep = false, cost = false;
+    size_t elements = 0;   // 0: each workload's own number
+    double seconds = 3.0;  // a slow answer is not timed fifty times
+    std::string only;
+};
+
+using Steady = std::chrono::steady_clock;
+
+double seconds_since(Steady::time_point begin) {
+    return std::chrono::duration<double>(Steady::now() - begin).count();
+}
 
 // A larger array than the L2 cache, written between two runs, so that each run finds a cold one.
 class CacheFlush {
@@ -69,31 +82,68 @@ private:
     cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
+// Milliseconds of one call of `work` by the host's clock, until the device is idle again.
+double host_time(const std::function<void()>& work) {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const auto begin = Steady::now();
+    work();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return 1e3 * seconds_since(begin);
+}
+
+double median(std::vector<double> times) {
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
 struct Times {
     double median = 0, fastest = 0, slowest = 0;
+    double halves[2] = {};  // the same version timed twice: how far apart is noise
     size_t runs = 0;
 };
 
-Times measured(const std::function<void()>& prepare, const std::function<void()>& work) {
+Times measured(const std::function<void()>& prepare, const std::function<void()>& work,
+               bool by_host, double seconds) {
     CacheFlush flush;
     Clock clock;
     for (int i = 0; i < kWarmUps; ++i) {
         prepare();
         work();
     }
-    std::vector<double> times;
-    const auto begin = std::chrono::steady_clock::now();
-    const auto seconds = [&] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    while (times.size() < kFewestRuns ||
-           (times.size() < kMostRuns && seconds() < kSecondsForRuns)) {
-        prepare();
-        flush();
-        times.push_back(clock.time(work));
+    Times result;
+    std::vector<double> all;
+    for (double& half : result.halves) {
+        std::vector<double> times;
+        const auto begin = Steady::now();
+        while (times.size() < kFewestRuns ||
+               (times.size() < kMostRuns && seconds_since(begin) < seconds / 2)) {
+            prepare();
+            flush();
+            times.push_back(by_host ? host_time(work) : clock.time(work));
+        }
+        half = median(times);
+        all.insert(all.end(), times.begin(), times.end());
     }
-    std::sort(times.begin(), times.end());
-    return {times[times.size() / 2], times.front(), times.back(), times.size()};
+    std::sort(all.begin(), all.end());
+    result.median = all[all.size() / 2];
+    result.fastest = all.front();
+    result.slowest = all.back();
+    result.runs = all.size();
+    return result;
+}
+
+// The fastest of three by the host's clock, for devices that have no other: the emulator.
+Times costs(const std::function<void()>& prepare, const std::function<void()>& work) {
+    Times result;
+    for (int i = 0; i < 3; ++i) {
+        prepare();
+        const double ms = host_time(work);
+        result.fastest = i ? std::min(result.fastest, ms) : ms;
+        result.slowest = std::max(result.slowest, ms);
+    }
+    result.median = result.halves[0] = result.halves[1] = result.fastest;
+    result.runs = 3;
+    return result;
 }
 
 std::string escaped(const std::string& text) {
@@ -118,8 +168,11 @@ void print_copy_ceiling(size_t wanted) {
     CUDA_CHECK(cudaMalloc(&from, bytes));
     CUDA_CHECK(cudaMalloc(&to, bytes));
     CUDA_CHECK(cudaMemset(from, 1, bytes));
-    const Times times = measured(
-        [] {}, [&] { CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); });
+    const Times times =
+        measured([] {},
+                 [&] { CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); },
+                 false,
+                 0.5);
     CUDA_CHECK(cudaFree(from));
     CUDA_CHECK(cudaFree(to));
     cudaDeviceProp properties{};
@@ -148,24 +201,36 @@ std::unique_ptr<wb::Workload> made(const wb::RegisteredWorkload& entry, size_t& 
 }
 
 // Returns whether the results were right.
-bool run(const wb::RegisteredWorkload& entry, bool tiny, size_t wanted) {
-    size_t elements = wanted ? wanted : tiny ? entry.tiny_elements : entry.elements;
+bool run(const wb::RegisteredWorkload& entry, const Options& options) {
+    size_t elements = options.elements ? options.elements
+                      : options.tiny   ? entry.tiny_elements
+                                       : entry.elements;
     std::string wrong;
     Times times;
-    double bytes = 0, operations = 0;
+    double bytes = 0, operations = 0, reference_ms = 0;
+    size_t reference_elements = 0;
     try {
         const std::unique_ptr<wb::Workload> work = made(entry, elements);
         bytes = work->bytes();
         operations = work->operations();
-        if (tiny) {
+        const auto prepare = [&] { work->prepare(); };
+        const auto once = [&] { work->run(); };
+        if (options.tiny) {
             for (int i = 0; i < 2; ++i) {  // twice: run() must be repeatable
-                work->prepare();
-                work->run();
+                prepare();
+                once();
             }
+        } else if (options.cost) {
+            times = costs(prepare, once);
+            wb::host_threads() = 1;
         } else {
-            times = measured([&] { work->prepare(); }, [&] { work->run(); });
+            times = measured(prepare, once, work->on_host(), options.seconds);
         }
         CUDA_CHECK(cudaDeviceSynchronize());
+        const auto begin = Steady::now();
+        work->reference();
+        reference_ms = 1e3 * seconds_since(begin);
+        reference_elements = work->reference_elements();
         wrong = work->verify();
     } catch (const std::exception& error) {
         wrong = error.what();
@@ -178,41 +243,69 @@ bool run(const wb::RegisteredWorkload& entry, bool tiny, size_t wanted) {
                 bytes,
                 operations,
                 escaped(wrong).c_str());
-    if (!tiny && times.runs)
+    if (times.runs)
         std::printf(", \"runs\": %zu, \"median_ms\": %.6f, \"fastest_ms\": %.6f, "
-                    "\"slowest_ms\": %.6f",
+                    "\"slowest_ms\": %.6f, \"halves_ms\": [%.6f, %.6f]",
                     times.runs,
                     times.median,
                     times.fastest,
-                    times.slowest);
+                    times.slowest,
+                    times.halves[0],
+                    times.halves[1]);
+    if (options.cost)
+        std::printf(", \"one_core_ms\": %.6f, \"one_core_elements\": %zu",
+                    reference_ms,
+                    reference_elements);
     std::printf("}}\n");
     std::fflush(stdout);
     return wrong.empty();
 }
 
+bool read(Options& options, int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
+        if (word == "--tiny") {
+            options.tiny = true;
+        } else if (word == "--sweep") {
+            options.sweep = true;
+        } else if (value && (word == "--elements" || word == "--cost")) {
+            options.elements = std::strtoull(value, nullptr, 10);
+            options.cost = word == "--cost";
+            ++i;
+        } else if (value && word == "--seconds") {
+            options.seconds = std::strtod(value, nullptr);
+            ++i;
+        } else if (value && word == "--only") {
+            options.only = value;
+            ++i;
+        } else {
+            std::fprintf(stderr,
+                         "%s: the options are --tiny, --elements N, --cost N, --sweep, "
+                         "--seconds S and --only TEXT\n",
+                         argv[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    bool tiny = false;
-    size_t elements = 0;  // 0: each workload's own number
-    for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--tiny") == 0) {
-            tiny = true;
-        } else if (std::strcmp(argv[i], "--elements") == 0 && i + 1 < argc) {
-            elements = std::strtoull(argv[++i], nullptr, 10);
-        } else {
-            std::fprintf(stderr, "%s: the options are --tiny and --elements N\n", argv[i]);
-            return 2;
-        }
-    }
+    Options options;
+    if (!read(options, argc, argv)) return 2;
     try {
-        if (!tiny) print_copy_ceiling(elements);
+        if (!options.tiny && !options.cost) print_copy_ceiling(options.elements);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "the copy bandwidth cannot be measured: %s\n", error.what());
         return 3;
     }
     bool right = true;
-    for (const wb::RegisteredWorkload& entry : wb::workloads())
-        right = run(entry, tiny, elements) && right;
+    for (const wb::RegisteredWorkload& entry : wb::workloads()) {
+        if (entry.in_sweep && !options.sweep && !options.tiny) continue;
+        if (entry.name.find(options.only) == std::string::npos) continue;
+        right = run(entry, options) && right;
+    }
     return right ? 0 : 1;
 }

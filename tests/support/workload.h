@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The contract between a lesson and whoever times it: tests/lessons/workload_NN_slug.cpp registers
 // what is run for a clock. The program bench_main.cpp runs it, once for each linked .cu file.
+// Libraries that do the same work stand in tests/peers, under the same names.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +23,28 @@ public:
     // What the clock measures, in the default stream: calls of the student's functions and nothing
     // else. May be called again and again, and gives the same result each time.
     virtual void run() = 0;
-    // After the last run: "" when its results are right, else what is wrong. Compares everything.
+    // Computes on the host what run() must give, on at most wb::host_threads() threads; called once
+    // after the last run. Its own time is what one core of a CPU needs for the same work, where
+    // reference_elements() says how much of the work it does.
+    virtual void reference() = 0;
+    virtual size_t reference_elements() const = 0;
+    // After reference(): "" when the last run's results are right, else what is wrong. Compares
+    // everything.
     virtual std::string verify() = 0;
     // The least bytes that run() must move to and from device memory; the share of the card's copy
     // bandwidth is computed from it.
     virtual double bytes() const = 0;
     // Useful arithmetic operations of run(), for work that memory does not limit; 0: not told.
     virtual double operations() const { return 0; }
+    // Whether run() works or waits on the host, so that the host's clock is the right one.
+    virtual bool on_host() const { return false; }
 };
 
 struct RegisteredWorkload {
     std::string name;      // in words: "adds two vectors"
     size_t elements;       // on a card; halved while the card's memory is too small
     size_t tiny_elements;  // on the emulator, where only the values count; odd sizes are best
+    bool in_sweep;         // timed only with --sweep, as one point of a curve
     std::function<std::unique_ptr<Workload>(size_t)> make;
 };
 
@@ -45,8 +55,8 @@ inline std::vector<RegisteredWorkload>& workloads() {
 
 template <class Type>
 struct RegisterWorkload {
-    RegisterWorkload(std::string name, size_t elements, size_t tiny_elements) {
-        workloads().push_back({std::move(name), elements, tiny_elements, [](size_t n) {
+    RegisterWorkload(std::string name, size_t elements, size_t tiny_elements, bool sweep = false) {
+        workloads().push_back({std::move(name), elements, tiny_elements, sweep, [](size_t n) {
                                    return std::unique_ptr<Workload>(std::make_unique<Type>(n));
                                }});
     }
@@ -55,6 +65,8 @@ struct RegisterWorkload {
 }  // namespace wb
 
 // WORKLOAD(AddVectors, "adds two vectors", 1 << 28, 1001); at namespace scope, after the class,
-// whose constructor takes the number of elements.
+// whose constructor takes the number of elements. SWEEP_WORKLOAD: the same, for a point of a curve.
 #define WORKLOAD(Type, name, elements, tiny_elements)                                              \
     const ::wb::RegisterWorkload<Type> registered_##Type(name, elements, tiny_elements)
+#define SWEEP_WORKLOAD(Type, name, elements, tiny_elements)                                        \
+    const ::wb::RegisterWorkload<Type> registered_##Type(name, elements, tiny_elements, true)
