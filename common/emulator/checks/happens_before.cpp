@@ -24,7 +24,8 @@ bool host_waits(const machine::HostAccess& access) {
     const std::string_view api = access.api ? access.api : "";
     return access.kind != machine::HostAccess::Kind::kCopy &&
            api.find("Async") == std::string_view::npos &&
-           api.find("Memset") == std::string_view::npos;
+           api.find("Memset") == std::string_view::npos &&
+           api.find("Graph") == std::string_view::npos;
 }
 
 }  // namespace
@@ -58,6 +59,7 @@ void HappensBefore::on_launch_begin(const machine::LaunchInfo& launch) {
         uint32_t((launch.block.count() + machine::kWarpSize - 1) / machine::kWarpSize);
     operation.launch = launch.serial;
     operation.kernel = launch.kernel;
+    operation.site = launch.launched_at;
     operation.grid = grid_;
     operation.block = block_shape_;
     operation.warps_per_block = warps_per_block_;

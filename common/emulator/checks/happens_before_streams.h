@@ -29,8 +29,8 @@ struct StreamOperation {
     // Kept only while another stream may still clash with this operation.
     std::vector<uint32_t> segment_warp;
     std::vector<uint32_t> block_linear;
-    const char* api = nullptr;  // of a host operation
-    machine::HostSite site = 0;
+    const char* api = nullptr;   // of a host operation
+    machine::HostSite site = 0;  // of the call, also of a launch
     bool writes = false;
 };
 

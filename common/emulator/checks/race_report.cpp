@@ -50,26 +50,40 @@ uint64_t linear(const machine::Dim3& thread, const machine::Dim3& shape) {
 }
 
 // The other party is an operation of another stream: a launch, a copy or a fill.
+// `stream`: the one that the finding is about.
 void describe_stream(Finding& finding, const HappensBefore::Who& who, const Party& other,
-                     const char* the_two) {
+                     uint64_t stream, const char* the_two) {
+    // Two nodes of a graph, or of the graph and of something beside it.
+    const bool in_graph = stream & machine::kGraphBranch ||
+                          (who.operation && who.operation->stream & machine::kGraphBranch);
+    const std::string where = in_graph ? " in another branch of a graph " : " in another stream ";
     if (who.operation && who.operation->launch == 0) {
         finding.other = place_of_host(who.operation->site);
-        finding.other_text = quoted(who.operation->api ? who.operation->api : "a copy") +
-                             " in another stream " + (who.operation->writes ? "wrote" : "read") +
-                             " it";
+        finding.other_text = quoted(who.operation->api ? who.operation->api : "a copy") + where +
+                             (who.operation->writes ? "wrote" : "read") + " it";
     } else {
         finding.other = other.place;
         finding.other_text = name_of(other, true);
         if (who.operation) finding.other_text += " of kernel " + quoted(who.operation->kernel);
-        finding.other_text += std::string(" in another stream ") + did(other.traits);
+        finding.other_text += where + did(other.traits);
     }
     finding.other_text += " on " + line_text(*finding.other, finding.place.file) +
-                          ", and no event or synchronisation orders the two" +
+                          (in_graph ? ", and no path of edges orders the two"
+                                    : ", and no event or synchronisation orders the two") +
                           (finding.other->thread ? the_two : "");
 }
 
-Party earlier_party(const HappensBefore::Who& who, const Race& race) {
-    Party party{race.other, place_of(race.other_site), who.known_thread, who.block, who.thread};
+// `launch`: of the access that was found; null for one by the host.
+Party earlier_party(const HappensBefore::Who& who, const Race& race,
+                    const machine::LaunchInfo* launch) {
+    Party party{race.other, {}, who.known_thread, who.block, who.thread};
+    machine::LaunchInfo its;
+    if (who.operation) its.launched_at = who.operation->site;
+    party.place = place_of(race.other_site, launch && who.this_launch ? *launch : its);
+    if (who.operation && who.operation->launch == 0) {  // a copy or fill, which has no instruction
+        party.traits = {};
+        party.traits.writes = who.operation->writes;
+    }
     if (party.known) {
         party.place.block = party.block;
         party.place.thread = party.thread;
@@ -100,7 +114,7 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
                true,
                event.warp->block->index,
                thread_at(launch.block, event.warp->thread(race.lane))};
-    Party other = earlier_party(who, race);
+    Party other = earlier_party(who, race, &launch);
     if (race.swapped) std::swap(here, other);
 
     Finding finding;
@@ -134,7 +148,7 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
             "value will do");
     }
     if (!who.this_launch) {
-        describe_stream(finding, who, other, " launches");
+        describe_stream(finding, who, other, launch.stream, " launches");
     } else {
         const bool same_block = here.block == other.block;
         finding.other = other.place;
@@ -165,13 +179,15 @@ void report_host_race(Report& report, const char* code, const HappensBefore& ord
         (array.subject.empty() ? "device memory" : array.subject) + " is " +
         (writes ? "written" : "read") + " by " + quoted(access.api ? access.api : "a copy") +
         " while " + (by_host ? "another operation" : "a kernel") +
-        " in another stream may still be " +
+        (access.stream & machine::kGraphBranch ? " in another branch of the graph"
+                                               : " in another stream") +
+        " may still be " +
         (by_host ? (who.operation->writes ? "writing" : "reading") : doing(race.other)) + " it";
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.count = count;
     finding.count_text = "more places in the same range";
-    describe_stream(finding, who, earlier_party(who, race), "");
+    describe_stream(finding, who, earlier_party(who, race, nullptr), access.stream, "");
     report.add(std::move(finding));
 }
 

@@ -106,6 +106,8 @@ std::string render_text(const Finding& finding, bool colour) {
     };
     if (const std::string where = where_text(finding); !where.empty()) entry("where: ", where);
     if (!finding.other_text.empty()) entry("other: ", finding.other_text);
+    if (!place.library_line.empty())
+        entry("note:  ", "it happens in the library, at " + place.library_line);
     for (const std::string& note : finding.notes) entry("note:  ", note);
     if (finding.count > 1 && !finding.count_text.empty()) {
         entry("note:  ", rest_text(finding.count - 1, finding.count_text));

@@ -29,7 +29,7 @@ std::vector<Crowd> crowds_of(const StallEvent& event) {
     std::vector<Crowd> crowds;
     for (const Waiter& waiter : event.waiters) {
         if (!waiter.mask) continue;
-        const Place place = place_of(waiter.site);
+        const Place place = place_of(waiter.site, *event.launch);
         auto crowd = std::find_if(crowds.begin(), crowds.end(), [&](const Crowd& known) {
             return known.place.line == place.line && known.place.file == place.file &&
                    known.reason == waiter.reason &&

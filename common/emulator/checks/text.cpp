@@ -53,8 +53,9 @@ machine::Dim3 thread_at(const machine::Dim3& shape, uint32_t linear) {
     return {linear % row, linear % plane / row, linear / plane};
 }
 
-std::string plural(uint64_t count, std::string_view noun) {
-    return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+std::string plural(uint64_t count, std::string_view noun, std::string_view ending) {
+    return std::to_string(count) + ' ' + std::string(noun) +
+           (count == 1 ? "" : std::string(ending));
 }
 
 std::string json_string(const std::string& text) {
@@ -150,8 +151,17 @@ Place place_of(machine::SiteId site) {
     return place;
 }
 
-Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane) {
+Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
     Place place = place_of(site);
+    if (!site_of(site).library) return place;
+    Place caller = place_of_host(launch.launched_at);
+    if (caller.line == 0) return place;
+    caller.library_line = base_name(place.file) + ':' + std::to_string(place.line);
+    return caller;
+}
+
+Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane) {
+    Place place = place_of(site, *warp.block->launch);
     place.block = warp.block->index;
     place.thread = thread_at(warp.block->launch->block, warp.thread(lane));
     return place;

@@ -15,7 +15,8 @@ std::string hex(uint64_t value);                      // 0x7f00
 std::string coordinates(const machine::Dim3& index);  // (1,0,0)
 // threadIdx of a linear thread number in a block of this shape.
 machine::Dim3 thread_at(const machine::Dim3& block_shape, uint32_t linear);
-std::string plural(uint64_t count, std::string_view noun);  // "1 thread", "2 threads"
+// "1 thread", "2 threads"
+std::string plural(uint64_t count, std::string_view noun, std::string_view ending = "s");
 // As a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(const std::string& text);
 std::string quoted(std::string_view name);                  // `name`
@@ -31,8 +32,10 @@ std::string line_text(const Place& place, std::string_view seen_from);
 std::string thread_ranges(const std::vector<uint32_t>& threads, const machine::Dim3& block_shape);
 std::string lane_ranges(uint32_t mask);  // "0 to 15 and 31"; one lane: "5"
 
-// The user's line of an instruction as a Place, with block and thread of a lane.
+// The user's line of an instruction as a Place, with block and thread of a lane. In a kernel that
+// is wholly a library's (CUB, Thrust) it is the line that called the library, where that is known.
 Place place_of(machine::SiteId site);
+Place place_of(machine::SiteId site, const machine::LaunchInfo& launch);
 Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane);
 Place place_of_host(machine::HostSite site);
 

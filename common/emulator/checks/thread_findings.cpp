@@ -32,7 +32,8 @@ struct Group {
     uint32_t block_threads = 0;
     uint64_t threads = 0;
     std::unordered_map<uint64_t, uint32_t> warps;  // block serial * 32 + warp -> lanes seen
-    std::unordered_set<uint64_t> blocks;           // serials
+    std::unordered_set<uint64_t> blocks;           // serials, of the first launch
+    std::unordered_set<uint64_t> launches;         // serials
     std::array<uint32_t, 32> here{};               // lanes seen of the first block, by warp
     uint64_t last_key = ~0ull;
     uint32_t* last_mask = nullptr;   // into `warps`, whose elements do not move
@@ -76,7 +77,9 @@ void count(Group& group, const machine::WarpInfo& warp, uint32_t mask) {
         }
         group.last_mask = &group.warps[key];
         group.last_key = key;
-        group.blocks.insert(warp.block->serial);
+        group.launches.insert(warp.block->launch->serial);
+        if (warp.block->launch->serial == group.first.launch)
+            group.blocks.insert(warp.block->serial);
     }
     group.threads += uint64_t(std::popcount(mask & ~*group.last_mask));
     *group.last_mask |= mask;
@@ -209,8 +212,11 @@ void ThreadFindings::State::write() {
             text +=
                 thread_ranges(here, group.shape) + " of block " + coordinates(group.first_block);
         }
-        if (group.blocks.size() > 1)
-            text += ", the rest in " + plural(group.blocks.size() - 1, "other block");
+        std::vector<std::string> rest;
+        if (group.blocks.size() > 1) rest.push_back(plural(group.blocks.size() - 1, "other block"));
+        if (group.launches.size() > 1)
+            rest.push_back(plural(group.launches.size() - 1, "other launch", "es"));
+        if (!rest.empty()) text += ", the rest in " + joined(rest);
         finding.notes.push_back(std::move(text));
     }
 }

@@ -197,6 +197,7 @@ void assert_fail(Executor& ex, const Instr&, const CallOp& op) {
              text_at(ex, argument(ex, op, 1, lane), lane),
              uint32_t(argument(ex, op, 2, lane)),
              text_at(ex, argument(ex, op, 3, lane), lane));
+    ex.abort = true;  // PTX goes on behind the call, a card does not
 }
 
 void device_malloc(Executor& ex, const Instr& in, const CallOp& op) {

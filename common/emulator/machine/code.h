@@ -147,6 +147,9 @@ struct Code {
     std::string name;  // demangled
     bool is_entry = false;
     bool is_toolkit = false;  // a wrapper of the toolkit's headers, not inlined (-G)
+    // By PTX instruction, of a function that is not inlined: it is of a toolkit's header, through
+    // all that was inlined into it. Empty: none is.
+    std::vector<bool> foreign;
     std::vector<Instr> instructions;
     // Executed once for each activation's rows and launch; see invariants.cpp.
     std::vector<Instr> invariants;

@@ -475,10 +475,15 @@ std::unique_ptr<Code> Decoder::run() {
     code.name = ptx::plain_function(function_.name);
     code.is_entry = function_.is_entry;
     // Without any line it is nobody's code that a student could look at.
-    code.is_toolkit = !function_.is_entry &&
-                      std::none_of(function_.body.begin(), function_.body.end(), [&](In in) {
-                          return in.location && module_.ptx().in_user_file(in.location);
-                      });
+    if (!function_.is_entry && !is_users(module_.ptx(), function_)) {
+        code.foreign.assign(function_.body.size(), true);
+        for (size_t i = 0; i < function_.body.size(); ++i) {
+            const uint32_t location = function_.body[i].location;
+            if (location && module_.ptx().in_user_file(location)) code.foreign[i] = false;
+        }
+        code.is_toolkit =
+            std::find(code.foreign.begin(), code.foreign.end(), false) == code.foreign.end();
+    }
     lay_out();
     count_definitions();
     count_uses();

@@ -24,6 +24,9 @@ struct Dim3 {
     bool operator==(const Dim3&) const = default;
 };
 
+// Set in the ids of streams that stand for branches of a graph.
+constexpr uint64_t kGraphBranch = uint64_t(1) << 62;
+
 // One decoded PTX instruction of one loaded function; dense and unique in the process, so it can
 // key per-line tables and fit into shadow state (fewer than 2^24). code_site() explains it.
 using SiteId = uint32_t;
@@ -32,6 +35,7 @@ struct CodeSite {
     std::string function;  // demangled name of the PTX function it is in, without parameters
     std::string mangled;
     ptx::SourceLine user;                // the line to blame
+    bool library = false;                // which is a toolkit's: no user's file led there
     std::vector<ptx::SourceLine> chain;  // innermost first
     std::string_view opcode;             // as written in PTX
     uint32_t ptx_line = 0;

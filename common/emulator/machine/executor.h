@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/module_image.h"
+#include "machine/sites.h"
 #include "machine/undefined.h"
 
 namespace machine {
@@ -26,7 +27,7 @@ struct Frame {
     uint32_t dynamic_bytes = 0;                 // behind the depot, by alloca: the most of any lane
     std::array<uint32_t, kWarpSize> dynamic{};  // ... of each lane, from dynamic_base() on
     UndefinedRegisters* undefined = nullptr;    // null: nothing here is undefined
-    SiteId blame = 0;   // in a toolkit's function: the call in the user's code that led here
+    SiteId blame = 0;   // for what is a toolkit's here: the call in the user's code that led here
     uint32_t refs = 0;  // splits, joins and callees that point here
     uint32_t local_end() const { return local_base + code->local_bytes + dynamic_bytes; }
     uint32_t dynamic_base() const { return (local_base + code->local_bytes + 15) & ~15u; }
@@ -135,7 +136,8 @@ public:
 
     // The place to blame for what `in` does: the user's, also inside the toolkit's functions.
     static SiteId blamed(const Frame* frame, const Instr& in) {
-        return frame && frame->blame ? frame->blame : in.site;
+        if (!frame || !frame->blame) return in.site;
+        return frame->code->foreign[instruction_of_site(in.site)] ? frame->blame : in.site;
     }
     void fail(LaunchStatus what) {
         if (status == LaunchStatus::kOk) status = what;

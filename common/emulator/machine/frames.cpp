@@ -64,7 +64,7 @@ bool Executor::call(Split& split, const Instr& in) {
         frame = split.frame;
         op.builtin(*this, in, op);
         ++split.pc;
-        return true;
+        return !abort;
     }
     Code* target = op.target;
     if (op.pointer_row != kNoRow) {
@@ -127,7 +127,7 @@ bool Executor::call(Split& split, const Instr& in) {
         });
     }
     callee->return_pc = split.pc + 1;
-    callee->blame = target->is_toolkit ? blamed(split.frame, in) : 0;
+    callee->blame = target->foreign.empty() ? 0 : blamed(split.frame, in);
     callee->call = &op;
     // pc + 1 is a kReconverge: lanes that return one by one wait there.
     Join* join = make_join(split.join, split.frame, split.pc + 1, split.mask);

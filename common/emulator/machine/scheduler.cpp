@@ -151,9 +151,13 @@ void Executor::report_stall(StallEvent::Kind kind) {
             for (const Split& split : w.splits) {
                 const Code& code = *split.frame->code;
                 const uint32_t at = split.state == SplitState::kBarrier ? split.pc - 1 : split.pc;
-                SiteId site = code.instructions[at].site;
-                for (uint32_t k = at; !site && k-- > 0;) site = code.instructions[k].site;
-                if (split.frame->blame) site = split.frame->blame;
+                // What it runs next, behind a place to meet, which is no instruction of the
+                // program.
+                const bool meets = code.instructions[at].control == kReconverge;
+                const Instr& next = code.instructions[at + (meets ? 1 : 0)];
+                SiteId site = next.site ? blamed(split.frame, next) : 0;
+                for (uint32_t k = at; !site && k-- > 0;)
+                    if (code.instructions[k].site) site = blamed(split.frame, code.instructions[k]);
                 const WaitReason reason = split.state == SplitState::kBarrier ? WaitReason::kBarrier
                                           : split.state == SplitState::kWarpSync
                                               ? WaitReason::kWarpSync
@@ -168,9 +172,9 @@ void Executor::report_stall(StallEvent::Kind kind) {
             }
             for (const Join* join : w.joins) {
                 SiteId site = 0;
+                const auto& instructions = join->frame->code->instructions;
                 for (uint32_t k = join->pc + 1; !site && k-- > 0;)
-                    site = join->frame->code->instructions[k].site;
-                if (join->frame->blame) site = join->frame->blame;
+                    if (instructions[k].site) site = blamed(join->frame, instructions[k]);
                 waiters.push_back({&state->info,
                                    w.info.index,
                                    join->arrived,

@@ -42,6 +42,25 @@ uint32_t instruction_of_site(SiteId site) {
     return records()[site].instruction;
 }
 
+bool is_users(ptx::Module& module, const ptx::Function& function) {
+    for (const ptx::Instruction& in : function.body)
+        if (in.location) return module.in_user_file(in.location);
+    return false;
+}
+
+// Unoptimised code does not say where a header's function was inlined: in a user's function, after
+// the last of the user's own lines. Returns the instruction to take the line from.
+static uint32_t user_instruction(const Record& record) {
+    const ptx::Module& module = *record.module;
+    const auto& body = record.function->body;
+    const uint32_t location = body[record.instruction].location;
+    if (!location || module.in_user_file(location) || !is_users(*record.module, *record.function))
+        return record.instruction;
+    uint32_t at = record.instruction;
+    while (at > 0 && !(body[at].location && module.in_user_file(body[at].location))) --at;
+    return at;
+}
+
 const CodeSite& code_site(SiteId site) {
     static const CodeSite unknown;
     if (site == 0 || site >= records().size()) return unknown;
@@ -51,7 +70,9 @@ const CodeSite& code_site(SiteId site) {
         const ptx::Instruction& in = record.function->body[record.instruction];
         out->mangled = std::string(record.function->name);
         out->function = ptx::plain_function(out->mangled);
-        out->user = record.module->user_line(in.location);
+        const uint32_t location = record.function->body[user_instruction(record)].location;
+        out->user = record.module->user_line(location);
+        out->library = out->user.line != 0 && !record.module->in_user_file(location);
         out->chain = record.module->inline_chain(in.location);
         out->opcode = in.text;
         out->ptx_line = in.line;

@@ -108,27 +108,14 @@ cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes) {
     if (order.size() != graph.nodes.size()) return cudaErrorInvalidValue;
     std::unordered_map<const Node*, size_t> position;
     for (const Node* node : order) {
-        ExecNode made{node, node->type, node->device, node->run, {}, true, {}};
+        ExecNode made{node, node->type, node->device, node->run, {}, true, {}, {}};
         for (const Node* before : node->needs) made.needs.push_back(position[before]);
         if (node->child)
             if (const cudaError_t error = instantiate(*node->child, made.child)) return error;
         position[node] = nodes.size();
         nodes.push_back(std::move(made));
     }
-    return cudaSuccess;
-}
-
-cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& stream) {
-    for (const ExecNode& node : nodes) {
-        if (!node.enabled) continue;
-        // A node belongs to the device it was made for, whichever is current at the launch.
-        const int current = call.thread.device;
-        call.thread.device = node.device;
-        cudaError_t error = node.run ? node.run(call, stream) : cudaSuccess;
-        if (error == cudaSuccess) error = run_nodes(call, node.child, stream);
-        call.thread.device = current;
-        if (error != cudaSuccess) return error;
-    }
+    find_branches(context(), nodes);
     return cudaSuccess;
 }
 

@@ -78,6 +78,15 @@ struct ExecNode {
     std::vector<size_t> needs;  // positions in the list
     bool enabled = true;
     std::vector<ExecNode> child;
+    // For whoever checks the order of work: nodes run one after the other, but as if in several
+    // streams with events between them, so that two without a path of edges are not ordered.
+    struct Order {
+        uint64_t branch = 0;           // the stream; 0: the one of the launch
+        uint64_t opens = 0;            // event before it, which other branches start from
+        std::vector<uint64_t> awaits;  // events of nodes that it needs, in other branches
+        uint64_t done = 0;             // event behind it
+        bool ends_branch = false;      // the stream of the launch waits for `done`
+    } order;
 };
 struct GraphExec {
     std::vector<ExecNode> nodes;
@@ -128,5 +137,7 @@ cudaError_t set_child(Call& call, Node& node, cudaGraph_t child);
 // A list of executable nodes; cudaErrorInvalidValue when the graph has a cycle.
 cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes);
 cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& stream);
+// Gives every node its Order. Expects the nodes after all that they need, as instantiate() does.
+void find_branches(Context& context, std::vector<ExecNode>& nodes);
 
 }  // namespace runtime

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Running the nodes of an executable graph, and telling which of them are ordered: by the edges,
+// not by the order in which they happen to run here (CUDA C++ Programming Guide, "CUDA Graphs").
+#include <algorithm>
+
+#include "runtime/graph.h"
+
+namespace runtime {
+namespace {
+
+using Kind = machine::OrderEvent::Kind;
+
+void fire(Call& call, Kind kind, const Stream& stream, uint64_t event) {
+    machine::OrderEvent order{kind};
+    order.stream = stream.id;
+    order.device = stream.device;
+    order.event = event;
+    call.global.fire(order);
+}
+
+uint64_t named(Context& context, uint64_t& event) {
+    if (!event) event = context.next_event++;
+    return event;
+}
+
+}  // namespace
+
+// A node goes on in the branch of the first node it needs that nobody else goes on from, the first
+// root in that of the launch; all others begin a branch. So a graph that is a chain has only one.
+void find_branches(Context& context, std::vector<ExecNode>& nodes) {
+    std::vector<bool> followed(nodes.size(), false);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        ExecNode& node = nodes[i];
+        const auto before = std::find_if(
+            node.needs.begin(), node.needs.end(), [&](size_t n) { return !followed[n]; });
+        if (before != node.needs.end()) {
+            followed[*before] = true;
+            node.order.branch = nodes[*before].order.branch;
+        } else if (i > 0) {
+            node.order.branch = machine::kGraphBranch | context.next_stream++;
+            machine::OrderEvent made{Kind::kStreamCreate};
+            made.stream = node.order.branch;
+            made.device = node.device;
+            made.non_blocking = true;
+            context.fire(made);
+            if (node.needs.empty())
+                node.order.awaits.push_back(named(context, nodes[0].order.opens));
+        }
+        for (const size_t n : node.needs)
+            if (nodes[n].order.branch != node.order.branch)
+                node.order.awaits.push_back(named(context, nodes[n].order.done));
+    }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        ExecNode::Order& order = nodes[i].order;
+        if (followed[i] || order.branch == 0) continue;
+        order.ends_branch = true;
+        named(context, order.done);
+    }
+}
+
+cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& stream) {
+    const uint64_t own = stream.id;
+    cudaError_t error = cudaSuccess;
+    for (const ExecNode& node : nodes) {
+        const ExecNode::Order& order = node.order;
+        stream.id = order.branch ? order.branch : own;
+        if (order.opens) fire(call, Kind::kEventRecord, stream, order.opens);
+        for (const uint64_t event : order.awaits) fire(call, Kind::kStreamWaitEvent, stream, event);
+        if (node.enabled) {
+            // A node belongs to the device it was made for, whichever is current at the launch.
+            const int current = call.thread.device;
+            call.thread.device = node.device;
+            // Other threads may use the stream while the program's own function runs.
+            const uint64_t branch =
+                std::exchange(stream.id, node.type == cudaGraphNodeTypeHost ? own : stream.id);
+            error = node.run ? node.run(call, stream) : cudaSuccess;
+            stream.id = branch;
+            if (error == cudaSuccess) error = run_nodes(call, node.child, stream);
+            call.thread.device = current;
+        }
+        if (order.done) fire(call, Kind::kEventRecord, stream, order.done);
+        if (error != cudaSuccess) break;
+    }
+    stream.id = own;
+    for (const ExecNode& node : nodes)
+        if (node.order.ends_branch) fire(call, Kind::kStreamWaitEvent, stream, node.order.done);
+    return error;
+}
+
+}  // namespace runtime
