@@ -17,9 +17,15 @@ constexpr uint64_t splitmix64(uint64_t x) {
     return x ^ (x >> 31);
 }
 
+// 64 random bits. The seed is hashed too: with seed + index alone, the numbers of seed 2 would be
+// those of seed 1, shifted by one, and x[i + 1] would do for y[i].
+constexpr uint64_t random_bits(uint64_t seed, uint64_t index) {
+    return splitmix64(splitmix64(seed) + index);
+}
+
 // Fraction in [0, 1) with 24 bits, exact in float.
 constexpr float uniform_float(uint64_t seed, uint64_t index) {
-    return float(splitmix64(seed + index) >> 40) * 0x1p-24f;
+    return float(random_bits(seed, index) >> 40) * 0x1p-24f;
 }
 
 // n floats in [low, high).
@@ -34,7 +40,7 @@ inline std::vector<float> random_floats(size_t n, uint64_t seed, float low = -1.
 inline std::vector<int> random_ints(size_t n, uint64_t seed, int low, int high) {
     std::vector<int> out(n);
     const uint64_t span = uint64_t(int64_t(high) - low) + 1;
-    for (size_t i = 0; i < n; ++i) out[i] = int(low + int64_t(splitmix64(seed + i) % span));
+    for (size_t i = 0; i < n; ++i) out[i] = int(low + int64_t(random_bits(seed, i) % span));
     return out;
 }
 
