@@ -58,6 +58,16 @@ typedef struct EmulatorLaunch {
 } EmulatorLaunch;
 int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch);  // 0: ok, 1: there is none
 
+// The line of the user's own source in which host code stands, from the program's debug
+// information. `path`: addresses of instructions, the innermost first, then those of its callers.
+typedef struct EmulatorSource {
+    uint64_t size;  // set by the caller to sizeof(EmulatorSource)
+    uint32_t line;
+    char file[96];  // without its folder
+} EmulatorSource;
+int emulatorSourceOf(const uint64_t* path, uint32_t length,
+                     EmulatorSource* source);  // 0: ok, 1: not known
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,7 @@
 #include "runtime/errors.h"
 #include "runtime/fault_handler.h"
 #include "runtime/host_sites.h"
+#include "runtime/host_source.h"
 
 // Destructors of this library's own objects never run: programs call the API from destructors and
 // atexit functions of their own, which may come after any of ours. Bound inside the library only.
@@ -323,6 +324,22 @@ EMULATOR_EXPORT int emulatorWriterOf(uint64_t address, EmulatorWriter* writer) {
     const uint64_t size = writer->size;
     std::memcpy(writer, &out, std::min<uint64_t>(size, sizeof out));
     writer->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorSourceOf(const uint64_t* path, uint32_t length,
+                                     EmulatorSource* source) {
+    const std::lock_guard lock(runtime::context().mutex);
+    if (!path || !source) return 1;
+    const ptx::SourceLine line = runtime::blame({path, path + length}, "");
+    if (line.line == 0) return 1;
+    EmulatorSource out{};
+    out.line = line.line;
+    std::snprintf(
+        out.file, sizeof out.file, "%s", line.file.substr(line.file.rfind('/') + 1).c_str());
+    const uint64_t size = source->size;
+    std::memcpy(source, &out, std::min<uint64_t>(size, sizeof out));
+    source->size = size;
     return 0;
 }
 

@@ -76,7 +76,8 @@ void check_parts(size_t n, size_t parts) {
         shortest = std::min(shortest, range.end - range.begin);
         longest = std::max(longest, range.end - range.begin);
     }
-    INFO("the parts end at " << next << ", lengths " << shortest << " to " << longest);
+    INFO("the parts end at " << next << ", want " << n << "; their lengths are " << shortest
+                             << " to " << longest << ", want a difference of 1 at most");
     CHECK(next == n);
     CHECK(longest - shortest <= 1);
 }
@@ -106,6 +107,16 @@ struct Watched {
     wb::ThreadWatch watch;
     float sum = 0;
 };
+
+// Whether `agree` says what it must.
+void check_agree(float sum, double reference, double magnitude, size_t n, bool want) {
+    const bool got = agree(sum, reference, magnitude, n);
+    INFO("sum " << sum << ", reference " << reference << ", magnitude " << magnitude << ", n " << n
+                << ": off by " << std::fabs(sum - reference) << ", the bound is "
+                << double(n) * 0x1p-24 * magnitude << ", and agree says " << (got ? "yes" : "no"));
+    const bool judged_rightly = got == want;
+    CHECK(judged_rightly);
+}
 
 }  // namespace
 
@@ -183,7 +194,8 @@ TEST_CASE("task 4: the threads work at the same time", "[task4]") {
         const Watched run(threads);
         check_sum(run.sum, run.x, run.y);
         INFO(run.watch.started << " threads were started, " << run.watch.most_at_once
-                               << " at most were there at once; the calling one may take a part");
+                               << " at most were there at once, want " << threads << " (or "
+                               << threads - 1 << " if the calling one takes a part), all at once");
         CHECK(run.watch.started + 1 >= threads);
         CHECK(run.watch.started <= threads);
         CHECK(run.watch.most_at_once == run.watch.started);
@@ -205,8 +217,8 @@ TEST_CASE("task 4: no thread does more than its part", "[task4]") {
 }
 
 TEST_CASE("task 5: sums that differ by rounding agree", "[task5]") {
-    CHECK(agree(1.0f, 1.0 + 0x1p-24, 1.0, 2));
-    CHECK(agree(1000.01f, 1000.0, 4000.0, 100));
+    check_agree(1.0f, 1.0 + 0x1p-24, 1.0, 2, true);
+    check_agree(1000.01f, 1000.0, 4000.0, 100, true);
     const auto x = numbers(1000, 100), y = numbers(1000, 101);
     const Reference want = reference(x, y);
     float forward = 0, backward = 0;
@@ -215,29 +227,29 @@ TEST_CASE("task 5: sums that differ by rounding agree", "[task5]") {
         backward += x[x.size() - 1 - i] * y[x.size() - 1 - i];
     }
     CHECK(forward != backward);
-    CHECK(agree(forward, want.sum, want.magnitude, x.size()));
-    CHECK(agree(backward, want.sum, want.magnitude, x.size()));
+    check_agree(forward, want.sum, want.magnitude, x.size(), true);
+    check_agree(backward, want.sum, want.magnitude, x.size(), true);
 }
 
 TEST_CASE("task 5: sums that differ by more do not agree", "[task5]") {
-    CHECK(!agree(1.001f, 1.0, 1.0, 10));
-    CHECK(!agree(0.999f, 1.0, 1.0, 10));
-    CHECK(!agree(-1.0f, 1.0, 1.0, 10));
+    check_agree(1.001f, 1.0, 1.0, 10, false);
+    check_agree(0.999f, 1.0, 1.0, 10, false);
+    check_agree(-1.0f, 1.0, 1.0, 10, false);
     const auto x = numbers(1000, 102), y = numbers(1000, 103);
     const Reference want = reference(x, y);
-    CHECK(!agree(float(want.sum - x[999] * y[999] - 1), want.sum, want.magnitude, x.size()));
+    check_agree(float(want.sum - x[999] * y[999] - 1), want.sum, want.magnitude, x.size(), false);
 }
 
 TEST_CASE("task 5: sums that cancel are compared with what was added", "[task5]") {
-    CHECK(agree(0.001f, 0.0, 1000.0, 100));  // 100 numbers, 1000 in all, that cancel
-    CHECK(!agree(0.1f, 0.0, 1000.0, 100));
-    CHECK(agree(0.0f, 0.0, 0.0, 0));
+    check_agree(0.001f, 0.0, 1000.0, 100, true);  // 100 numbers, 1000 in all, that cancel
+    check_agree(0.1f, 0.0, 1000.0, 100, false);
+    check_agree(0.0f, 0.0, 0.0, 0, true);
 }
 
 TEST_CASE("task 5: NaN and infinity agree with nothing", "[task5]") {
-    CHECK(!agree(std::numeric_limits<float>::quiet_NaN(), 1.0, 1.0, 10));
-    CHECK(!agree(std::numeric_limits<float>::infinity(), 1.0, 1.0, 10));
-    CHECK(!agree(1.0f, std::numeric_limits<double>::quiet_NaN(), 1.0, 10));
+    check_agree(std::numeric_limits<float>::quiet_NaN(), 1.0, 1.0, 10, false);
+    check_agree(std::numeric_limits<float>::infinity(), 1.0, 1.0, 10, false);
+    check_agree(1.0f, std::numeric_limits<double>::quiet_NaN(), 1.0, 10, false);
 }
 
 TEST_CASE("efficient: each number is read once", "[efficient]") {

@@ -8,10 +8,12 @@
 // of the sanitizer's own library. It *defines* functions: include it in one file. The test's own
 // code is not watched. Order comes from starting and joining threads, mutexes (a wait for a
 // condition variable gives one back and takes it again) and atomics. Vector clocks: Mattern,
-// "Virtual time and global states of distributed systems", 1989.
+// "Virtual time and global states of distributed systems", 1989. On the emulator a race is told
+// with its lines, which the emulated device reads from the program's debug information.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -21,6 +23,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +31,23 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "common/emulator/emulator_api.h"
+
 namespace wb {
+
+// An instruction and the calls that led to it, innermost first; 0 where there is none.
+using CodePath = std::array<uint64_t, 4>;
+
+// `line 12` of the lesson's file; "" where that is not known.
+inline std::string line_at(const CodePath& path) {
+    const auto get = (int (*)(const uint64_t*, uint32_t, EmulatorSource*))dlsym(RTLD_DEFAULT,
+                                                                                "emulatorSourceOf");
+    EmulatorSource source{};
+    source.size = sizeof source;
+    const auto length = uint32_t(std::find(path.begin(), path.end(), 0) - path.begin());
+    if (!get || length == 0 || get(path.data(), length, &source) != 0) return "";
+    return "line " + std::to_string(source.line);
+}
 
 // Watches while it lives, from the thread that made it, which is number 0. One at a time.
 class ThreadWatch {
@@ -50,7 +69,11 @@ public:
     size_t started = 0;       // threads
     size_t most_at_once = 0;  // started and not yet joined
     // What was wrong, in words, in an order of its own: not that of the run.
-    const std::set<std::string>& races() const { return races_; }
+    std::set<std::string> races() const {
+        std::set<std::string> texts;
+        for (const Race& race : races_) texts.insert(text_of(race));
+        return texts;
+    }
 
     // Writes, made while threads were running, to cache lines that several threads wrote.
     size_t writes_to_shared_lines() const {
@@ -84,11 +107,11 @@ public:
         merge(objects_[object], clocks_[thread]);
         tick(thread);
     }
-    void access(int thread, uintptr_t address, size_t bytes, bool write) {
+    void access(int thread, uintptr_t address, size_t bytes, bool write, const CodePath& path) {
         for (Input& in : inputs_) {
             const uintptr_t end = in.begin + in.count * sizeof(float);
             if (address + bytes <= in.begin || address >= end) continue;
-            if (write) report(thread, thread, bytes, "writes to its input");
+            if (write) report({thread, thread, bytes, "writes to its input", path, path});
             const size_t first = (std::max(address, in.begin) - in.begin) / sizeof(float);
             const size_t last = (std::min(address + bytes, end) - in.begin - 1) / sizeof(float);
             for (size_t i = first; i <= last; ++i) in.reads[i] += in.reads[i] < 255;
@@ -100,7 +123,7 @@ public:
             const uintptr_t from = std::max(address, word * 8),
                             to = std::min(address + bytes, word * 8 + 8);
             const auto mask = uint8_t(((1u << (to - from)) - 1) << (from - word * 8));
-            touch(thread, shadow_[word], mask, write, bytes);
+            touch({thread, clocks_[thread][thread], mask, write, path}, shadow_[word], bytes);
         }
     }
     void line_write(int thread, uintptr_t address) {
@@ -123,6 +146,17 @@ private:
         uint32_t time;
         uint8_t mask;  // bytes of the word
         bool write;
+        CodePath path;
+    };
+    struct Race {
+        int one, other;
+        size_t bytes;
+        const char* what;
+        CodePath first, second;
+        bool operator<(const Race& o) const {
+            return std::tie(one, other, bytes, what, first, second) <
+                   std::tie(o.one, o.other, o.bytes, o.what, o.first, o.second);
+        }
     };
 
     static void merge(Clock& into, const Clock& from) {
@@ -134,35 +168,49 @@ private:
         const Clock& clock = clocks_[thread];
         return size_t(earlier.thread) < clock.size() && clock[earlier.thread] >= earlier.time;
     }
-    void touch(int thread, std::vector<Access>& word, uint8_t mask, bool write, size_t bytes) {
+    void touch(const Access& now, std::vector<Access>& word, size_t bytes) {
         bool kept = false;
         for (Access& other : word) {
-            const bool meets = other.mask & mask && (other.write || write);
-            if (other.thread != thread && meets && !ordered(other, thread))
-                report(other.thread,
-                       thread,
-                       bytes,
-                       write && other.write ? "both write" : "one writes, one reads");
-            if (other.thread == thread && other.write == write && other.mask == mask) {
-                other.time = clocks_[thread][thread];
+            const bool meets = other.mask & now.mask && (other.write || now.write);
+            if (other.thread != now.thread && meets && !ordered(other, now.thread)) {
+                const char* what =
+                    now.write && other.write ? "both write" : "one writes, one reads";
+                if (other.thread < now.thread)
+                    report({other.thread, now.thread, bytes, what, other.path, now.path});
+                else
+                    report({now.thread, other.thread, bytes, what, now.path, other.path});
+            }
+            if (other.thread == now.thread && other.write == now.write && other.mask == now.mask) {
+                other = now;
                 kept = true;
             }
         }
-        if (!kept) word.push_back({thread, clocks_[thread][thread], mask, write});
+        if (!kept) word.push_back(now);
     }
-    void report(int one, int other, size_t bytes, const char* what) {
+    void report(const Race& race) {
+        if (races_.size() < kMostRaces) races_.insert(race);
+    }
+    static std::string text_of(const Race& race) {
+        const std::string first = line_at(race.first), second = line_at(race.second);
+        const bool same = first == second;
+        const auto on = [](const std::string& line) { return line.empty() ? "" : " on " + line; };
         std::ostringstream text;
-        if (one == other)
-            text << "thread " << one << " " << what;
+        if (race.one == race.other) {
+            text << "thread " << race.one << " " << race.what << on(first);
+            return text.str();
+        }
+        if (same)
+            text << "threads " << race.one << " and " << race.other;
         else
-            text << "threads " << std::min(one, other) << " and " << std::max(one, other)
-                 << " use the same " << bytes << " bytes, " << what
-                 << ", and nothing orders the two";
-        if (races_.size() < kMostRaces) races_.insert(text.str());
+            text << "thread " << race.one << on(first) << " and thread " << race.other
+                 << on(second);
+        text << " use the same " << race.bytes << " bytes" << (same ? on(first) : "") << ", "
+             << race.what << ", and nothing orders the two";
+        return text.str();
     }
 
     static constexpr size_t kMostRaces = 1000;
-    std::set<std::string> races_;
+    std::set<Race> races_;
     std::vector<Clock> clocks_{Clock{1}};
     std::vector<size_t> reads_by_thread_{0};
     size_t running_ = 0;
@@ -190,8 +238,16 @@ void with_watch(Work work) {
     inside = false;
 }
 
-inline void access(const void* address, size_t bytes, bool write) {
-    with_watch([&](ThreadWatch& w) { w.access(self, uintptr_t(address), bytes, write); });
+// The calls that this thread is in, of functions of the lesson's file: where each returns to.
+inline thread_local std::vector<uint64_t> calls;
+
+inline void access(const void* address, size_t bytes, bool write, const void* returns_to) {
+    with_watch([&](ThreadWatch& w) {
+        CodePath path{uint64_t(returns_to) - 1};
+        for (size_t i = 1; i < path.size() && i <= calls.size(); ++i)
+            path[i] = calls[calls.size() - i] - 1;
+        w.access(self, uintptr_t(address), bytes, write, path);
+    });
 }
 inline void acquire(const void* object) {
     with_watch([&](ThreadWatch& w) { w.acquire(self, object); });
@@ -348,15 +404,19 @@ void operator delete(void* data, size_t, std::align_val_t) noexcept {
 // -------------------------------------------------
 extern "C" {
 void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
+void __tsan_func_entry(void* returns_to) {
+    wb::watch_detail::calls.push_back(uint64_t(returns_to));
+}
+void __tsan_func_exit() {
+    if (!wb::watch_detail::calls.empty()) wb::watch_detail::calls.pop_back();
+}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_read_range(void* data, unsigned long bytes) {
-    if (bytes) wb::watch_detail::access(data, bytes, false);
+    if (bytes) wb::watch_detail::access(data, bytes, false, __builtin_return_address(0));
 }
 void __tsan_write_range(void* data, unsigned long bytes) {
-    if (bytes) wb::watch_detail::access(data, bytes, true);
+    if (bytes) wb::watch_detail::access(data, bytes, true, __builtin_return_address(0));
 }
 void __tsan_atomic_thread_fence(int) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -365,22 +425,22 @@ void __tsan_atomic_signal_fence(int) {}
 
 #define WB_ACCESS(bytes)                                                                           \
     void __tsan_read##bytes(void* data) {                                                          \
-        wb::watch_detail::access(data, bytes, false);                                              \
+        wb::watch_detail::access(data, bytes, false, __builtin_return_address(0));                 \
     }                                                                                              \
     void __tsan_write##bytes(void* data) {                                                         \
-        wb::watch_detail::access(data, bytes, true);                                               \
+        wb::watch_detail::access(data, bytes, true, __builtin_return_address(0));                  \
     }                                                                                              \
     void __tsan_volatile_read##bytes(void* data) {                                                 \
-        wb::watch_detail::access(data, bytes, false);                                              \
+        wb::watch_detail::access(data, bytes, false, __builtin_return_address(0));                 \
     }                                                                                              \
     void __tsan_volatile_write##bytes(void* data) {                                                \
-        wb::watch_detail::access(data, bytes, true);                                               \
+        wb::watch_detail::access(data, bytes, true, __builtin_return_address(0));                  \
     }                                                                                              \
     void __tsan_unaligned_read##bytes(void* data) {                                                \
-        wb::watch_detail::access(data, bytes, false);                                              \
+        wb::watch_detail::access(data, bytes, false, __builtin_return_address(0));                 \
     }                                                                                              \
     void __tsan_unaligned_write##bytes(void* data) {                                               \
-        wb::watch_detail::access(data, bytes, true);                                               \
+        wb::watch_detail::access(data, bytes, true, __builtin_return_address(0));                  \
     }
 WB_ACCESS(1)
 WB_ACCESS(2)
