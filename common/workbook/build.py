@@ -161,16 +161,25 @@ def compile_command(folder: Path, source: Path, target: str) -> tuple[list[str],
 
 
 def warnings_about(text: str, source: Path) -> list[str]:
-    """The compiler's warnings about one file in a build's output."""
-    lines, keep = [], False
+    """The compiler's warnings about one file in a build's output, each once: nvcc compiles a file
+    twice, for host and device. Advice on how to silence warnings is left out.
+    """
+    blocks: list[list[str]] = []
+    keep = False
     for line in text.splitlines():
         if str(source) in line or f"{source.parent.name}/{source.name}" in line:
             keep = " warning" in line
+            if keep:
+                blocks.append([])
         elif re.match(r"^\[\d+/\d+\]|^(ninja|make|gmake|cmake)\b", line):
             keep = False
-        if keep:
-            lines.append(tidy(line))
-    return lines
+        if keep and line.strip() and not line.startswith("Remark: The warnings can be suppressed"):
+            blocks[-1].append(tidy(line))
+    told: list[list[str]] = []
+    for block in blocks:
+        if block not in told:
+            told.append(block)
+    return [line for block in told for line in block]
 
 
 def tidy(text: str) -> str:

@@ -110,6 +110,10 @@ def _braces(source: str, tokens: list[re.Match[str]]) -> str:
     return source[tokens[0].end() :]
 
 
+# What CAPTURE(n) leaves among the context lines, unlike a text of INFO.
+CAPTURED = re.compile(r"^\w[^\n]* := ")
+
+
 @dataclass
 class Failure:
     """One failed check: the context lines (INFO, CAPTURE), the expression, or what was thrown."""

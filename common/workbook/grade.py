@@ -7,6 +7,8 @@ the emulator's findings. What the program prints is never read for the verdict.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import functools
 import os
 import signal
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import catch_xml, counters, findings, runner
-from .catch_xml import Outcome, TestCase
+from .catch_xml import CAPTURED, Outcome, TestCase
 from .findings import Finding
 from .project import ROOT, Lesson, WorkbookError, cores
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 # catch_main.cpp ends a program that calls exit() inside a test with this code.
 _EXIT_CALLED = 86
+# Thread-instructions, for finding the loop of a launch that took too long: a second or two.
+_SMALL_BUDGET, _SECOND_LOOK = "1000000000", 10.0
 
 # What the dynamic linker says, with code 127, when a library is missing or does not fit.
 _NOT_LOADED = ("symbol lookup error", "error while loading shared libraries")
@@ -98,13 +102,18 @@ class CaseResult:
         from . import diagnose
 
         if self.case.efficient and self.safe and not self.ended:
+            counted = [entry.get("count") for entry in self.details]
+            launched = any(isinstance(c, dict) and c.get("launches") for c in counted)
             for failure in self.outcome.failures:
-                if said := diagnose.of_counter(failure.expression, failure.expansion):
+                if said := diagnose.of_counter(failure.expression, failure.expansion, launched):
                     return said
             return ""
         checks = [(failure.expression, failure.expansion) for failure in self.outcome.failures]
         mistake = diagnose.of_mistakes(self.details)
-        return diagnose.likely_cause(self.arrays, self.findings, self.exception(), checks, mistake)
+        explained = any(not CAPTURED.match(info) for info in self.texts())
+        return diagnose.likely_cause(
+            self.arrays, self.findings, self.exception(), checks, mistake, explained
+        ) or diagnose.of_crash(self.ended, self.output)
 
 
 @dataclass
@@ -224,10 +233,28 @@ def run_case(
         outcome = catch_xml.read_outcome(xml, case)
         found = findings.read_report(report)
         noted = counters.read_details(details)
+        if ended.how == "time" and device == "emulator" and not found:
+            found = _where_it_hangs(command, env, report, limits)
     return CaseResult(
         case, outcome, _how_it_ended(ended, outcome, limits), found,
         ended.seconds, ended.peak_memory, ended.output, noted,
     )  # fmt: skip
+
+
+def _where_it_hangs(
+    command: list[str], env: dict[str, str], report: Path, limits: runner.Limits
+) -> list[Finding]:
+    """Findings of a second run, in which a launch may do less: the kernel that does not end."""
+    with contextlib.suppress(OSError):
+        report.unlink()
+    with contextlib.suppress(OSError):
+        runner.run(
+            command,
+            {**env, "EMULATOR_BUDGET": _SMALL_BUDGET},
+            ROOT,
+            dataclasses.replace(limits, seconds=_SECOND_LOOK),
+        )
+    return [one for one in findings.read_report(report) if one.code in ("hang", "deadlock")]
 
 
 def _how_it_ended(ended: runner.Ended, outcome: Outcome, limits: runner.Limits) -> str:

@@ -17,6 +17,13 @@ from .project import PASSED, USAGE, Lesson, WorkbookError, relative
 
 def make(lesson: Lesson) -> int:
     """Builds the student's file and draws its pictures into build/pictures/NN."""
+    if not lesson.has_kernel:
+        raise WorkbookError(
+            f"lesson {lesson.number} has no kernel: nothing runs on the device, and there is "
+            "nothing to draw",
+            f"make {lesson.number} shows what your threads do",
+            USAGE,
+        )
     build = builder.prepare("emulator")
     built = builder.build_student_file(build, f"lesson_{lesson.id}", lesson.student_file)
     if not built.ok:

@@ -59,6 +59,15 @@ class Lesson:
         return self.root / "tests" / "lessons" / f"test_{self.id}.cpp"
 
     @property
+    def has_kernel(self) -> bool:
+        """Whether there is anything of the student's for the device to run, and so to draw."""
+        try:
+            text = self.student_file.read_text(encoding="utf-8", errors="replace")
+            return "__global__" in text or "__global__" in self.solution_file.read_text()
+        except OSError:
+            return True
+
+    @property
     def title(self) -> str:
         """The README's first heading without its number: `Boundary checks`."""
         heading = first_heading(self.folder / "README.md")

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import diagnose, progress
-from .catch_xml import Failure
+from .catch_xml import CAPTURED, Failure
 from .findings import Finding
 from .grade import CaseResult, Grade
 from .project import Lesson
@@ -172,8 +172,7 @@ def _show_case(grade: Grade, result: CaseResult, out: Console, seen: dict) -> No
     repeated = bool(result.findings) and all(f.key in seen for f in result.findings)
     for finding in result.findings:
         _show_finding(finding, result, out, seen)
-    if result.output.strip() and result.ended:
-        tail = result.output.strip().splitlines()[-3:]
+    if tail := _own_output(result.output).splitlines()[-3:] if result.ended else []:
         _wrapped(
             out, "it printed at the end: " + " / ".join(line[:200] for line in tail), style="dim"
         )
@@ -207,7 +206,7 @@ def _show_values(result: CaseResult, out: Console) -> None:
         _wrapped(out, "failed without saying why")
         return
     failure, array = _telling_failure(result)
-    context = [info for info in failure.infos if re.match(r"^\w[^\n]* := ", info)]
+    context = [info for info in failure.infos if CAPTURED.match(info)]
     said = [info for info in failure.infos if info not in context]
     at = f" ({', '.join(_plain(info) for info in context)})" if context else ""
     if failure.exception:
@@ -215,7 +214,8 @@ def _show_values(result: CaseResult, out: Console) -> None:
     mismatch = diagnose.parse_mismatch(said)
     if mismatch:
         first = (
-            f"{mismatch.what} {mismatch.index[0]}: got {mismatch.got[0]}, want {mismatch.want[0]}"
+            f"{mismatch.what} {mismatch.index[0]}{mismatch.place}: got "
+            f"{_plain(mismatch.got[0])}, want {_plain(mismatch.want[0])}"
         )
         more = mismatch.wrong - 1
         of = f" of {mismatch.size}" if mismatch.size else ""
@@ -223,10 +223,10 @@ def _show_values(result: CaseResult, out: Console) -> None:
         _show_owner(result, array, mismatch.index[0], out)
         said = [info for info in said if diagnose.parse_mismatch([info]) is None]
         for info in said[:3]:
-            _wrapped(out, info)
+            _wrapped(out, _plain_nan(info))
     elif said:
         for info in said[:4]:
-            _wrapped(out, info)
+            _wrapped(out, _plain_nan(info))
         if at:
             _wrapped(out, at.strip())
     elif not failure.exception:
@@ -237,13 +237,27 @@ def _show_values(result: CaseResult, out: Console) -> None:
 
 
 def _plain(text: str) -> str:
-    """Without Catch2's hexadecimal twin of each number: `n = 1000`, not `n = 1000 (0x3e8)`."""
-    return re.sub(r" ?\n?\(0x[0-9a-f]+\)", "", text.replace(" := ", " = "))
+    """`n = 1000`, where Catch2 says `n := 1000 (0x3e8)`; `0.5`, where it says `0.5f`; `nan`."""
+    text = re.sub(r"\s*\(0x[0-9a-f]+\)", "", text.replace(" := ", " = "))
+    text = re.sub(r"(?<![\w.])(-?\d+\.?\d*(?:e[-+]?\d+)?)f\b", r"\1", text)
+    return _plain_nan(re.sub(r"\s+", " ", text))
+
+
+def _plain_nan(text: str) -> str:
+    """The sign and the type of a NaN say nothing to anybody."""
+    return re.sub(r"(?<![\w.-])-?nanf?\b", "nan", text)
 
 
 def _short_paths(text: str) -> str:
     """Files without their folders."""
     return re.sub(r"(?:/[^\s:]+)*/([^/\s:]+\.(?:cu|cuh|h|cpp)):", r"\1:", text)
+
+
+def _own_output(output: str) -> str:
+    """What the program printed, less the emulator's report, which is shown in another form."""
+    text = re.sub(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", "", output,
+                  flags=re.DOTALL | re.MULTILINE)  # fmt: skip
+    return re.sub(r"^emulator: \d+ .*$", "", text, flags=re.MULTILINE).strip()
 
 
 def _show_owner(result: CaseResult, array: Compared | None, index: int, out: Console) -> None:
@@ -290,16 +304,28 @@ def _show_summary(grade: Grade, out: Console, advice: bool) -> None:
         parts.append(f"efficient {_mark(efficient)}")
     if grade.correct and grade.safe and grade.efficient is False:
         parts.append("right and safe, but it moves or does more than it needs to")
-    out.print(Text("  " + " · ".join(parts)))
-    line = f"  {passed} of {len(grade.results)} passed"
+    _joined(out, parts)
+    parts = [f"{passed} of {len(grade.results)} passed"]
     if advice:
-        line += f" · hint: make hint-{grade.lesson.number}"
+        parts.append(f"hint: make hint-{grade.lesson.number}")
         if found:
-            line += f" · why: make explain-{found[0].code}"
-        picture = f" · picture: make picture-{grade.lesson.number}"
-        if len(line) + len(picture) <= out.width:
-            line += picture
-    out.print(Text(line, "bold"))
+            parts.append(f"why: make explain-{found[0].code}")
+        picture = f"picture: make picture-{grade.lesson.number}"
+        if grade.lesson.has_kernel and len(" · ".join([*parts, picture])) + 2 <= out.width:
+            parts.append(picture)
+    _joined(out, parts, "bold")
+
+
+def _joined(out: Console, parts: list[str], style: str = "") -> None:
+    """`a · b · c`, on a new line where the next one does not fit: commands are never broken."""
+    line = "  " + parts[0]
+    for part in parts[1:]:
+        if len(f"{line} · {part}") > out.width:
+            out.print(Text(line, style), soft_wrap=True)
+            line = "  " + part
+        else:
+            line += " · " + part
+    out.print(Text(line, style), soft_wrap=True)
 
 
 def show_progress(known: list[Lesson], out: Console | None = None) -> None:

@@ -91,6 +91,10 @@ CORRUPTIONS: list[tuple[str, Corrupt]] = [
      lambda w, r: np.where(np.isin(np.arange(len(w)), [5, 9]), np.nan, r.uniform(2, 3, len(w)))),
     ("exactly twice", lambda w, r: np.where(np.isin(np.arange(len(w)), [5, 9]), np.nan, 2 * w)),
     ("infinity", lambda w, r: np.full_like(w, np.inf)),
+    ("1.41421 times the value, which is the root of 2", lambda w, r: w * 2**0.5),
+    ("the square of the value", lambda w, r: w * w),
+    ("the root of the value", lambda w, r: np.sqrt(np.abs(w))),
+    ("1 divided by the value", lambda w, r: 1 / w),
     ("nearly right", lambda w, r: w * (1 + 1e-4 * r.uniform(-1, 1, len(w)))),
     ("right values at wrong places", lambda w, r: r.permutation(w)),
     ("the values come again after every 100 elements",
@@ -196,6 +200,23 @@ class Values(unittest.TestCase):
         self.assertEqual(told(np.array([0.5, 0.1]), np.array([0.7, 0.9])), "")
         self.assertEqual(told(np.array([3, 1, 2]), np.array([1, 3, 4])), "")
 
+    def test_floats_where_doubles_belong(self) -> None:
+        rng = np.random.default_rng(13)
+        want = rng.uniform(-1, 1, 100)
+        rough = want + rng.uniform(-0.1, 0.1, 100)
+        c = made(rough.astype(np.float32).astype(float), want)
+        c.element_bytes = 8
+        self.assertIn("a float can hold", story.of(c).text)
+        c = made(rough, want)
+        c.element_bytes = 8
+        self.assertNotIn("a float can hold", story.of(c).text)
+
+    def test_measures_are_no_counts(self) -> None:
+        rng = np.random.default_rng(14)
+        want = rng.uniform(5, 9, 100)
+        self.assertIn("a factor or a term", told(want + rng.uniform(0.1, 2, 100), want))
+        self.assertIn("a factor or a term", told(want - rng.uniform(0.1, 2, 100), want))
+
 
 class Writers(unittest.TestCase):
     def test_data_in_place_that_nobody_wrote_is_seen(self) -> None:
@@ -224,6 +245,25 @@ class Writers(unittest.TestCase):
         want = floats(np.random.default_rng(6), 1000)
         text = told(blank(want, slice(512, None)), want, blocks=2)
         self.assertIn("the grid has 512 threads (2 blocks of 256 threads)", text)
+
+    def test_all_blocks_of_a_grid_stride_loop_at_the_same_elements(self) -> None:
+        want = floats(np.random.default_rng(6), 5000)
+        i = np.arange(5000)
+        text = told(np.where(i % 1024 < 256, want, FILLING), want, blocks=4)
+        self.assertIn("the block's number is missing", text)
+        self.assertIn("of every 1024 elements", text)
+        text = told(np.where(i % 1024 < 200, want, FILLING), want, blocks=4)
+        self.assertNotIn("block's number", text)
+
+    def test_a_grid_that_is_too_small_for_an_array_that_is_kept_in_part(self) -> None:
+        want = floats(np.random.default_rng(6), 1000)
+        c = made(want, want, blocks=8)
+        c.size, c.wrong, c.ranges = 5000, 2952, [(2048, 5000)]
+        c.bad = np.zeros(1000, bool)
+        c.writers = {2048: Writer("host"), 4999: Writer("host"), 0: Writer("kernel", 3)}
+        self.assertIn("the grid has 2048 threads", story.of(c).text)
+        c.writers = {2048: Writer("kernel"), 0: Writer("kernel", 3)}
+        self.assertEqual(story.of(c).text, "")
 
     def test_what_one_block_wrote(self) -> None:
         rng = np.random.default_rng(8)
@@ -318,6 +358,8 @@ class Scalars(unittest.TestCase):
             ("lowest 32 bits", ["0 == 4294967296", "4294966272 == 2199023254528"]),
             ("an int is too small", ["-8388606 == 8388609 (0x800001)"]),
             ("sign", ["-1.5 == 1.5"]),
+            ("too large for an int", ["18446744071914584327 == 2500000007"]),
+            ("too large for an int", ["-1794967289 == 2500000007"]),
         ):
             with self.subTest(words):
                 got = [pair for text in pairs if (pair := scalars.compared(text))]
@@ -328,6 +370,10 @@ class Scalars(unittest.TestCase):
         self.assertNotIn("twice", scalars.pattern([(2.0, 1.0)]))
         near = scalars.pattern([(4294967611.0, 4294967301.0)])  # near, and no float
         self.assertNotIn("24 bits", near)
+        for weak in ([(0.0, 3.0)], [(3.0, 4.0)], [(1.0, 5.0), (20.0, 28.0), (7.0, 9.0)]):
+            self.assertTrue(scalars.pattern(weak))
+            self.assertEqual(scalars.pattern(weak, explained=True), "")
+        self.assertIn("twice", scalars.pattern([(50.0, 25.0)], explained=True))
 
     def test_a_function_of_numbers_is_not_called_cleared_or_counted_twice(self) -> None:
         for words, expression, expansion in (
@@ -374,7 +420,15 @@ class Causes(unittest.TestCase):
                         "have returned")  # fmt: skip
         self.assertIn("does the work of all", self.cause(alone))
         many = finding("hang", "the kernel does not finish: 256 threads are on line 3")
-        self.assertEqual(self.cause(many), "a loop whose end never comes")
+        self.assertIn("a loop whose end never comes", self.cause(many))
+
+    def test_who_leaves_the_array_meets_others_on_the_way(self) -> None:
+        race = finding("race-global", line=9, block=[1, 0, 0], thread=[4, 0, 0],
+                       other={"block": [1, 0, 0], "thread": [5, 0, 0], "line": 9})  # fmt: skip
+        bounds = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 8 elements", line=9)
+        self.assertIn("bounds check", self.cause(race, bounds))
+        elsewhere = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 8", line=11)
+        self.assertIn("does the index", self.cause(race, elsewhere))
 
     def test_bounds_say_how_far(self) -> None:
         code = "out-of-bounds-global"
@@ -383,6 +437,8 @@ class Causes(unittest.TestCase):
         many = finding(code, "`a[8]` is read, but `a` has 8 elements (0 to 7)",
                        notes=["in all, `a[8]` to `a[9]`"])  # fmt: skip
         self.assertIn("bounds check", self.cause(many))
+        empty = finding(code, "`a[0]` is read, but `a` has 0 elements")
+        self.assertIn("without elements", self.cause(empty))
         low = finding(code, "`a[-1]` is read, but `a` begins at element 0")
         self.assertIn("below 0", self.cause(low))
         slot = finding("out-of-bounds-shared", "`t[-1]` is read, but `t` begins at element 0")
@@ -450,7 +506,27 @@ class Causes(unittest.TestCase):
         plain = diagnose.likely_cause([made(want + 1, want)], found)
         self.assertIn("one element too far", plain)
 
+    def test_crashes_of_the_host(self) -> None:
+        for words, ended, output in (
+            ("joined", "crashed: Abort", "terminate called without an active exception"),
+            ("freed twice", "crashed: Abort", "free(): double free detected in tcache 2"),
+            ("x.data()", "crashed: segmentation fault on the host", ""),
+        ):
+            self.assertIn(words, diagnose.of_crash(ended, output))
+        self.assertEqual(diagnose.of_crash("did not finish within 20 s", ""), "")
+        self.assertEqual(diagnose.of_crash("crashed: killed", "mine"), "")
+
     def test_counters(self) -> None:
+        self.assertIn(
+            "small pieces", diagnose.of_counter("c->global_load_requests <= 9", "12 <= 9")
+        )
+        none = ("c->global_load_bytes == 4", "0 == 4")
+        self.assertIn("the host does the work", diagnose.of_counter(*none))
+        self.assertIn("by atomics", diagnose.of_counter(*none, launched=True))
+        self.assertIn(
+            "double arithmetic", diagnose.of_counter("c->double_instructions == 0", "5 == 0")
+        )
+
         for words, expression, expansion in (
             ("the host does the work", "counters->launches == 1", "0 == 1"),
             ("not coalesced", "c->global_load_sectors <= n / 8", "50000 <= 6251"),

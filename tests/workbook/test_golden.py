@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import bench_loop, demo, doctor, grade, programs, screen
+from workbook import bench_loop, catch_xml, demo, doctor, grade, programs, runner, screen
 from workbook.project import ROOT, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -77,6 +77,22 @@ class Golden(unittest.TestCase):
 
 
 class Other(unittest.TestCase):
+    def test_a_run_that_takes_too_long_is_asked_where(self) -> None:
+        text = LESSON.solution_file.read_text()
+        endless = "for (volatile int k = 0; k < 1; k = 2 * k) {}"
+        self.assertEqual(text.count("out[i] = i;"), 1)
+        lines = text.replace("out[i] = i;", f"{{\n{endless}\nout[i] = i;}}").splitlines()
+        source = BUILD / "demo" / "endless" / "double_all.cu"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("\n".join(lines) + "\n")
+        program, _ = programs.compiled(BUILD, LESSON, source)
+        cases = [c for c in catch_xml.cases_in_source(LESSON.test_file) if "counts up" in c.name]
+        limits = runner.Limits(seconds=0.5)
+        result = grade.run_case(program, cases[0], "emulator", BUILD, limits)
+        self.assertEqual(result.ended, "did not finish within 0.5 s")
+        found = [(one.code, one.line) for one in result.findings]
+        self.assertEqual(found, [("hang", lines.index(endless) + 1)])
+
     def test_doctor_names_versions_and_what_to_do(self) -> None:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):

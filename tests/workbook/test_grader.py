@@ -15,10 +15,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import catch_xml, diagnose, findings, grade, runner, screen
+from workbook import catch_xml, diagnose, findings, grade, picture, runner, screen
 from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
-from workbook.project import ROOT, Lesson
+from workbook.project import ROOT, Lesson, WorkbookError
 
 FIXTURE = Path(__file__).resolve().parent / "fixture"
 CASE = TestCase("task 1: adds", ("task1",))
@@ -248,6 +248,55 @@ class Grades(unittest.TestCase):
         ):
             self.assertIn(words, text)
         self.assertNotIn("\x1b", text)
+
+    def shown(self, *results: grade.CaseResult, lesson: Lesson | None = None) -> str:
+        out = io.StringIO()
+        whole = self.graded(*results)
+        whole.lesson = lesson or whole.lesson
+        screen.show_grade(whole, Console(file=out, width=72, highlight=False))
+        return out.getvalue()
+
+    def failed(self, *infos: str, expansion: str = "", **keys: object) -> grade.CaseResult:
+        failure = Failure(list(infos), "a == b", expansion)
+        return result(outcome=Outcome(True, False, 1, [failure]), **keys)
+
+    def test_numbers_are_shown_as_people_write_them(self) -> None:
+        text = self.shown(
+            self.failed(expansion="5000 (0x1388)\n==\n4999 (0x1387)"),
+            self.failed(expansion="0.5f == -nanf"),
+            self.failed("n := 33 (0x21)", "row sum 2: got -nan, want 1.5e3"),
+        )
+        self.assertIn("expected a == b   is   5000 == 4999", text)
+        self.assertIn("0.5 == nan", text)
+        self.assertIn("row sum 2: got nan, want 1.5e3 (n = 33)", text)
+
+    def test_a_matrix_has_rows_and_columns(self) -> None:
+        text = self.shown(self.failed("element 257 (row 1, column 0): got 2, want 3"))
+        self.assertIn("element 257 (row 1, column 0): got 2, want 3", text)
+
+    def test_commands_are_not_broken_over_lines(self) -> None:
+        far = finding("out-of-bounds-global")
+        text = self.shown(self.failed(findings=[far]), *[result(f"task 1: {i}") for i in range(9)])
+        self.assertIn("\n  why: make explain-out-of-bounds-global", text)
+        self.assertTrue(all(len(line) <= 72 for line in text.splitlines()), text)
+
+    def test_a_lesson_without_a_kernel_has_no_picture(self) -> None:
+        with_kernel = Lesson("06_timing_and_bandwidth")
+        without = Lesson("07_cpu_baseline")
+        self.assertIn("make picture-06", self.shown(self.failed(), lesson=with_kernel))
+        self.assertNotIn("picture", self.shown(self.failed(), lesson=without))
+        with self.assertRaisesRegex(WorkbookError, "has no kernel"):
+            picture.make(without)
+
+    def test_the_report_of_the_emulator_is_not_shown_twice(self) -> None:
+        printed = (
+            "mine\nerror[host-dereference]: host code reads\n  --> a.cu:3\n   |\n   = help:  make "
+            "explain-host-dereference\n\nemulator: 1 error in 0 launches (cut)\n"
+        )
+        text = self.shown(result(ended="crashed", output=printed))
+        self.assertIn("it printed at the end: mine\n", text)
+        text = self.shown(result(ended="crashed", output=printed.removeprefix("mine\n")))
+        self.assertNotIn("printed", text)
 
 
 class Findings(unittest.TestCase):

@@ -11,6 +11,7 @@ from .causes import (
     likely_cause,
     most_telling,
     of_counter,
+    of_crash,
     of_mistakes,
     parse_mismatch,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "likely_cause",
     "most_telling",
     "of_counter",
+    "of_crash",
     "of_mistakes",
     "parse_mismatch",
 ]

@@ -12,7 +12,7 @@ from . import scalars, source, story
 from .arrays import Compared
 
 _ELEMENT = re.compile(
-    r"^\s*(.+?) (\d+)(?: \(row \d+, column \d+\))?: got (\S+), want (\S+)\s*$", re.MULTILINE
+    r"^\s*(.+?) (\d+)( \(row \d+, column \d+\))?: got (\S+), want (\S+)\s*$", re.MULTILINE
 )
 _MORE = re.compile(r"^\s*and (\d+) more of (\d+) wrong", re.MULTILINE)
 
@@ -53,6 +53,7 @@ class Mismatch:
     want: list[str]
     wrong: int
     size: int
+    place: str = ""  # of the first, in a matrix: ` (row 3, column 0)`
 
 
 def parse_mismatch(texts: list[str]) -> Mismatch | None:
@@ -65,10 +66,11 @@ def parse_mismatch(texts: list[str]) -> Mismatch | None:
         return Mismatch(
             found[0][0],
             [int(f[1]) for f in found],
-            [f[2] for f in found],
             [f[3] for f in found],
+            [f[4] for f in found],
             len(found) + (int(more.group(1)) if more else 0),
             int(more.group(2)) if more else 0,
+            found[0][2],
         )
     return None
 
@@ -83,14 +85,14 @@ def most_telling(texts: list[str]) -> Mismatch | None:
 _FUNCTION = re.compile(r"^\w+\((?:\s*-?[\d.]+[a-zA-Z]*\s*,?)+\) ==")
 
 
-def of_values(found: list[Compared], checks: list[tuple[str, str]]) -> str:
+def of_values(found: list[Compared], checks: list[tuple[str, str]], explained: bool = False) -> str:
     """The pattern in the values of one test case: its arrays, else its single numbers."""
     told = story.most_telling(found)
     if told and told[1].text:
         return told[1].text
     pairs = [pair for _, text in checks if (pair := scalars.compared(text))]
     functions = bool(checks) and all(_FUNCTION.match(expression) for expression, _ in checks)
-    return scalars.of_functions(pairs) if functions else scalars.pattern(pairs)
+    return scalars.of_functions(pairs) if functions else scalars.pattern(pairs, explained)
 
 
 def of_mistakes(details: list[dict[str, Any]]) -> str:
@@ -149,9 +151,12 @@ def _of_race(finding: Finding, lost: bool) -> str:
     if here and here == there and "is written while" in message and "be writing" in message:
         return "two threads store to one element: have both the same index, or should a guard " \
                "have stopped one of them?"  # fmt: skip
-    if here and here == there:
+    if here and here == there and lost:
         return prefix + "several threads update one element without an atomic, or read what " \
                "another one of them writes"  # fmt: skip
+    if here and here == there:
+        return "several threads work on one element: does the index, or a missing guard, send " \
+               "two of them to one place? If it is meant, the update needs an atomic"  # fmt: skip
     if blocks_differ:
         return f"one block reads what another one writes ({there} and {here}): blocks run in any " \
                "order, and a barrier does not hold them together"  # fmt: skip
@@ -190,6 +195,8 @@ def _of_bounds(finding: Finding) -> str:
     match = re.search(r"`(?:[^`]*)\[(-?\d+)\]`.* has (\d+) element", message)
     if re.search(r"\[-\d+\]`", message):
         return "an index below 0: nothing asks whether the element exists on that side"
+    if match and int(match.group(2)) == 0:
+        return "an array without elements, and nothing asks whether there is one"
     if match and int(match.group(1)) == int(match.group(2)) and "in all" not in notes:
         return "exactly one element too far: a bound that is off by one"
     return by_code[finding.code]
@@ -222,8 +229,11 @@ _BY_COUNTER = (
     (r"barriers", "more barriers than needed"),
     (r"local_", "a local array whose index is known only at run time lies in local memory: name "
                 "its elements one by one, or choose with a condition"),
-    (r"load_bytes|load_requests", "elements are loaded more often than needed"),
-    (r"store_bytes|store_requests", "elements are stored more often than needed"),
+    (r"load_bytes", "elements are loaded more often than needed"),
+    (r"store_bytes", "elements are stored more often than needed"),
+    (r"load_requests", "warps ask more often than needed: elements are loaded again, or in small "
+                       "pieces"),
+    (r"store_requests", "warps store more often than needed: elements again, or in small pieces"),
     (r"launches", "more launches than needed"),
     (r"allocations|frees", "memory is allocated in every call"),
     (r"double_instructions", "double arithmetic in a computation in float: a literal without f, or "
@@ -236,7 +246,7 @@ _BY_COUNTER = (
 )  # fmt: skip
 
 
-def _too_few(expression: str, expansion: str) -> str:
+def _too_few(expression: str, expansion: str, launched: bool) -> str:
     """A counter that is smaller than it should be, or ''."""
     match = re.match(r"^(-?[\d.]+) (==|>=|>) (-?[\d.]+)$", " ".join(expansion.split()))
     if not match or not float(match.group(1)) < float(match.group(3)):
@@ -249,6 +259,10 @@ def _too_few(expression: str, expansion: str) -> str:
             if nothing
             else "fewer launches than the work needs: is a part of it done on the host?"
         )
+    if nothing and launched and re.search(r"load|store", expression):
+        return "nothing is loaded or stored that way: by atomics, or not at all?"
+    if nothing and not launched and re.search(r"bytes", expression):
+        return "nothing of it runs on the device: the host does the work"
     if re.search(r"store_bytes|store_requests|store_sectors", expression):
         return "fewer plain stores than there are results: do atomics store them, or the host?"
     if re.search(r"load_bytes|load_requests|load_sectors", expression):
@@ -262,9 +276,12 @@ def _too_few(expression: str, expansion: str) -> str:
     return ""
 
 
-def of_counter(expression: str, expansion: str) -> str:
-    """What a failed check of an [efficient] case says about the program, or ''."""
-    if words := _too_few(expression, expansion):
+def of_counter(expression: str, expansion: str, launched: bool = False) -> str:
+    """What a failed check of an [efficient] case says about the program, or ''.
+
+    `launched`: some kernel was launched meanwhile, so that the host did not do it all.
+    """
+    if words := _too_few(expression, expansion, launched):
         return words
     for pattern, words in _BY_COUNTER:
         if re.search(pattern, expression):
@@ -280,25 +297,55 @@ def _barrier_between(findings: list[Finding]) -> bool:
     return any(first < at < last for first, last in lines for at in barriers)
 
 
+_CRASHES = (
+    (r"terminate called without an active exception",
+     "a std::thread that was destroyed before anybody joined it"),
+    (r"terminate called after throwing", "an exception that nobody catches: from a thread, a "
+                                         "destructor or a noexcept function"),
+    (r"free\(\): |double free or corruption|malloc\(\): |corrupted size",
+     "host memory that was freed twice, or written past its end"),
+    (r"stack smashing detected", "a local array of the host that was written past its end"),
+)  # fmt: skip
+
+
+def of_crash(ended: str, output: str) -> str:
+    """What stands behind a crash of host code for which there is no finding, or ''."""
+    if not ended.startswith("crashed"):
+        return ""
+    for pattern, words in _CRASHES:
+        if re.search(pattern, output):
+            return words
+    if "segmentation fault" in ended:
+        return "host code at a wrong address: an index past the end of a vector, a null pointer, " \
+               "or &x where x.data() is meant"  # fmt: skip
+    return ""
+
+
 def likely_cause(
     found: list[Compared],
     findings: list[Finding],
     exception: str = "",
     checks: list[tuple[str, str]] | None = None,
     mistake: str = "",
+    explained: bool = False,
 ) -> str:
     """One line for the student, or '' where nothing is clear. Findings weigh more than values.
 
-    `checks`: expression and expansion of the checks that failed; `mistake`: what of_mistakes found.
+    `checks`: expression and expansion of the checks that failed; `mistake`: what of_mistakes found;
+    `explained`: the test itself said in words what was wrong.
     """
-    values = mistake or of_values(found, checks or [])
+    values = mistake or of_values(found, checks or [], explained)
     codes = {f.code for f in findings if "returned" in str(f.data.get("message"))}
     if "barrier-divergence" in codes and any(f.code == "uninitialized-shared" for f in findings):
         return "threads return before they have done their share for the block: all are needed"
+    outside = {f.line for f in findings if f.code == "out-of-bounds-global"}
     if _barrier_between(findings):
         return by_code["barrier-divergence"]
     for finding in findings:
         if finding.severity == "error" and finding.code in by_code:
+            # Threads that leave the array, or the row, also meet the owners of other elements.
+            if finding.code == "race-global" and finding.line in outside:
+                continue
             if finding.code.startswith("out-of-bounds") and _INDEX.search(values):
                 return values  # it says why the index leaves the array
             if mistake and finding.code in ("out-of-bounds-global", "race-global"):

@@ -12,16 +12,26 @@ _SUFFIXED = rf"\(?({_NUMBER})[fFuUlL]*(?: \(0x[0-9a-f]+\))?\)?"  # 512.0f, 1000 
 _EQUAL = re.compile(rf"^{_SUFFIXED} == {_SUFFIXED}$", re.IGNORECASE)
 
 
+def _value(text: str) -> float:
+    """Whole numbers stay exact, also beyond 2^53."""
+    return int(text) if re.fullmatch(r"[-+]?\d+", text) else float(text)
+
+
 def compared(expansion: str) -> tuple[float, float] | None:
     """Got and want of `512.0f == 1000.0f` as Catch2 prints it."""
     match = _EQUAL.match(" ".join(expansion.split()).replace("nanf", "nan"))
     if not match:
         return None
-    return float(match.group(1)), float(match.group(2))
+    return _value(match.group(1)), _value(match.group(2))
 
 
 def _integral(value: float) -> bool:
     return math.isfinite(value) and value == int(value)
+
+
+def _wrapped(value: float) -> int:
+    """What is left of a whole number in a signed int of 32 bits."""
+    return (int(value) + 2**31) % 2**32 - 2**31
 
 
 def _is_float(value: float) -> bool:
@@ -39,8 +49,11 @@ def of_functions(pairs: list[tuple[float, float]]) -> str:
     return ""
 
 
-def pattern(pairs: list[tuple[float, float]]) -> str:
-    """What is common to all (got, want) pairs of one test case, or ''."""
+def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
+    """What is common to all (got, want) pairs of one test case, or ''.
+
+    `explained`: the test says in words what was compared; then only what is beyond doubt is named.
+    """
     pairs = [(g, w) for g, w in pairs if g != w]
     if not pairs:
         return ""
@@ -52,11 +65,15 @@ def pattern(pairs: list[tuple[float, float]]) -> str:
         return ""
     if all(w >= 2**32 and _integral(w) and g == w % 2**32 for g, w in pairs):
         return "only the lowest 32 bits are left: computed in 32 bits, and widened too late"
+    if all(
+        _integral(w) and w > 2**31 and g in (_wrapped(w), _wrapped(w) % 2**64) for g, w in pairs
+    ):
+        return "too large for an int: computed in 32 bits, and widened too late"
     # One small number and its half meet by chance: 1 for 2 is as likely one too few.
     tells = len(pairs) > 1 or abs(want[0]) > 4 or want[0] != int(want[0])
     if all(g == 0 for g in got) and all(w < 0 for w in want):
         return "0 where a negative number belongs: it began at 0, or nothing was stored"
-    if all(g == 0 for g in got) and all(w != 0 for w in want):
+    if not explained and all(g == 0 for g in got) and all(w != 0 for w in want):
         return "0 instead of a value: cleared, and nothing was added or stored after that"
     if tells and all(w != 0 and g == 2 * w for g, w in pairs):
         return "exactly twice the value: counted twice, or done twice"
@@ -72,6 +89,8 @@ def pattern(pairs: list[tuple[float, float]]) -> str:
             return "right to about 24 bits only: a float lies on the way"
         if all(w > 2**22 and g < 0 for g, w in pairs):
             return "negative where a large number belongs: an int is too small for it"
+        if explained:
+            return ""
         if steps == {1.0} or steps == {-1.0}:
             return f"off by one: 1 too {'large' if 1.0 in steps else 'small'}"
         powers = [g > 0 and w > g and int(g) & (int(g) - 1) == 0 and 2 * g > w for g, w in pairs]

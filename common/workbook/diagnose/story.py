@@ -57,7 +57,13 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
         return written >= 0 and written < count <= first and count - written <= 32
 
     if ends_at(launch.threads):
-        grid = f"{launch.blocks} block{'s' * (launch.blocks != 1)} of {threads} threads"
+        many = "s" * (threads != 1)
+        grid = f"{launch.blocks} block{'s' * (launch.blocks != 1)} of {threads} thread{many}"
+        if launch.threads == 1:
+            return (
+                f"the last {c.size - 1} elements were never written: the grid has one thread, and "
+                f"it wrote one element of {c.size}"
+            )
         return (
             f"the last {c.size - launch.threads} elements were never written: the grid has "
             f"{launch.threads} threads ({grid}), one for each of the first {launch.threads} "
@@ -75,6 +81,29 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
     return ""
 
 
+def _beyond(c: Compared) -> str:
+    """Of the elements whose values were not kept, the first wrong ones have no writer."""
+    known = [w for i, w in c.writers.items() if any(a <= i < b for a, b in c.ranges)]
+    if not known or any(w.by == "kernel" for w in known) or not c.launch:
+        return ""
+    return _from_some_element_on(c, c.launch)
+
+
+def _one_block_each_round(c: Compared, launch: Launch) -> str:
+    """In a grid-stride loop, all blocks wrote the same elements: those of one block."""
+    stride, threads = launch.threads, launch.threads_per_block
+    if launch.blocks < 2 or c.kept <= stride:
+        return ""
+    i = np.arange(c.kept)
+    if np.array_equal(c.bad, i % stride >= threads):
+        return (
+            f"of every {stride} elements, as many as the grid has threads, only the first "
+            f"{threads} were written, as many as a block has: the block's number is missing from "
+            "the index"
+        )
+    return ""
+
+
 def _untouched(c: Compared) -> Story:
     """No thread wrote the wrong elements: which are they, and why might that be."""
     launch = c.launch
@@ -84,7 +113,7 @@ def _untouched(c: Compared) -> Story:
         return Story(f"nothing was written: the output still holds {_was(c)}", 2)
     if _none_by_a_kernel(c):
         return Story(f"no thread wrote any element: the output still holds {_was(c)}", 2)
-    if launch and (text := _from_some_element_on(c, launch)):
+    if launch and (text := _from_some_element_on(c, launch) or _one_block_each_round(c, launch)):
         return Story(text, 2)
     if len(c.ranges) == 1 and c.ranges[0] == (1, c.size):
         return Story("only element 0 was written: one thread, or one index for all", 2)
@@ -108,8 +137,10 @@ def _is_singular(place: str) -> bool:
 
 def of(c: Compared) -> Story:
     """The story of one comparison; an empty one where nothing is clear."""
-    if not c.kept or not c.wrong or not c.bad.any():
+    if not c.kept or not c.wrong:
         return Story()
+    if not c.bad.any():  # all wrong ones lie beyond what was written down
+        return Story(_beyond(c), 2) if _beyond(c) else Story()
     if _all_untouched(c):
         return _untouched(c)
     untouched = c.untouched()
@@ -128,7 +159,7 @@ def of(c: Compared) -> Story:
     if pattern:
         text = pattern.text
         if place and not pattern.whole:
-            return Story(f"{place}: {_inside(text)}", 2)
+            return Story(f"{place.rstrip(',')}: {_inside(text)}", 2)
         return Story(text, 2)
     if place:
         verb = "is" if _is_singular(place) else "are"

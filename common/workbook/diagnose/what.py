@@ -245,7 +245,50 @@ def factor(c: Compared, use: np.ndarray) -> Pattern | None:
     if inverse > 1 and abs(1 / first - inverse) < 1e-4:
         return Pattern(f"1/{inverse} of the value")
     if len(ratio) >= 4:
-        return Pattern(f"{_number(first)} times the value, everywhere")
+        known = next((name for name, x in _FACTORS if abs(first / x - 1) < 1e-5), "")
+        known = f", which is {known}" if known else ""
+        return Pattern(f"{_number(first)} times the value{known}, everywhere")
+    return None
+
+
+_FACTORS = [
+    ("the root of 2", 2**0.5), ("1 / the root of 2", 0.5**0.5), ("pi", np.pi), ("2 pi", 2 * np.pi),
+    ("1 / pi", 1 / np.pi), ("pi / 2", np.pi / 2), ("pi / 180", np.pi / 180), ("e", np.e),
+    ("180 / pi", 180 / np.pi), ("1.5", 1.5), ("2 / 3", 2 / 3), ("3 / 4", 0.75), ("4 / 3", 4 / 3),
+]  # fmt: skip
+
+
+def power(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Every value is the square of the wanted one, or its root: a step too many or too few."""
+    if not c.is_float or use.sum() < 4:
+        return None
+    got, want = c.got[use], c.want[use]
+    if not np.isfinite(got).all() or not np.isfinite(want).all() or len(np.unique(want)) < 4:
+        return None
+    slack = 8 * 2.0 ** -(24 if c.element_bytes <= 4 else 53)
+    for of, words in (
+        (lambda v: v * v, "the square of the value: squared once more, or a root is missing"),
+        (lambda v: np.sqrt(np.abs(v)), "the root of the value: the root once more, or a square is "
+                                       "missing"),
+        (lambda v: 1 / np.where(v == 0, np.nan, v), "1 divided by the value"),
+    ):  # fmt: skip
+        right = of(want)
+        if (np.abs(got - right) <= slack * np.abs(right)).all():
+            return Pattern(words)
+    return None
+
+
+def float_in_double(c: Compared, use: np.ndarray) -> Pattern | None:
+    """Each element of an array of doubles is a float."""
+    if not c.is_float or c.element_bytes != 8 or use.sum() < 8:
+        return None
+    got, want = c.got[use], c.want[use]
+    with np.errstate(all="ignore"):
+        floats = got == got.astype(np.float32)
+        wanted = want == want.astype(np.float32)
+    if floats.all() and not wanted.any():
+        return Pattern("each is a number that a float can hold: computed in float, and too few "
+                       "digits for a double")  # fmt: skip
     return None
 
 
@@ -370,12 +413,23 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
     if counts and c.got.sum() == c.want.sum() and not less and not more and (c.got >= 0).all():
         return Pattern("the total is right, but some are counted in a wrong element", True)
     if use.sum() >= 20 and (c.want[use] > 0).all() and (got >= 0).all():
+        if less and not _whole(c):
+            return Pattern("too small everywhere: a factor or a term is missing, or updates got "
+                           "lost")  # fmt: skip
+        if more and not _whole(c):
+            return Pattern("too large everywhere: a factor or a term too many, or added to what "
+                           "was not zero")  # fmt: skip
         if less:
             return Pattern("too small everywhere: something was left out or got lost")
         if more:
             return Pattern("too large everywhere: something was counted more than once, or was "
                            "not zero at the start")  # fmt: skip
     return None
+
+
+def _whole(c: Compared) -> bool:
+    """Whether whole numbers are wanted: counts, most often."""
+    return not c.is_float or bool((c.want == np.round(c.want)).all())
 
 
 def nearly(c: Compared, use: np.ndarray) -> Pattern | None:
@@ -426,7 +480,7 @@ def of_values(c: Compared, use: np.ndarray) -> Pattern | None:
         return None
     tests = (
         not_a_number, constant, factor, difference, another_element, missing_carry, cut_off,
-        nearly, repeats, permuted, totals, small_difference,
+        float_in_double, nearly, power, repeats, permuted, totals, small_difference,
     )  # fmt: skip
     for test in tests:
         if found := test(c, use):
