@@ -36,7 +36,7 @@ Balance balance(const std::function<void()>& work) {
 
 void check_balance(const Balance& counted, size_t allocations) {
     INFO("allocated " << counted.allocated << " times, freed " << counted.freed << " times, want "
-                      << allocations);
+                      << allocations << " of each");
     CHECK(counted.allocated == allocations);
     CHECK(counted.freed == counted.allocated);
 }
@@ -88,7 +88,8 @@ TEST_CASE("task 1: the constructor allocates room for floats on the device", "[t
             const DeviceFloats data(n);
             for (const wb::CudaCall& call : watch.calls) bytes += call.bytes;
             CHECK(data.size() == n);
-            INFO("allocated " << bytes << " bytes for " << n << " floats");
+            INFO("allocated " << bytes << " bytes for " << n << " floats, want "
+                              << n * sizeof(float));
             CHECK(bytes == n * sizeof(float));
             CHECK(on_the_device(data.get()));
         }

@@ -20,9 +20,50 @@ struct Stream {
     cudaStream_t stream = nullptr;
 };
 
-void check_close(double got, double want, double relative = 0x1p-22) {
-    INFO("got " << got << ", want " << want);
-    CHECK(std::fabs(got - want) <= relative * std::fabs(want));
+bool is_close(double got, double want, double relative = 0x1p-22) {
+    return std::fabs(got - want) <= relative * std::fabs(want);
+}
+
+void check_close(double got, double want, const std::string& about, double relative = 0x1p-22) {
+    INFO(about << ": got " << got << ", want " << want);
+    CHECK(is_close(got, want, relative));
+}
+
+std::string listed(const std::vector<double>& times) {
+    if (times.size() > 10) return std::to_string(times.size()) + " times";
+    std::ostringstream text;
+    for (size_t i = 0; i < times.size(); ++i) text << (i ? ", " : "") << times[i];
+    return text.str();
+}
+
+// What a wrong median is instead: ", which is their mean".
+std::string known(double got, std::vector<double> times) {
+    if (times.empty()) return "";
+    const double middle = times[times.size() / 2], first = times.front(), last = times.back();
+    double sum = 0;
+    for (const double ms : times) sum += ms;
+    std::sort(times.begin(), times.end());
+    const size_t half = times.size() / 2;
+    const std::pair<double, const char*> others[] = {
+        {sum / double(times.size()), ", which is their mean"},
+        {times.front(), ", which is the smallest"},
+        {times.back(), ", which is the largest"},
+        {sum, ", which is their sum"},
+        {times[half], ", which is the upper one of the middle two"},
+        {times[half ? half - 1 : 0], ", which is the one below the middle"},
+        {middle, ", which is in the middle of the list before it is sorted"},
+        {first, ", which is the first"},
+        {last, ", which is the last"}};
+    for (const auto& [value, words] : others)
+        if (is_close(got, value)) return words;
+    return "";
+}
+
+void check_median(const std::vector<double>& times, double want) {
+    const double got = median(times);
+    INFO("median of " << listed(times) << ": got " << got
+                      << (is_close(got, want) ? "" : known(got, times)) << ", want " << want);
+    CHECK(is_close(got, want));
 }
 
 // elapsed_ms of the work; an error of CUDA fails the test under its name.
@@ -53,6 +94,38 @@ struct FakeWork {
     }
 };
 
+// time_ms of work whose runs take the given times: the median of those after the warm-up.
+void check_time_ms(FakeWork& fake, int warmup, int repeats, cudaStream_t stream, double want) {
+    const double got = time_ms(fake.work(), warmup, repeats, stream);
+    const auto& all = fake.ms;
+    const auto from = all.begin() + std::min<size_t>(warmup, all.size());
+    const std::vector<double> measured(from, from + std::min<size_t>(repeats, all.end() - from));
+    INFO("runs of " << listed(all) << " ms, " << warmup << " of them to warm up and " << repeats
+                    << " measured: " << fake.runs << " runs were made, got " << got << " ms"
+                    << (is_close(got, want) ? "" : known(got, measured)) << ", want " << want);
+    const bool median_of_what_was_measured = is_close(got, want);
+    CHECK(median_of_what_was_measured);
+    const bool as_many_runs_as_asked = fake.runs == warmup + repeats;
+    CHECK(as_many_runs_as_asked);
+}
+
+void check_moved_bytes(size_t elements, int read, int written, size_t bytes, size_t want) {
+    INFO(elements << " elements of " << bytes << " bytes, " << read << " arrays read and "
+                  << written << " written");
+    CHECK(moved_bytes(elements, read, written, bytes) == want);
+}
+
+void check_rate(size_t bytes, double ms, double want) {
+    const double got = gigabytes_per_second(bytes, ms);
+    std::string of;
+    for (const double off : {1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9})
+        if (is_close(got, off * want, 1e-6))
+            of = off < 1 ? ", too small by powers of 1000" : ", too large by powers of 1000";
+    if (is_close(got, want * 1e9 / (1 << 30), 1e-6)) of = ", as if 2^30 bytes were a gigabyte";
+    INFO(bytes << " bytes in " << ms << " ms: got " << got << " GB/s" << of << ", want " << want);
+    CHECK(is_close(got, want, 1e-6));
+}
+
 size_t waits(const wb::CallWatch& watch) {
     return watch.count("cudaEventSynchronize") + watch.count("cudaStreamSynchronize") +
            watch.count("cudaDeviceSynchronize");
@@ -67,7 +140,9 @@ void check_streams(const wb::CallWatch& watch, cudaStream_t stream) {
     for (const wb::CudaCall& call : watch.calls) {
         if (call.name != "cudaEventRecord" && call.name.find("Launch") == std::string::npos)
             continue;
-        INFO(call.name << " was not given the stream of the work");
+        const bool launch = call.name.find("Launch") != std::string::npos;
+        INFO((launch ? "the launch of the kernel" : call.name)
+             << " was not given the stream of the work");
         CHECK(call.stream == stream);
     }
 }
@@ -97,24 +172,24 @@ constexpr Peak kCard{484, 354};  // a card's data sheet: GB/s, and 10^9 double o
 }  // namespace
 
 TEST_CASE("task 1: the middle of an odd number of times", "[task1]") {
-    check_close(median({5}), 5);
-    check_close(median({3, 1, 2}), 2);
-    check_close(median({0.5, 9, 0.75, 0.25, 100}), 0.75);
+    check_median({5}, 5);
+    check_median({3, 1, 2}, 2);
+    check_median({0.5, 9, 0.75, 0.25, 100}, 0.75);
 }
 
 TEST_CASE("task 1: the mean of the middle two of an even number", "[task1]") {
-    check_close(median({1, 2}), 1.5);
-    check_close(median({8, 1, 4, 2}), 3);
+    check_median({1, 2}, 1.5);
+    check_median({8, 1, 4, 2}, 3);
 }
 
 TEST_CASE("task 1: an outlier does not count for more than any other", "[task1]") {
-    check_close(median({1.25, 1.5, 900, 1.75, 1}), 1.5);
+    check_median({1.25, 1.5, 900, 1.75, 1}, 1.5);
     auto random = wb::random_floats(1001, 1, 1.0f, 2.0f);
     std::vector<double> times(random.begin(), random.end());
     times[3] = 1e6;
     auto sorted = times;
     std::sort(sorted.begin(), sorted.end());
-    check_close(median(times), sorted[500]);
+    check_median(times, sorted[500]);
 }
 
 TEST_CASE("task 2: measures what the work takes on the device", "[task2]") {
@@ -123,7 +198,7 @@ TEST_CASE("task 2: measures what the work takes on the device", "[task2]") {
         fake.clock.now_ms = 100;  // the stream has been busy before
         wb::CallWatch watch;
         watch.clock = &fake.clock;
-        check_close(measured(fake.work(), nullptr), ms);
+        check_close(measured(fake.work(), nullptr), ms, "work that takes " + listed({ms}) + " ms");
         CHECK(fake.runs == 1);
     }
 }
@@ -133,8 +208,10 @@ TEST_CASE("task 2: events and work are in the stream that was given", "[task2]")
     FakeWork fake{{}, {2.5}, 0, {}};
     wb::CallWatch watch;
     watch.clock = &fake.clock;
-    check_close(measured(fake.work(), own.stream), 2.5);
-    CHECK(fake.streams == std::vector<cudaStream_t>{own.stream});
+    check_close(measured(fake.work(), own.stream), 2.5, "work that takes 2.5 ms in its stream");
+    INFO("the work must be started once, in the stream that elapsed_ms was given");
+    const bool in_its_stream = fake.streams == std::vector<cudaStream_t>{own.stream};
+    CHECK(in_its_stream);
     check_streams(watch, own.stream);
 }
 
@@ -157,7 +234,7 @@ TEST_CASE("task 2: a failing call is an exception, and no event is lost", "[task
         wb::CallWatch watch;
         elapsed_ms(nothing, nullptr);
         calls = watch.calls;
-        INFO("events made: " << watch.count("cudaEventCreate"));
+        INFO("events made: " << watch.count("cudaEventCreate") << ", and it takes two to measure");
         CHECK(watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags") >= 2);
     }
     for (size_t k = 0; k < calls.size(); ++k) {
@@ -174,10 +251,12 @@ TEST_CASE("task 2: a failing call is an exception, and no event is lost", "[task
         const size_t failed = calls[k].name.find("EventCreate") != std::string::npos;
         const size_t made =
             watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags") - failed;
-        INFO("when " << calls[k].name << " fails, thrown: " << thrown << ", events made: " << made
+        INFO("when " << calls[k].name << " fails (call " << k + 1 << " of " << calls.size() << "), "
+                     << (thrown ? "an exception" : "nothing") << " is thrown; events made: " << made
                      << ", destroyed: " << watch.count("cudaEventDestroy"));
         CHECK(thrown);
-        CHECK(watch.count("cudaEventDestroy") == made);
+        const bool all_destroyed = watch.count("cudaEventDestroy") == made;
+        CHECK(all_destroyed);
     }
 }
 
@@ -185,16 +264,14 @@ TEST_CASE("task 3: a slow first run is not in the result", "[task3]") {
     FakeWork fake{{}, {900, 4, 4, 4}, 0, {}};
     wb::CallWatch watch;
     watch.clock = &fake.clock;
-    check_close(time_ms(fake.work(), 1, 3, nullptr), 4);
-    CHECK(fake.runs == 4);
+    check_time_ms(fake, 1, 3, nullptr, 4);
 }
 
 TEST_CASE("task 3: the median of single measurements", "[task3]") {
     FakeWork fake{{}, {50, 60, 3, 5, 700, 4, 6}, 0, {}};
     wb::CallWatch watch;
     watch.clock = &fake.clock;
-    check_close(time_ms(fake.work(), 2, 5, nullptr), 5);
-    CHECK(fake.runs == 7);
+    check_time_ms(fake, 2, 5, nullptr, 5);
 }
 
 TEST_CASE("task 3: no warm-up, and a single run", "[task3]") {
@@ -202,8 +279,7 @@ TEST_CASE("task 3: no warm-up, and a single run", "[task3]") {
         FakeWork fake{{}, {2, 8, 32, 128}, 0, {}};
         wb::CallWatch watch;
         watch.clock = &fake.clock;
-        check_close(time_ms(fake.work(), warmup, 1, nullptr), warmup ? 128 : 2);
-        CHECK(fake.runs == warmup + 1);
+        check_time_ms(fake, warmup, 1, nullptr, warmup ? 128 : 2);
     }
 }
 
@@ -212,29 +288,31 @@ TEST_CASE("task 3: all runs are in the stream that was given", "[task3]") {
     FakeWork fake{{}, {1, 2, 3, 4}, 0, {}};
     wb::CallWatch watch;
     watch.clock = &fake.clock;
-    check_close(time_ms(fake.work(), 1, 3, own.stream), 3);
-    CHECK(fake.streams == std::vector<cudaStream_t>(4, own.stream));
+    check_time_ms(fake, 1, 3, own.stream, 3);
+    INFO("every run must be in the stream that time_ms was given, the warm-up too");
+    const bool in_its_stream = fake.streams == std::vector<cudaStream_t>(4, own.stream);
+    CHECK(in_its_stream);
     check_streams(watch, own.stream);
 }
 
 TEST_CASE("task 4: counts what is read and what is written", "[task4]") {
-    CHECK(moved_bytes(1000, 1, 1, 4) == 8000);   // data[i] += 1, float
-    CHECK(moved_bytes(1000, 1, 1, 8) == 16000);  // the same, double
-    CHECK(moved_bytes(1000, 2, 1, 4) == 12000);  // c = a + b
-    CHECK(moved_bytes(1000, 0, 1, 4) == 4000);   // c = 0
-    CHECK(moved_bytes(0, 2, 1, 4) == 0);
+    check_moved_bytes(1000, 1, 1, 4, 8000);   // data[i] += 1, float
+    check_moved_bytes(1000, 1, 1, 8, 16000);  // the same, double
+    check_moved_bytes(1000, 2, 1, 4, 12000);  // c = a + b
+    check_moved_bytes(1000, 0, 1, 4, 4000);   // c = 0
+    check_moved_bytes(0, 2, 1, 4, 0);
 }
 
 TEST_CASE("task 4: stays exact past 2^32 bytes", "[task4]") {
-    CHECK(moved_bytes(100000000, 1, 1, 8) == 1600000000);
-    CHECK(moved_bytes(size_t(1) << 33, 2, 1, 8) == size_t(24) << 33);
+    check_moved_bytes(100000000, 1, 1, 8, 1600000000);
+    check_moved_bytes(size_t(1) << 33, 2, 1, 8, size_t(24) << 33);
 }
 
 TEST_CASE("task 5: bytes and milliseconds make gigabytes in a second", "[task5]") {
-    check_close(gigabytes_per_second(1000000000, 1000), 1, 1e-6);
-    check_close(gigabytes_per_second(1600000000, 2.15), 744.186047, 1e-6);
-    check_close(gigabytes_per_second(24000000, 3.12), 7.69230769, 1e-6);
-    check_close(gigabytes_per_second(size_t(24) << 33, 64.0), 3221.225472, 1e-6);
+    check_rate(1000000000, 1000, 1);
+    check_rate(1600000000, 2.15, 744.186047);
+    check_rate(24000000, 3.12, 7.69230769);
+    check_rate(size_t(24) << 33, 64.0, 3221.225472);
 }
 
 TEST_CASE("task 6: a time that the memory allows is plausible", "[task6]") {
@@ -275,8 +353,14 @@ TEST_CASE("task 7: the time of the kernel and its rate", "[task7]") {
     wb::CallWatch watch;
     watch.clock = &clock;
     const Measurement got = measure_increment(d_data.get(), n, 2, 5, own.stream);
-    check_close(got.ms, 2.5);
-    check_close(got.gigabytes_per_second, 16.0 * n / 2.5e6, 1e-6);
+    check_close(got.ms,
+                2.5,
+                "kernels of 500, 300, 2, 9, 2.5, 2.25 and 40 ms, the first 2 to warm up; copies "
+                "take 70 ms, allocations 1000 ms");
+    check_close(got.gigabytes_per_second,
+                16.0 * n / 2.5e6,
+                std::to_string(n) + " doubles read and written in 2.5 ms, GB/s",
+                1e-6);
     check_streams(watch, own.stream);
 }
 
@@ -292,7 +376,10 @@ TEST_CASE("task 7: each run adds one, the warm-up too", "[task7]") {
         CHECK_ARRAYS(d_data.download(), want);
         CHECK(d_data.intact());
         CHECK(got.ms > 0);
-        check_close(got.gigabytes_per_second, 16.0 * n / (got.ms * 1e6), 1e-6);
+        check_close(got.gigabytes_per_second,
+                    16.0 * n / (got.ms * 1e6),
+                    std::to_string(n) + " doubles read and written in the time returned, GB/s",
+                    1e-6);
     }
 }
 
@@ -301,7 +388,8 @@ TEST_CASE("efficient: a measurement waits once", "[efficient]") {
     wb::CallWatch watch;
     watch.clock = &fake.clock;
     time_ms(fake.work(), 3, 5, nullptr);
-    INFO("3 runs to warm up and 5 measurements, " << waits(watch) << " waits");
+    INFO("3 runs to warm up and 5 measurements, " << waits(watch)
+                                                  << " waits; one for each is enough");
     CHECK(waits(watch) + queries(watch) >= 1);
     CHECK(waits(watch) <= 3 + 5 + 1);
 }
