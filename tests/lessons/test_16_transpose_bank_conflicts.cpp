@@ -8,6 +8,7 @@
 #include "transpose_bank_conflicts.h"
 
 #include <algorithm>
+#include <climits>
 #include <limits>
 
 namespace {
@@ -138,6 +139,10 @@ TEST_CASE("task 2: counts the passes of any width", "[task2]") {
     }
     CHECK_ARRAYS(
         got, want, [](size_t) { return 0.0; }, "width");
+    // 31 rows of these do not fit into an int.
+    CHECK(column_passes(INT_MAX) == 1);
+    CHECK(column_passes(INT_MAX - 1) == 2);
+    CHECK(column_passes(INT_MAX - 31) == 32);
 }
 
 TEST_CASE("task 3: transposes square matrices", "[task3]") {

@@ -6,6 +6,7 @@
 #include "races_and_atomics.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -17,6 +18,12 @@ using CountAbove = void (*)(const float*, int, float, Count*);
 constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int kSizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, 4096, 10007};
+
+unsigned bits_of(float value) {
+    unsigned bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 
 std::vector<int> indexes_above(const std::vector<float>& x, float limit) {
     std::vector<int> found;
@@ -34,12 +41,50 @@ void check_count(CountAbove count_it, const std::vector<float>& x, float limit, 
     CUDA_CHECK(cudaGetLastError());
     const Count got = d_count.download()[0], want = before + indexes_above(x, limit).size();
     CHECK(got == want);
+    const auto counted = [&](auto&& weight) {
+        Count sum = before;
+        for (size_t i = 0; i < n; ++i) sum += weight(i);
+        return std::vector{sum};
+    };
+    const auto above = [&](size_t i) { return Count(x[i] > limit); };
+    const auto in_warp = [&](size_t i) {  // how many of the warp of element i are above
+        Count sum = 0;
+        for (size_t k = i / 32 * 32; k < std::min(n, i / 32 * 32 + 32); ++k) sum += above(k);
+        return sum;
+    };
+    wb::recognize<Count>(
+        {got},
+        {want},
+        {{"elements equal to the limit are counted as well",
+          [&] { return counted([&](size_t i) { return Count(x[i] >= limit); }); }},
+         {"elements below the limit are counted",
+          [&] { return counted([&](size_t i) { return Count(x[i] < limit); }); }},
+         {"what was counted before is lost", [&] { return std::vector{want - before}; }},
+         {"the counter has 32 bits", [&] { return std::vector{Count(unsigned(want))}; }},
+         {"only the first warp of each block is counted",
+          [&] { return counted([&](size_t i) { return i % 256 < 32 ? above(i) : 0; }); }},
+         {"a warp counts as one: the updates of its other lanes are lost, or never made",
+          [&] { return counted([&](size_t i) { return Count(i % 32 == 0 && in_warp(i) > 0); }); }},
+         {"only lane 0 of each warp is counted",
+          [&] { return counted([&](size_t i) { return i % 32 ? 0 : above(i); }); }},
+         {"each lane of a warp adds the votes of all",
+          [&] {
+              Count sum = before;  // lanes past the end vote and add, too
+              for (size_t i = 0; i < n; i += 32) sum += 32 * in_warp(i);
+              return std::vector{sum};
+          }},
+         {"the votes themselves are added, a bit for each lane, and not their number",
+          [&] { return counted([&](size_t i) { return above(i) << i % 32; }); }}});
     CHECK_ARRAYS(d_x.download(), x);
     CHECK(d_count.intact());
 }
 
 void check_counts(CountAbove count_it) {
     for (const int n : kSizes) check_count(count_it, wb::random_floats(n, 10 + n), 0.25f, 0);
+    // Half of the elements are equal to the limit, which is not above it.
+    std::vector<float> steps(3001);
+    for (size_t i = 0; i < steps.size(); ++i) steps[i] = float(wb::random_ints(1, i, 0, 3)[0]);
+    check_count(count_it, steps, 1.0f, 0);
 }
 
 void check_large_counts(CountAbove count_it) {
@@ -77,6 +122,25 @@ void check_maximum(const std::vector<float>& x) {
     const float want = x.empty() ? -kInfinity : *std::max_element(x.begin(), x.end());
     const float got = d_max.download()[0];
     CHECK(got == want);
+    const auto largest_by = [&](auto&& key) {
+        auto best = -kInfinity;
+        for (const float value : x)
+            if (key(value) > key(best)) best = value;
+        return std::vector{best};
+    };
+    wb::recognize<float>(
+        {got},
+        {want},
+        {{"it began at 0, which is larger than any negative number",
+          [&] { return std::vector{std::max(want, 0.0f)}; }},
+         {"the bits were compared as a whole number: they grow as negative numbers fall",
+          [&] { return largest_by([](float value) { return int(bits_of(value)); }); }},
+         {"nothing was exchanged: the -infinity of the start is still there",
+          [] { return std::vector{-kInfinity}; }},
+         {"the smallest element",
+          [&] { return std::vector{x.empty() ? want : *std::min_element(x.begin(), x.end())}; }},
+         {"the last element: whoever comes last is kept",
+          [&] { return std::vector{x.empty() ? want : x.back()}; }}});
     CHECK(d_max.intact());
 }
 
@@ -90,6 +154,33 @@ void check_arg_max(const std::vector<float>& x) {
     const auto want = unsigned(std::max_element(x.begin(), x.end()) - x.begin());
     const unsigned got = index_of(d_best.download()[0]);
     CHECK(got == want);
+    const auto first_by = [&](auto&& key, bool last) {
+        unsigned best = 0;
+        for (unsigned i = 1; i < n; ++i)
+            if (key(x[i]) > key(x[best]) || (last && key(x[i]) == key(x[best]))) best = i;
+        return std::vector{best};
+    };
+    const auto flipped = [](float value) { return bits_of(value) ^ 0x80000000u; };
+    wb::recognize<unsigned>(
+        {got},
+        {want},
+        {{"of several largest ones the last is found",
+          [&] { return first_by([](float value) { return value; }, true); }},
+         {"the bits are compared as they are: negative numbers have the larger ones",
+          [&] { return first_by(bits_of, false); }},
+         {"among negative numbers the bits stand in the opposite order",
+          [&] { return first_by(flipped, false); }},
+         {"-0 and +0 are taken for different numbers",
+          [&] {
+              return first_by(
+                  [&](float value) {
+                      const unsigned bits = bits_of(value);
+                      return bits >> 31 ? ~bits : flipped(value);
+                  },
+                  false);
+          }},
+         {"the index is packed as it is, and comes back inverted",
+          [&] { return std::vector{~want}; }}});
     CHECK(d_best.intact());
 }
 
@@ -122,6 +213,10 @@ TEST_CASE("task 1: counts beyond 32 bits, and adds to what is there", "[task1]")
     check_large_counts(count_above);
 }
 
+TEST_CASE("task 1: more elements than a thousand blocks have threads", "[task1]") {
+    check_count(count_above, wb::random_floats(300001, 5), 0.25f, 0);
+}
+
 TEST_CASE("task 2: collects from arrays of any length, in any order", "[task2]") {
     for (const int n : kSizes) check_collect(wb::random_floats(n, 20 + n), 0.25f);
 }
@@ -149,12 +244,12 @@ TEST_CASE("task 4: finds the maximum of arrays of any length", "[task4]") {
 
 TEST_CASE("task 4: finds the maximum of negative numbers", "[task4]") {
     for (const int n : {1, 33, 1000}) check_maximum(wb::random_floats(n, 41, -9.0f, -1.0f));
-    check_maximum({-1e-40f, -1e-38f, -2.0f});
+    check_maximum({-1e-40f, -2.0f, -1e-38f});
 }
 
 TEST_CASE("task 4: knows zeros of both signs and infinities", "[task4]") {
     check_maximum(std::vector<float>(100, -0.0f));
-    check_maximum({-1.0f, -0.0f, -2.0f});
+    check_maximum({-2.0f, -0.0f, -1.0f});
     check_maximum({-0.0f, 0.0f, -0.0f});
     check_maximum({-kInfinity, -1e38f});
     check_maximum({1.0f, kInfinity, -kInfinity});
@@ -218,6 +313,7 @@ TEST_CASE("task 5: finds the first of several", "[task5]") {
     x[700] = x[701] = x[2999] = 1.0f;
     check_arg_max(x);
     check_arg_max({-1.0f, -0.0f, 0.0f});
+    check_arg_max({-0.0f, 0.0f});
     check_arg_max({-1.0f, 0.0f, -0.0f});
 }
 

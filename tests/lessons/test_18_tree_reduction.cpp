@@ -202,10 +202,10 @@ TEST_CASE("efficient: halving takes log n launches and n - 1 additions", "[effic
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
     NEED_COUNTERS(counted);
     CHECK(counted->launches <= uint64_t(levels(kCount)));
+    CHECK(counted->global_atomics == 0);
     CHECK(counted->global_store_bytes > 0);
     CHECK(counted->global_store_bytes <= sizeof(float) * kCount);
     CHECK(counted->global_load_bytes <= 2 * sizeof(float) * kCount);
-    CHECK(counted->global_atomics == 0);
     CHECK(counted->device_to_host_bytes == 0);
 }
 

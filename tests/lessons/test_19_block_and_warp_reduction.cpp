@@ -19,7 +19,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr double kUlp = 0x1p-53;
 constexpr int kSizes[] = {
-    1, 2, 31, 32, 33, 63, 255, 256, 257, 1000, 1023, 8191, 8193, 65535, 65537, 300007, 0};
+    1, 2, 31, 32, 33, 63, 255, 256, 257, 1000, 1023, 8191, 8193, 65535, 65537, 262145, 300007, 0};
 
 std::vector<float> whole_numbers(size_t n, uint64_t seed, int low = 1, int high = 8) {
     const auto random = wb::random_ints(n, seed, low, high);
@@ -61,7 +61,24 @@ void check_warp_sums(int n) {
     CUDA_CHECK(cudaGetLastError());
     std::vector<float> want(d_out.size(), 0.0f);
     for (int i = 0; i < n; ++i) want[i / 32] += in[i];
-    CHECK_ARRAYS(d_out.download(), want);
+    const auto got = d_out.download();
+    CHECK_ARRAYS(got, want);
+    const auto some = [&](auto&& lane_counts) {  // how often a lane's element is in the sum
+        std::vector<float> out(want.size(), 0.0f);
+        for (int i = 0; i < n; ++i) out[i / 32] += lane_counts(i % 32) * in[i];
+        return out;
+    };
+    wb::recognize<float>(
+        got,
+        want,
+        {{"only lane 0's element is in the sum",
+          [&] { return some([](int lane) { return lane == 0; }); }},
+         {"only every second element of a warp is in the sum",
+          [&] { return some([](int lane) { return lane % 2 == 0; }); }},
+         {"only the first half of each warp is in the sum: which step is the first?",
+          [&] { return some([](int lane) { return lane < 16; }); }},
+         {"one step too many, or too far: the sum of a warp is added to itself",
+          [&] { return some([](int) { return 2; }); }}});
     CHECK(d_out.intact());
 }
 
@@ -73,8 +90,26 @@ void check_row_sums(int rows, int cols) {
     CUDA_CHECK(cudaGetLastError());
     std::vector<float> want(rows, 0.0f);
     for (size_t i = 0; i < in.size(); ++i) want[i / cols] += in[i];
+    const auto got = d_out.download();
     CHECK_ARRAYS(
-        d_out.download(), want, [](size_t) { return 0.0; }, "row");
+        got, want, [](size_t) { return 0.0; }, "row");
+    const int threads = std::min((cols + 31) / 32 * 32, 1024);
+    const auto some = [&](auto&& thread_counts) {
+        std::vector<float> out(rows, 0.0f);
+        for (size_t i = 0; i < in.size(); ++i)
+            if (thread_counts(int(i % cols) % threads)) out[i / cols] += in[i];
+        return out;
+    };
+    wb::recognize<float>(got,
+                         want,
+                         {{"only the first warp of the block is in the sum",
+                           [&] { return some([](int thread) { return thread < 32; }); }},
+                          {"only the first eight warps of the block are in the sum",
+                           [&] { return some([](int thread) { return thread < 256; }); }},
+                          {"only lane 0 of each warp is in the sum: are warps reduced first?",
+                           [&] { return some([](int thread) { return thread % 32 == 0; }); }},
+                          {"only thread 0's value is in the sum",
+                           [&] { return some([](int thread) { return thread == 0; }); }}});
     CHECK(d_out.intact());
 }
 
@@ -84,7 +119,34 @@ void check_norm(const std::vector<float>& x) {
     double squares = 0;
     for (const float value : x) squares += double(value) * value;
     const double want = std::sqrt(squares), got = reduced<double>(x, norm);
-    CHECK(std::fabs(got - want) <= (x.size() + 4) * kUlp * want);
+    const double bound = (x.size() + 4) * kUlp * want;
+    CHECK_ARRAYS(
+        std::vector{got}, std::vector{want}, [&](size_t) { return bound; }, "norm");
+    const auto sum_of = [&](auto&& map) {
+        double sum = 0;
+        for (const float value : x) sum += map(value);
+        return std::vector{sum};
+    };
+    wb::recognize<double>(
+        {got},
+        {want},
+        {{"the root is missing",
+          [&] { return sum_of([](double value) { return value * value; }); }},
+         {"the sum of the magnitudes: a root for each element, and not one for the sum",
+          [&] { return sum_of([](double value) { return std::fabs(value); }); }},
+         {"the plain sum: nothing is squared",
+          [&] { return sum_of([](double value) { return value; }); }},
+         {"the root of each block's sum is taken, and then of their sum: one root, at the end",
+          [&] {
+              const size_t blocks = std::min<size_t>((n + kThreads - 1) / kThreads, kMaxBlocks);
+              std::vector<double> sums(std::max<size_t>(blocks, 1));
+              for (size_t i = 0; i < n; ++i)
+                  sums[i / kThreads % sums.size()] += double(x[i]) * x[i];
+              double sum = 0;
+              for (const double part : sums) sum += std::sqrt(part);
+              return std::vector{std::sqrt(sum)};
+          }}},
+        [&](size_t) { return bound; });
 }
 
 void check_minimum(const std::vector<float>& x) {
@@ -93,6 +155,16 @@ void check_minimum(const std::vector<float>& x) {
     const float want = x.empty() ? kInfinity : *std::min_element(x.begin(), x.end());
     const float got = reduced<float>(x, minimum);
     CHECK(got == want);
+    wb::recognize<float>(
+        {got},
+        {want},
+        {{"0 is in the minimum, though it is no element: which value changes nothing?",
+          [&] { return std::vector{std::min(want, 0.0f)}; }},
+         {"the largest element",
+          [&] { return std::vector{x.empty() ? want : *std::max_element(x.begin(), x.end())}; }},
+         {"the first element", [&] { return std::vector{x.empty() ? want : x[0]}; }},
+         {"the largest finite float is taken for what changes nothing: infinity is larger",
+          [&] { return std::vector{std::min(want, std::numeric_limits<float>::max())}; }}});
 }
 
 void check_arg_max(const std::vector<float>& x) {
@@ -103,6 +175,24 @@ void check_arg_max(const std::vector<float>& x) {
         if (std::isnan(x[i])) want = int(i);
     const int got = reduced<int>(x, arg_max);
     CHECK(got == want);
+    const bool numbers = std::none_of(x.begin(), x.end(), [](float v) { return std::isnan(v); });
+    const auto lowest = std::min_element(x.begin(), x.end());
+    wb::recognize<int>(
+        {got},
+        {want},
+        {{"0 for no element: that is the index of the first one",
+          [&] { return std::vector{x.empty() ? 0 : want}; }},
+         {"no element is larger than what was to change nothing", [&] { return std::vector{-1}; }},
+         {"the key itself is given out, and not the index in it",
+          [&] { return std::vector{n ? ~want : want}; }},
+         {"the smallest element's index",
+          [&] { return std::vector{numbers && n ? int(lowest - x.begin()) : want}; }},
+         {"of several largest ones the last is found", [&] {
+              int last = want;
+              for (size_t i = 0; numbers && i < n; ++i)
+                  if (x[i] == x[want]) last = int(i);
+              return std::vector{last};
+          }}});
 }
 
 // `x` with some elements exchanged for `value`.
@@ -150,6 +240,23 @@ TEST_CASE("task 3: sums whole numbers exactly, also beyond 2^24", "[task3]") {
         const auto x = whole_numbers(n, 300 + n, 1, 1 << 20);
         const double got = reduced<double>(x, sum), want = exact_sum(x);
         CHECK(got == want);
+        const auto counted = [&](auto&& times) {
+            double total = 0;
+            for (int i = 0; i < n; ++i) total += times(i) * x[i];
+            return std::vector{total};
+        };
+        const int blocks = std::min((n + kThreads - 1) / kThreads, kMaxBlocks);
+        wb::recognize<double>(
+            {got},
+            {want},
+            {{"each thread takes one element, and what the grid does not reach is left out",
+              [&] { return counted([](int i) { return i < kMaxBlocks * kThreads; }); }},
+             {"threads go on by the size of a block: several blocks take the same elements",
+              [&] { return counted([&](int i) { return std::min(i / kThreads + 1, blocks); }); }},
+             {"all blocks take the elements of block 0, 1, ... again: which part is whose?",
+              [&] { return counted([&](int) { return blocks; }); }},
+             {"only the first warp of each block is in the sum",
+              [&] { return counted([](int i) { return i % kThreads < 32; }); }}});
     }
 }
 
@@ -264,7 +371,8 @@ TEST_CASE("efficient: each warp stores one value to shared memory", "[efficient]
     const auto counted = counted_sum();
     NEED_COUNTERS(counted);
     CHECK(counted->global_store_bytes > 0);
-    CHECK(counted->shared_store_requests <= counted->warps);
+    // One store for each warp, and one more to prepare the slots.
+    CHECK(counted->shared_store_requests <= counted->warps + counted->blocks);
     CHECK(counted->shared_load_conflicts + counted->shared_store_conflicts == 0);
 }
 

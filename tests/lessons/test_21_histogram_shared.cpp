@@ -5,7 +5,9 @@
 #include "histogram_shared.h"
 #include "lesson_test.h"
 
+#include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 
@@ -57,8 +59,68 @@ void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins
     CUDA_CHECK(cudaGetLastError());
     Counts want = counts_of(keys, bins);
     for (int b = 0; b < bins; ++b) want[b] += before[b];
+    const Counts got = d_counts.download();
     CHECK_ARRAYS(
-        d_counts.download(), want, [](size_t) { return 0.0; }, "bin");
+        got, want, [](size_t) { return 0.0; }, "bin");
+    // Each key with the number that a warp's lanes with that key make of it, seen by its first and
+    // by its other lanes.
+    const auto by_warps = [&](auto&& adds) {
+        Counts counts = before;
+        for (size_t first = 0; first < n; first += 32)
+            for (size_t i = first; i < std::min(n, first + 32); ++i) {
+                if (keys[i] < 0 || keys[i] >= bins) continue;
+                unsigned same = 0, earlier = 0;
+                for (size_t k = first; k < std::min(n, first + 32); ++k) {
+                    same += keys[k] == keys[i];
+                    earlier += k < i && keys[k] == keys[i];
+                }
+                counts[keys[i]] += adds(i - first, same, earlier);
+            }
+        return counts;
+    };
+    wb::recognize<unsigned>(
+        got,
+        want,
+        {{"what was counted before is lost", [&] { return counts_of(keys, bins); }},
+         {"a key counts as often as lanes have it, for each of them: all add for all",
+          [&] { return by_warps([](size_t, unsigned same, unsigned) { return same; }); }},
+         {"equal keys of a warp count as one: how many lanes are there?",
+          [&] {
+              return by_warps([](size_t, unsigned, unsigned earlier) { return earlier == 0; });
+          }},
+         {"only lane 0 adds, and for its own key: the other keys of the warp are lost",
+          [&] {
+              return by_warps(
+                  [](size_t lane, unsigned same, unsigned) { return lane == 0 ? same : 0; });
+          }},
+         {"the lane behind the leader adds: __ffs counts from 1",
+          [&] {
+              Counts counts = before;
+              for (size_t first = 0; first < n; first += 32)
+                  for (size_t i = first + 1; i < std::min(n, first + 32); ++i) {
+                      if (keys[i] < 0 || keys[i] >= bins || keys[i] != keys[i - 1]) continue;
+                      unsigned same = 0;
+                      bool second = true;
+                      for (size_t k = first; k < std::min(n, first + 32); ++k) {
+                          same += keys[k] == keys[i];
+                          second &= k >= i - 1 || keys[k] != keys[i];
+                      }
+                      if (second) counts[keys[i]] += same;
+                  }
+              return counts;
+          }},
+         {"keys that belong to no bin are counted in the first or the last one",
+          [&] {
+              Counts counts = before;
+              for (const int key : keys) ++counts[std::clamp(key, 0, bins - 1)];
+              return counts;
+          }},
+         {"keys below 0 count like those above", [&] {
+              Counts counts = before;
+              for (const int key : keys)
+                  if (key > -bins && key < bins) ++counts[std::abs(key)];
+              return counts;
+          }}});
     CHECK_ARRAYS(d_keys.download(), keys);
     CHECK(d_counts.intact());
 }
@@ -182,6 +244,8 @@ TEST_CASE("efficient: each block merges its bins once", "[efficient]") {
     CHECK(counters->shared_atomics <= kCount);
     CHECK(counters->global_store_bytes == 0);
     CHECK(counters->block_barriers <= 2 * blocks);
+    // All threads of a block help to clear: 120 bins are a few stores of a warp, not 120.
+    CHECK(counters->shared_store_requests <= uint64_t(blocks * (bins / 4 + 32)));
 }
 
 TEST_CASE("efficient: loads each key once, side by side", "[efficient]") {

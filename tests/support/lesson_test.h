@@ -42,6 +42,7 @@ void recognize(
     // Wider than the test's own tolerance: a mistake may round in another way.
     const auto close = [&](T a, T b, size_t i) {
         if (a == b || (a != a && b != b)) return true;
+        if (!std::isfinite(double(a)) || !std::isfinite(double(b))) return false;
         const double scale = std::is_floating_point_v<T> ? 1e-5 * std::fabs(double(b)) : 0.0;
         return difference(a, b) <= std::max(tolerance(i), scale);
     };

@@ -123,6 +123,11 @@ def _place_of(finding: Finding) -> tuple[str, str]:
     return here, there
 
 
+def _two_stores(finding: Finding) -> bool:
+    message = str(finding.data.get("message"))
+    return finding.code == "race-global" and "written while" in message and "writing" in message
+
+
 def _of_race(finding: Finding, lost: bool) -> str:
     here, there = _place_of(finding)
     other = finding.data.get("other") or {}
@@ -147,8 +152,7 @@ def _of_race(finding: Finding, lost: bool) -> str:
     if blocks_differ and same_thread and here == there:
         return prefix + "several blocks work on the same element: is the block's number missing " \
                "from the index, or an atomic from the update?"  # fmt: skip
-    message = str(finding.data.get("message"))
-    if here and here == there and "is written while" in message and "be writing" in message:
+    if here and here == there and _two_stores(finding):
         return "two threads store to one element: have both the same index, or should a guard " \
                "have stopped one of them?"  # fmt: skip
     if here and here == there and lost:
@@ -348,7 +352,7 @@ def likely_cause(
                 continue
             if finding.code.startswith("out-of-bounds") and _INDEX.search(values):
                 return values  # it says why the index leaves the array
-            if mistake and finding.code in ("out-of-bounds-global", "race-global"):
+            if mistake and (finding.code == "out-of-bounds-global" or _two_stores(finding)):
                 return mistake  # it explains every value: the finding follows from it
             return _of_finding(finding, values.startswith("too small"))
     if "cudaErrorInvalidConfiguration" in exception:
