@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ptx/demangle.h"
+#include "runtime/registry.h"
+
 namespace runtime {
 
 using machine::Allocation;
@@ -81,6 +84,17 @@ public:
             if (memory.is_device_address(box.address))
                 return wrong(
                     box, nullptr, verb + hex(box.address) + ", which lies in no allocation");
+            const VariableRecord* variable = variable_shadowed_at(box.address);
+            if (role == Role::kDevice && variable) {
+                const std::string symbol = ptx::demangled_variable(variable->mangled);
+                return wrong(box,
+                             nullptr,
+                             verb + "`" + symbol + "`, a " +
+                                 (variable->constant ? "__constant__" : "__device__") +
+                                 " variable, whose name is no device pointer in host code: "
+                                 "cudaMemcpyToSymbol, cudaMemcpyFromSymbol and "
+                                 "cudaGetSymbolAddress find its place on the device");
+            }
             if (role == Role::kDevice)
                 return wrong(box,
                              nullptr,

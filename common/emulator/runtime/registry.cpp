@@ -127,6 +127,15 @@ cudaError_t resolve_kernel(Call& call, KernelRecord& record, int device, machine
                   record.name);
 }
 
+const VariableRecord* variable_shadowed_at(uint64_t address) {
+    for (const auto& variable : registry().variables) {
+        const auto first = reinterpret_cast<uint64_t>(variable->host);
+        if (first && !variable->managed && address >= first && address - first < variable->bytes)
+            return variable.get();
+    }
+    return nullptr;
+}
+
 cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& record,
                              machine::Allocation*& allocation) {
     Registry& all = registry();

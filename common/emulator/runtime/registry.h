@@ -81,6 +81,10 @@ cudaError_t resolve_kernel(Call& call, KernelRecord& record, int device, machine
 cudaError_t resolve_variable(Call& call, const void* symbol, VariableRecord*& record,
                              machine::Allocation*& allocation);
 
+// The registered variable whose shadow in host memory holds `address`: what its name stands for in
+// host code. Null when there is none.
+const VariableRecord* variable_shadowed_at(uint64_t address);
+
 // Loads every image of `binary` into `device`; idempotent.
 cudaError_t load_binary(Call& call, FatBinary& binary, int device);
 // The compute capability that the program's fat binaries were compiled for, as 75 or 90: the newest

@@ -211,6 +211,8 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return _of_race(finding, lost)
     if finding.code.startswith("out-of-bounds-"):
         return _of_bounds(finding)
+    if finding.code == "invalid-copy" and "no device pointer" in str(finding.data.get("message")):
+        return "a variable of the device named where a pointer belongs: on the host it is a symbol"
     if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
         return "a launch for no elements: CUDA refuses a grid of 0 blocks"
     if finding.code == "hang" and re.search(r": 1 thread is on .*\breturned", _said(finding)):

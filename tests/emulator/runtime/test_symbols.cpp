@@ -37,6 +37,24 @@ TEST_CASE("symbols: address and size agree with the copies", "[symbol]") {
     CHECK(back == 1234);
 }
 
+TEST_CASE("symbols: a name that is passed as a device pointer is told as what it is", "[symbol]") {
+    lab::Device device;
+    lab::Program program(kVariables);
+    const void* table = program.variable("table", 64, true);
+    const int value = 5;
+    CHECK(cudaMemcpy(const_cast<void*>(table), &value, 4, cudaMemcpyHostToDevice) ==
+          cudaErrorInvalidValue);
+    REQUIRE(device.seen.api.size() == 1);
+    CHECK(
+        device.seen.api[0].message.find("`cudaMemcpy` writes to `table`, a __constant__ variable, "
+                                        "whose name is no device pointer") == 0);
+    int plain = 0;
+    CHECK(cudaMemset(&plain, 0, 4) == cudaErrorInvalidValue);
+    REQUIRE(device.seen.api.size() == 2);
+    CHECK(device.seen.api[1].message.find("host memory that CUDA does not know") !=
+          std::string::npos);
+}
+
 TEST_CASE("symbols: a copy past the end names the variable and copies nothing", "[symbol]") {
     lab::Device device;
     lab::Program program(kVariables);
