@@ -252,7 +252,7 @@ _BY_COUNTER = (
 )  # fmt: skip
 
 
-def _too_few(expression: str, expansion: str, launched: bool) -> str:
+def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
     """A counter that is smaller than it should be, or ''."""
     match = re.match(r"^(-?[\d.]+) (==|>=|>) (-?[\d.]+)$", " ".join(expansion.split()))
     if not match or not float(match.group(1)) < float(match.group(3)):
@@ -267,7 +267,7 @@ def _too_few(expression: str, expansion: str, launched: bool) -> str:
         )
     if nothing and launched and re.search(r"load|store", expression):
         return "nothing is loaded or stored that way: by atomics, or not at all?"
-    if nothing and not launched and re.search(r"bytes", expression):
+    if nothing and launched is False and re.search(r"bytes", expression):
         return "nothing of it runs on the device: the host does the work"
     if re.search(r"store_bytes|store_requests|store_sectors", expression):
         return "fewer plain stores than there are results: do atomics store them, or the host?"
@@ -282,10 +282,10 @@ def _too_few(expression: str, expansion: str, launched: bool) -> str:
     return ""
 
 
-def of_counter(expression: str, expansion: str, launched: bool = False) -> str:
+def of_counter(expression: str, expansion: str, launched: bool | None = None) -> str:
     """What a failed check of an [efficient] case says about the program, or ''.
 
-    `launched`: some kernel was launched meanwhile, so that the host did not do it all.
+    `launched`: whether some kernel was launched meanwhile; None: nobody knows.
     """
     if words := _too_few(expression, expansion, launched):
         return words
