@@ -6,13 +6,13 @@ endif
 
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
-export DEVICE TASK RUNG FORCE YES MUTANT OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON
+export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench-loop bench-emulator test-hardware help FORCE-IT $(NUMBERS)
+.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator test-hardware help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -43,7 +43,7 @@ demo-%: FORCE-IT
 explain-%: FORCE-IT
 	@$(WORKBOOK) explain $*
 
-watch setup prepare progress skeletons outputs doctor format clean check-gpu bench-loop bench-emulator:
+watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator:
 	@$(WORKBOOK) $@
 
 # TESTS=name runs only the tests whose names match.
@@ -74,6 +74,10 @@ help:
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
 	@echo "make outputs         paste genuine output into the lessons' READMEs (for authors)"
+	@echo "make bench           every rung and the best libraries on this machine's card, about four"
+	@echo "                     minutes, into plots/data/bench.csv (LESSONS=\"16 19\": only those)"
+	@echo "make bench-cost      the emulated device's time beside a card's and one core's"
+	@echo "make plots           draw all figures from plots/data, no card needed"
 	@echo "make bench-emulator  how fast the emulated device is"
 	@echo "make bench-loop      where the time from a save to the verdict goes"
 	@echo "make test-hardware   the emulated device against a card, or a card's recorded results"

@@ -141,6 +141,9 @@ def _parser() -> argparse.ArgumentParser:
     add("format", "format the sources")
     add("outputs", "paste genuine output into the lessons' READMEs")
     add("test", "the workbook's own tests").add_argument("arguments", nargs="*")
+    add("bench", "every rung and the libraries on this machine's card, into plots/data/bench.csv")
+    add("bench-cost", "what the emulated device costs beside a card and one core of the CPU")
+    add("plots", "draw all figures from plots/data")
     add("bench-loop", "where the time from a save to the verdict goes")
     add("bench-emulator", "speed of the emulated device")
     return parser
@@ -168,6 +171,14 @@ def run(options: argparse.Namespace) -> int:
         return PASSED
     if command == "clean":
         return _clean()
+    if command == "bench":
+        from . import bench
+
+        return bench.run()
+    if command == "plots":
+        from . import plots
+
+        return plots.draw()
     if command in ("sanitize", "check-gpu"):
         os.environ["DEVICE"] = "gpu"
     if command in ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize"):
@@ -180,6 +191,10 @@ def run(options: argparse.Namespace) -> int:
         return _next(options.json)
     if command == "grade":
         return PASSED if _grade(lesson, options.json) else NOT_PASSED
+    if command == "bench-cost":
+        from . import bench_cost
+
+        return bench_cost.run()
     if command == "bench-loop":
         from . import bench_loop
 

@@ -26,6 +26,14 @@ class Timed:
     fastest: float = 0.0
     slowest: float = 0.0
     runs: int = 0
+    halves: tuple[float, float] = (0.0, 0.0)  # medians of the two halves of the runs
+    one_core: float = 0.0  # with `cost`: milliseconds of one core of the host for the same work
+    one_core_elements: int = 0
+
+    @property
+    def noise(self) -> float:
+        """How far apart the two halves are, as a share of the median: the same version twice."""
+        return abs(self.halves[0] - self.halves[1]) / self.median if self.median else 0.0
 
     @property
     def gigabytes_per_second(self) -> float:
@@ -50,20 +58,47 @@ class Timing:
 
 
 def run(
-    program: Path, device: str, build: Path, tiny: bool = False, elements: int | None = None
+    program: Path,
+    device: str,
+    build: Path,
+    tiny: bool = False,
+    elements: int | None = None,
+    options: tuple[str, ...] = (),
+    checks: bool = True,
 ) -> Timing:
     """Runs every workload of `program`; with `tiny` for the values alone, without a clock.
 
-    `elements` takes the place of each workload's own number.
+    `elements` takes the place of each workload's own number; `options` are further ones of
+    bench_main.cpp; without `checks` the emulator only computes.
     """
     env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
     if device == "emulator":
         older = env.get("LD_LIBRARY_PATH")
         env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
+        if not checks:
+            env["EMULATOR_CHECKS"] = "none"
     limits = runner.Limits(seconds=60 if tiny else 300, memory=(2 if tiny else 48) << 30)
-    options = ["--tiny"] if tiny else []
-    options += ["--elements", str(elements)] if elements else []
-    ended = runner.run([str(program), *options], env, ROOT, limits)
+    chosen = ["--tiny"] if tiny else []
+    chosen += ["--elements", str(elements)] if elements else []
+    ended = runner.run([str(program), *chosen, *options], env, ROOT, limits)
+    return read(ended)
+
+
+def workload_of(entry: dict[str, Any]) -> Timed:
+    """What one line of the program says about one workload."""
+    first, second = entry.get("halves_ms") or (0, 0)
+    return Timed(
+        str(entry.get("name", "")), int(entry.get("elements", 0)), float(entry.get("bytes", 0)),
+        float(entry.get("operations", 0)), str(entry.get("wrong", "")),
+        float(entry.get("median_ms", 0)), float(entry.get("fastest_ms", 0)),
+        float(entry.get("slowest_ms", 0)), int(entry.get("runs", 0)),
+        (float(first), float(second)), float(entry.get("one_core_ms", 0)),
+        int(entry.get("one_core_elements", 0)),
+    )  # fmt: skip
+
+
+def read(ended: runner.Ended) -> Timing:
+    """What a program printed, and how it ended."""
     timing = Timing()
     for line in ended.output.splitlines():
         try:
@@ -76,15 +111,7 @@ def run(
             timing.device = str(copy.get("device", ""))
             timing.ceiling = float(copy.get("gigabytes_per_second", 0))
         if work := entry.get("workload"):
-            timing.workloads.append(
-                Timed(
-                    str(work.get("name", "")), int(work.get("elements", 0)),
-                    float(work.get("bytes", 0)), float(work.get("operations", 0)),
-                    str(work.get("wrong", "")), float(work.get("median_ms", 0)),
-                    float(work.get("fastest_ms", 0)), float(work.get("slowest_ms", 0)),
-                    int(work.get("runs", 0)),
-                )
-            )  # fmt: skip
+            timing.workloads.append(workload_of(work))
     if ended.how or ended.code not in (0, 1):
         words = {"time": "did not finish", "memory": "used too much memory"}.get(ended.how)
         words = words or ended.signal_name or f"ended with code {ended.code}"

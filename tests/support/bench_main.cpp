@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Runs a lesson's workloads: on a card with a clock, or `--tiny` for the values alone (which works
 // on the emulator), `--elements N` for another size, `--cost N` for the host's clock alone and one
-// core's time for the same work. `--sweep` adds the points of curves, `--seconds S` bounds the runs
-// of one workload, `--only TEXT` chooses by name. Prints one JSON object a line: the copy ceiling
-// of the card first, then each workload. A wrong result is told in "wrong" and by exit status 1;
-// slowness never is.
+// core's time for the same work. `--sweep` times the points of curves instead, `--seconds S` bounds
+// the runs of one workload, `--only TEXT` chooses by name. Prints one JSON object a line: the copy
+// ceiling of the card first, then each workload. A wrong result is told in "wrong" and by exit
+// status 1; slowness never is.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -303,7 +303,7 @@ int main(int argc, char** argv) {
     }
     bool right = true;
     for (const wb::RegisteredWorkload& entry : wb::workloads()) {
-        if (entry.in_sweep && !options.sweep && !options.tiny) continue;
+        if (entry.in_sweep != options.sweep && !options.tiny) continue;
         if (entry.name.find(options.only) == std::string::npos) continue;
         right = run(entry, options) && right;
     }

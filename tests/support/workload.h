@@ -44,7 +44,7 @@ struct RegisteredWorkload {
     std::string name;      // in words: "adds two vectors"
     size_t elements;       // on a card; halved while the card's memory is too small
     size_t tiny_elements;  // on the emulator, where only the values count; odd sizes are best
-    bool in_sweep;         // timed only with --sweep, as one point of a curve
+    bool in_sweep;         // timed with --sweep, as one point of a curve
     std::function<std::unique_ptr<Workload>(size_t)> make;
 };
 
