@@ -101,6 +101,14 @@ inline Repeated<float> repeated_whole_numbers(size_t n, uint64_t seed, int low, 
     return {n, std::vector<float>(numbers.begin(), numbers.end())};
 }
 
+// Where a piece of an array starts, as the beginning of a message.
+inline std::string from_element(size_t first) {
+    if (first == 0) return {};
+    std::ostringstream text;
+    text << "from element " << first << " on: ";
+    return text.str();
+}
+
 // Compares n elements in device memory with want(i), piece by piece and by all threads; "" or a
 // text as of mismatch(), in which elements are numbered from the piece's start.
 template <class T>
@@ -125,7 +133,7 @@ std::string device_mismatch(
                 }
         });
         if (std::find(bad.begin(), bad.end(), 1) != bad.end())
-            return (first ? "from element " + std::to_string(first) + " on: " : std::string()) +
+            return from_element(first) +
                    wb::mismatch(piece, wanted, [&](size_t i) { return tolerance(wanted[i]); });
     }
     return "";
@@ -146,8 +154,7 @@ std::string repeated_mismatch(
         const std::vector<T> want(period.begin(), period.begin() + piece.size());
         const std::string text =
             wb::mismatch(piece, want, [&](size_t i) { return tolerance(want[i]); });
-        if (!text.empty())
-            return (at ? "from element " + std::to_string(at) + " on: " : std::string()) + text;
+        if (!text.empty()) return from_element(at) + text;
         if (at == 0) first = piece;
     }
     return "";
