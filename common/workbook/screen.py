@@ -245,7 +245,7 @@ def _plain(text: str) -> str:
 
 def _plain_nan(text: str) -> str:
     """The sign and the type of a NaN say nothing to anybody."""
-    return re.sub(r"(?<![\w.-])-?nanf?\b", "nan", text)
+    return re.sub(r"\binff\b", "inf", re.sub(r"(?<![\w.-])-?nanf?\b", "nan", text))
 
 
 def _short_paths(text: str) -> str:

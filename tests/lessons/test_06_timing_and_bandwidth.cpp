@@ -110,9 +110,10 @@ void check_time_ms(FakeWork& fake, int warmup, int repeats, cudaStream_t stream,
 }
 
 void check_moved_bytes(size_t elements, int read, int written, size_t bytes, size_t want) {
-    INFO(elements << " elements of " << bytes << " bytes, " << read << " arrays read and "
-                  << written << " written");
-    CHECK(moved_bytes(elements, read, written, bytes) == want);
+    const size_t got = moved_bytes(elements, read, written, bytes);
+    INFO(elements << " elements of " << bytes << " bytes; arrays read: " << read
+                  << ", arrays written: " << written << ": got " << got << " bytes, want " << want);
+    CHECK(got == want);
 }
 
 void check_rate(size_t bytes, double ms, double want) {

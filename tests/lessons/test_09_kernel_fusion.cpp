@@ -48,14 +48,12 @@ template <class T>
 using Solver = void (*)(const T*, const T*, const T*, T*, int);
 
 template <class T>
-std::vector<T> solved(Solver<T> solver, const Equations<T>& e) {
-    const int n = int(e.size());
+wb::Output<T> solved(Solver<T> solver, const Equations<T>& e) {
     wb::GuardedBuffer<T> a(e.a, wb::guard(kGuard)), b(e.b, wb::guard(kGuard));
-    wb::GuardedBuffer<T> c(e.c, wb::guard(kGuard)), root(n, wb::guard(kGuard));
-    solver(a.get(), b.get(), c.get(), root.get(), n);
-    CUDA_CHECK(cudaGetLastError());
-    CHECK(root.intact());
-    return root.download();
+    wb::GuardedBuffer<T> c(e.c, wb::guard(kGuard));
+    return wb::output_of<T>(e.size(), wb::guard(kGuard), [&](T* root) {
+        solver(a.get(), b.get(), c.get(), root, int(e.size()));
+    });
 }
 
 // The true root: 64 binary digits, and no cancellation for b > 0 either.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -63,6 +64,23 @@ void recognize(
     }
     // Two floats agree by chance less easily than two whole numbers.
     details::note_mistakes(found, wrong.size() * (std::is_floating_point_v<T> ? 2 : 1));
+}
+
+// An output's values and the memory that they came from: while it lives, a message about a wrong
+// element can say who wrote it.
+template <class T>
+struct Output : std::vector<T> {
+    std::shared_ptr<GuardedBuffer<T>> memory;
+};
+
+// The output of run(d_out), which fills `size` elements. Fails the test where it writes more.
+template <class T>
+Output<T> output_of(size_t size, size_t guard, const std::function<void(T*)>& run) {
+    auto memory = std::make_shared<GuardedBuffer<T>>(size, guard);
+    run(memory->get());
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(memory->intact());
+    return {memory->download(), memory};
 }
 
 // Whether this process runs on the emulator.

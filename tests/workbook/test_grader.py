@@ -264,10 +264,12 @@ class Grades(unittest.TestCase):
         text = self.shown(
             self.failed(expansion="5000 (0x1388)\n==\n4999 (0x1387)"),
             self.failed(expansion="0.5f == -nanf"),
+            self.failed(expansion="-inff == 2.0f"),
             self.failed("n := 33 (0x21)", "row sum 2: got -nan, want 1.5e3"),
         )
         self.assertIn("expected a == b   is   5000 == 4999", text)
         self.assertIn("0.5 == nan", text)
+        self.assertIn("-inf == 2.0", text)
         self.assertIn("row sum 2: got nan, want 1.5e3 (n = 33)", text)
 
     def test_a_matrix_has_rows_and_columns(self) -> None:
