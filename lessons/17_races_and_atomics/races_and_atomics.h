@@ -8,8 +8,8 @@
 
 #include "cuda_check.h"
 
-// d_count[0] grows by the number of elements of d_x above `limit`. It counts
-// beyond 2^32.
+// d_count[0] grows by the number of elements of d_x above `limit`, that is larger than it. It
+// counts beyond 2^32.
 void count_above(const float* d_x, int n, float limit, unsigned long long* d_count);
 
 // The indexes i with d_x[i] > limit are stored in d_out[0], d_out[1], ..., each once and in any

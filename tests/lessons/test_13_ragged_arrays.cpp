@@ -402,7 +402,10 @@ TEST_CASE("task 3: a mass of 0 is a mass", "[task3]") {
     same.add(20, 1, 1, -1);  // same direction: mass 0, and valid
     light.add(0, 1, 1, 1);
     light.add(0, -1, 2, -1);
-    check_events({same, light, same});
+    Event heavy;
+    heavy.add(45.6, 0, 0, 1);
+    heavy.add(45.6, 0, 3, -1);
+    check_events({same, light, same, heavy});
 }
 
 TEST_CASE("task 3: random events of any number", "[task3]") {

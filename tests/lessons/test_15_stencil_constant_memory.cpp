@@ -10,6 +10,9 @@
 
 #include <numeric>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace {
 
 constexpr size_t kGuard = 2048;  // elements on each side of every array, on a real GPU
@@ -160,6 +163,19 @@ void check_stencil(int n, const std::vector<float>& weights, Border border, int 
     CHECK(d_out.intact());
 }
 
+void check_weights(const std::vector<float>& got, const std::vector<float>& want) {
+    CHECK_ARRAYS(got, want);
+    size_t right = 0;  // how many bytes of the weights have arrived
+    const auto* a = reinterpret_cast<const unsigned char*>(got.data());
+    const auto* b = reinterpret_cast<const unsigned char*>(want.data());
+    while (right < 4 * got.size() && a[right] == b[right]) ++right;
+    if (right == 4 * got.size()) return;
+    std::vector<std::string> mistakes;
+    if (right == got.size()) mistakes.push_back("as many bytes were copied as there are weights");
+    if (right / 4 + 1 == got.size()) mistakes.push_back("the last weight was not copied");
+    wb::details::note_mistakes(mistakes, 2);
+}
+
 std::vector<float> repeated(const std::vector<float>& in, const std::vector<float>& weights,
                             Border border, int threads, int steps) {
     wb::GuardedBuffer<float> d_a(in, wb::guard(kGuard)), d_b(in.size(), wb::guard(kGuard));
@@ -218,15 +234,27 @@ TEST_CASE("task 2: kernels see the weights", "[task2]") {
         wb::GuardedBuffer<float> d_out(weights.size(), wb::guard(kGuard));
         set_weights(weights.data(), radius);
         read_weights(d_out.get(), int(weights.size()));
-        const auto got = d_out.download();
-        CHECK_ARRAYS(got, weights);
-        size_t right = 0;  // how many bytes of the weights have arrived
-        const auto* a = reinterpret_cast<const unsigned char*>(got.data());
-        const auto* b = reinterpret_cast<const unsigned char*>(weights.data());
-        while (right < 4 * got.size() && a[right] == b[right]) ++right;
-        if (radius > 0 && right == got.size())
-            wb::details::note_mistakes({"as many bytes were copied as there are weights"}, 3);
+        check_weights(d_out.download(), weights);
     }
+}
+
+TEST_CASE("task 2: reads the weights that are there, and nothing behind them", "[task2]") {
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    auto* memory = static_cast<char*>(
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory != MAP_FAILED);
+    REQUIRE(mprotect(memory + page, page, PROT_NONE) == 0);  // whoever reads there is stopped
+    for (const int radius : {0, 2, kMaxRadius}) {
+        CAPTURE(radius);
+        const auto weights = random_weights(radius);
+        auto* last = reinterpret_cast<float*>(memory + page) - weights.size();
+        std::copy(weights.begin(), weights.end(), last);
+        set_weights(last, radius);
+        wb::DeviceBuffer<float> d_out(weights.size());
+        read_weights(d_out.get(), int(weights.size()));
+        check_weights(d_out.download(), weights);
+    }
+    munmap(memory, 2 * page);
 }
 
 TEST_CASE("task 2: kernels see the weights that were set last", "[task2]") {
@@ -238,7 +266,7 @@ TEST_CASE("task 2: kernels see the weights that were set last", "[task2]") {
     fresh.assign(5, -7.0f);
     wb::DeviceBuffer<float> d_out(5);
     read_weights(d_out.get(), 5);
-    CHECK_ARRAYS(d_out.download(), want);
+    check_weights(d_out.download(), want);
 }
 
 TEST_CASE("task 3: weighs the neighbours of arrays of any length", "[task3]") {

@@ -310,6 +310,7 @@ TEST_CASE("task 5: finds where the largest element is", "[task5]") {
 TEST_CASE("task 5: finds the first of several", "[task5]") {
     check_arg_max(std::vector<float>(3000, -2.0f));
     std::vector<float> x(3000, -5.0f);
+    x[0] = -4.0f;
     x[700] = x[701] = x[2999] = 1.0f;
     check_arg_max(x);
     check_arg_max({-1.0f, -0.0f, 0.0f});

@@ -29,6 +29,8 @@ def _graded(lesson: Lesson, text: str, folder: Path) -> Grade:
     """The grade of `text` as if it were the student's file, under its own name."""
     source = folder / f"{lesson.slug}.cu"
     source.write_text(text)
+    # The interface beside it, as in the lesson's folder: messages look constants up there.
+    source.with_suffix(".h").write_text(lesson.student_file.with_suffix(".h").read_text())
     program, _ = check_program.compiled(lesson, source)
     return grade_program(lesson, program, "emulator", check_program.BUILD)
 

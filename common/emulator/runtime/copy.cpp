@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ptx/demangle.h"
+#include "runtime/host_memory.h"
 #include "runtime/registry.h"
 
 namespace runtime {
@@ -102,6 +103,14 @@ public:
                                  " as device memory, but it is host memory that "
                                  "CUDA does not know" +
                                  (verb_hint_.empty() ? "" : "; " + verb_hint_));
+            if (const uint64_t there = readable_bytes(box.address, bytes); there < bytes)
+                return wrong(box,
+                             nullptr,
+                             (reads ? "reads " : "writes ") + count(bytes) + " of host memory at " +
+                                 hex(box.address) +
+                                 (there ? ", of which only the first " + count(there) +
+                                              " belong to the program"
+                                        : ", which does not belong to the program"));
             result.bytes = reinterpret_cast<std::byte*>(box.address);
             return cudaSuccess;
         }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills, and what is said about wrong ones.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <numeric>
 
 #include "device_lab.h"
@@ -106,6 +109,32 @@ TEST_CASE("cudaMemcpy: freed memory is named as such", "[copy]") {
     CHECK(device.seen.api[0].message ==
           "`cudaMemcpy` reads from an allocation of 16 bytes that has been freed");
     CHECK_FALSE(device.seen.api[0].allocation->live);
+}
+
+TEST_CASE("cudaMemcpy: host memory that is not there is told, and the program goes on", "[copy]") {
+    lab::Device device;
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    auto* memory = static_cast<char*>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory != MAP_FAILED);
+    REQUIRE(mprotect(memory + 2 * page, page, PROT_NONE) == 0);
+    char* data = lab::device_array<char>(4 * page);
+    CHECK(cudaMemcpy(data, memory, 2 * page, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(data, memory + 2 * page - 4, 4, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(device.seen.api.empty());
+    CHECK(cudaMemcpy(data, memory + 100, 3 * page - 100, cudaMemcpyHostToDevice) ==
+          cudaErrorInvalidValue);
+    REQUIRE(device.seen.api.size() == 1);
+    CHECK(device.seen.api[0].message.find("of which only the first " +
+                                          std::to_string(2 * page - 100) +
+                                          " bytes belong to the program") != std::string::npos);
+    CHECK(cudaMemcpy(memory + page, data, 2 * page, cudaMemcpyDeviceToHost) ==
+          cudaErrorInvalidValue);
+    CHECK(cudaMemcpy(data, memory + 2 * page, 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    REQUIRE(device.seen.api.size() == 3);
+    CHECK(device.seen.api[2].message.find("which does not belong to the program") !=
+          std::string::npos);
+    munmap(memory, 3 * page);
 }
 
 TEST_CASE("cudaMemset: host memory that CUDA does not know is refused", "[copy]") {
