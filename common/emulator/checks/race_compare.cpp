@@ -132,9 +132,12 @@ bool RaceDetector::comes_later(const Context& c, const Found& f) {
     } else if (order_of_lines_.count(lines(here, there))) {
         entry->second = true;
     } else {
-        // Nobody runs both. Who read before anybody had written came too early.
-        entry->second = f.race.first_write && c.event.kind != machine::AccessKind::kLoad &&
-                        !f.race.other.writes;
+        // Nobody runs both. Who read before anybody had written came too early; else the text has
+        // to say which is later.
+        entry->second =
+            (f.race.first_write && c.event.kind != machine::AccessKind::kLoad &&
+             !f.race.other.writes) ||
+            (here.file == there.file && here.function == there.function && there.line > here.line);
     }
     order_of_lines_.insert(entry->second ? lines(here, there) : lines(there, here));
     return entry->second;
