@@ -101,7 +101,7 @@ bool follow(const AccessEvent& event, uint32_t empty, const LeftValues& left) {
 }
 
 bool begins_initialised(const machine::Allocation& allocation) {
-    return allocation.kind != machine::MemoryKind::kDevice &&
+    return !allocation.marked && allocation.kind != machine::MemoryKind::kDevice &&
            allocation.kind != machine::MemoryKind::kHeap &&
            allocation.kind != machine::MemoryKind::kArray;
 }
@@ -131,6 +131,18 @@ void UninitializedGlobal::on_alloc(const machine::Allocation& allocation) {
     shadows_[allocation.id] = Bits(allocation.bytes);
 }
 
+void UninitializedGlobal::take_host_writes(const machine::Allocation& allocation, Bits& bits,
+                                           uint64_t start, uint64_t count) {
+    if (!allocation.marked || bits.all(start, count)) return;
+    for (uint64_t at = start & ~uint64_t(3); at < start + count; at += 4) {
+        const uint64_t width = std::min<uint64_t>(4, allocation.bytes - at);
+        uint32_t word = 0;
+        std::memcpy(&word, allocation.host + at, width);
+        if (width < 4 || word != machine::unwritten_word(allocation.address + at))
+            bits.set(at, width);
+    }
+}
+
 void UninitializedGlobal::on_free(const machine::Allocation& allocation) {
     if (Bits* bits = shadow(allocation)) *bits = Bits();
 }
@@ -151,6 +163,7 @@ void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
         from = shadow(*access.source);
     }
     const uint64_t from_start = from ? access.source_address - access.source->address : 0;
+    if (from) take_host_writes(*access.source, *from, from_start, access.bytes);
     if (from && from->all(from_start, access.bytes)) from = nullptr;
     if (from && !to && !begins_initialised(*access.allocation)) {
         // Wholly written so far, and now it gets a gap.
@@ -175,6 +188,7 @@ void UninitializedGlobal::copied_to_host(const machine::HostAccess& access) {
     // Copies of rectangles come row by row: there, all of the memory must be unwritten.
     const bool is_row =
         access.api && (std::strstr(access.api, "2D") || std::strstr(access.api, "3D"));
+    take_host_writes(allocation, *bits, 0, allocation.bytes);
     if (bits->any(is_row ? 0 : start, is_row ? allocation.bytes : access.bytes)) return;
     bits->set(start, access.bytes);  // once
     const Array array = name_global(nullptr, allocation, 0, false);
@@ -219,6 +233,12 @@ void UninitializedGlobal::on_access(const AccessEvent& event) {
 void UninitializedGlobal::touch(const AccessEvent& event, const machine::Allocation& allocation,
                                 Bits& bits, uint32_t lanes) {
     if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
+    if (allocation.marked && event.kind != AccessKind::kStore)
+        for (uint32_t m = lanes; m; m &= m - 1)
+            take_host_writes(allocation,
+                             bits,
+                             event.address[std::countr_zero(m)] - allocation.address,
+                             event.bytes);
     const uint32_t empty = unwritten_lanes(event, bits, allocation.address, lanes);
     if (event.undefined_store) {
         stay_unwritten(event, bits, allocation.address, lanes & event.undefined_store);

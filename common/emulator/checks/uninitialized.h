@@ -6,7 +6,9 @@
 // of what is copied was ever written: a warning, for a launch that was forgotten or went elsewhere.
 // Variables of a
 // module begin initialised (C++ zero-initialises them), and so does memory that the host can write
-// unseen: managed, pinned, registered, array storage. Shared memory begins anew with every block.
+// unseen: pinned, registered. Managed memory begins with words that the host is not going to write
+// (machine::unwritten_word); a word that is another one by now counts as written. Shared memory
+// begins anew with every block.
 //
 // What counts as a read of nothing: a thread's access none of whose bytes was ever written, and
 // whose value is used: it decides a branch, is an address, or is stored after a computation (see
@@ -80,6 +82,9 @@ private:
     void touch(const machine::AccessEvent& event, const machine::Allocation& allocation, Bits& bits,
                uint32_t lanes);
     void copied_to_host(const machine::HostAccess& access);
+    // Takes over what the host has written into managed memory; all of `allocation` is in `bits`.
+    static void take_host_writes(const machine::Allocation& allocation, Bits& bits, uint64_t start,
+                                 uint64_t count);
     void report(const PendingReads::Read& read);
 
     Report& report_;

@@ -252,6 +252,13 @@ Allocation* Memory::allocate(MemoryKind kind, uint64_t bytes, int device, HostSi
         home.region->freed.push_back(home.run);
         return nullptr;
     }
+    if (kind == MemoryKind::kManaged && bytes <= kMarkedBytes) {
+        allocation->marked = true;
+        for (uint64_t at = 0; at + 4 <= bytes; at += 4) {
+            const uint32_t word = unwritten_word(allocation->address + at);
+            std::memcpy(allocation->host + at, &word, 4);
+        }
+    }
     std::fill_n(region.tenant + home.run.first, home.run.count, allocation.get());
     if (counts(kind)) impl_->used[device] += bytes;
     impl_->homes.push_back(home);

@@ -38,6 +38,7 @@ struct Allocation {
     int device = 0;
     std::string name;  // of a module variable, demangled; otherwise empty
     HostSite allocated_at = 0, freed_at = 0;
+    bool marked = false;  // managed memory that began as unwritten_word() everywhere
     // True when all `count` bytes from `start` lie inside; no overflow for any input.
     bool contains(uint64_t start, uint64_t count) const {
         return start >= address && count <= bytes && start - address <= bytes - count;
@@ -48,6 +49,15 @@ struct Allocation {
     }
 };
 
+// What managed memory holds at `address` (a multiple of 4) until somebody writes there. The host
+// can write it unseen; where this word is gone, it did. A NaN as float, and another one at each
+// address.
+constexpr uint32_t unwritten_word(uint64_t address) {
+    uint64_t x = (address >> 2) * 0x9e3779b97f4a7c15ull;
+    x ^= x >> 29;
+    return 0x7fa00000u | uint32_t(x * 0xbf58476d1ce4e5b9ull >> 44 << 1 & 0x1fffffu) | 1u;
+}
+
 // All allocations of the process. Slots of 64 GiB (data in the middle) first, of 4 GiB when those
 // run out; freed slots rest in a first-in-first-out quarantine, so a stale pointer keeps naming
 // its old allocation as long as possible. Not thread-safe: the runtime holds its lock.
@@ -56,6 +66,7 @@ public:
     static constexpr unsigned char kPoison =
         0xCD;  // garbage at first sight as int, float and double
     static constexpr uint64_t kLazyBytes = 1 << 20;
+    static constexpr uint64_t kMarkedBytes = 64 << 20;
 
     Memory();
     ~Memory();
@@ -66,7 +77,7 @@ public:
     // are 256-byte aligned (`align`, a power of two, may ask for more). kModule and kConst start as
     // zeros. Other contents are undefined for the program, but the same in every run: kPoison for
     // small device allocations, zeros for those above kLazyBytes, whose pages appear on first
-    // touch.
+    // touch, unwritten_word() for managed ones up to kMarkedBytes.
     Allocation* allocate(MemoryKind kind, uint64_t bytes, int device, HostSite site,
                          uint64_t align = 256);
     // cudaHostRegister: device address == host address.

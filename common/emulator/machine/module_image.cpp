@@ -55,6 +55,7 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
                                   std::to_string(variable.bytes) + " bytes)");
         a->name = ptx::demangled_variable(name);
         std::memset(a->host, 0, a->bytes);
+        a->marked = false;
         std::copy_n(
             variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes), a->host);
         variables_[name] = a;
