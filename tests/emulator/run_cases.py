@@ -10,6 +10,10 @@ exit code 0 and give no finding. Directives anywhere in a file:
     // nvcc: FLAGS     more flags for the compiler
     // also: FLAGS     once more with these flags instead, and the same expectations
     // env: NAME=VALUE environment of the run
+
+What is right in a case, but looks like a bug of some code, has `// twin: CODE` above it (or several
+codes, separated by commas). It must stay without a finding like all else that nobody expects;
+tests/workbook/test_codes.py counts the bugs and the twins of each code.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ DEFAULT_BUDGET = "200000000"
 
 EXPECT = re.compile(r"//\s*expect:\s*(.+?)\s*$")
 ONE_EXPECTATION = re.compile(r'(?:(error|warning)\s+)?([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
+TWIN = re.compile(r"^\s*//\s*twin:\s*(.+?)\s*$")
 DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env):\s*(.+?)\s*$", re.MULTILINE)
 
 
@@ -71,6 +76,16 @@ def expectations(text: str) -> list[Expectation]:
             found.append(Expectation(code, number + alone, part or "", severity or ""))
             rest = rest[one.end() :]
     return found
+
+
+def twins(text: str) -> list[str]:
+    """The codes whose bugs a case's right parts look like, one for each part."""
+    return [
+        code.strip()
+        for line in text.splitlines()
+        if (match := TWIN.match(line))
+        for code in match.group(1).split(",")
+    ]
 
 
 def variants(text: str) -> list[list[str]]:

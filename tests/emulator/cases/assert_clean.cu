@@ -5,10 +5,13 @@
 #include <cuda_runtime.h>
 
 __global__ void kernel(const int* in, int* out, int n) {
+    // twin: assert
     assert(blockDim.x == 64);
     int i = threadIdx.x;
     if (i >= n) return;
+    // twin: assert
     assert(in[i] >= 0);
+    // twin: assert
     if (in[i] < 0) __trap();
     out[i] = in[i] + 1;
 }

@@ -5,6 +5,7 @@
 
 namespace cg = cooperative_groups;
 
+// twin: barrier-divergence
 __global__ void uniform(int* data, int n, int rounds) {
     __shared__ int tile[64];
     int t = threadIdx.x, i = blockIdx.x * 64 + t;
@@ -22,6 +23,7 @@ __global__ void uniform(int* data, int n, int rounds) {
     if (i < n) data[i] = positive;
 }
 
+// twin: barrier-divergence
 // Warp 0 produces, warp 1 consumes; warps 2 and 3 have nothing to do with it.
 __global__ void producer_consumer(int* out) {
     __shared__ int slot[32];
@@ -36,6 +38,7 @@ __global__ void producer_consumer(int* out) {
     }
 }
 
+// twin: barrier-divergence
 __global__ void tiles(int* out) {
     __shared__ int values[64];
     auto block = cg::this_thread_block();

@@ -3,11 +3,13 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+// twin: deadlock
 __global__ void wait(int* out) {
     if (threadIdx.x < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
     out[threadIdx.x] = 1;
 }
 
+// twin: deadlock
 __global__ void ordered(int* out) {
     if (threadIdx.x < 32) {
         asm volatile("bar.sync 1, 64;" ::: "memory");
@@ -20,6 +22,7 @@ __global__ void ordered(int* out) {
     }
 }
 
+// twin: deadlock
 __global__ void everywhere(int* values) {
     auto grid = cooperative_groups::this_grid();
     const int i = int(grid.thread_rank()), n = int(grid.size());

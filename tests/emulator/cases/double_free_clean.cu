@@ -13,12 +13,15 @@ struct Buffer {
 
 int main() {
     Buffer first;
+    // twin: double-free
     Buffer second = std::move(first);
+    // twin: double-free
     cudaFree(nullptr);
     cudaFreeHost(nullptr);
     void *a, *b;
     cudaMalloc(&a, 64);
     cudaFree(a);
+    // twin: double-free
     cudaMalloc(&b, 64);  // perhaps where `a` was
     cudaFree(b);
     return second.data == nullptr;

@@ -3,6 +3,7 @@
 // env: EMULATOR_BUDGET=2000000000
 #include <cuda_runtime.h>
 
+// twin: hang
 __global__ void locked(int* lock, int* total) {
     if (threadIdx.x == 0) {
         while (atomicCAS(lock, 0, 1) != 0) {
@@ -14,6 +15,7 @@ __global__ void locked(int* lock, int* total) {
     }
 }
 
+// twin: hang
 // The first block waits for the last one, which is resident at the same time.
 __global__ void wait_for_last(int* flag, int* out) {
     if (threadIdx.x != 0) return;
@@ -26,6 +28,7 @@ __global__ void wait_for_last(int* flag, int* out) {
     }
 }
 
+// twin: hang
 __global__ void long_loop(unsigned int* out) {
     unsigned int x = threadIdx.x + 1;
     for (int i = 0; i < 200000; ++i) x = x * 1664525u + 1013904223u;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+// twin: host-dereference
 __managed__ int total;
 
 __global__ void add(const int* values, int n) {
@@ -16,8 +17,10 @@ int main() {
     cudaMallocManaged(&managed, 32 * sizeof(int));
     cudaMallocHost(&pinned, 32 * sizeof(int));
     cudaMalloc(&plain, 32 * sizeof(int));
+    // twin: host-dereference
     for (int i = 0; i < 32; ++i) managed[i] = pinned[i] = i;
     cudaMemcpy(plain, pinned, 32 * sizeof(int), cudaMemcpyHostToDevice);
+    // twin: host-dereference
     std::vector<int> copy(32);
     cudaMemcpy(copy.data(), plain, 32 * sizeof(int), cudaMemcpyDeviceToHost);
     add<<<1, 32>>>(managed, 32);

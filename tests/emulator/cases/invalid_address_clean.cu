@@ -11,6 +11,7 @@ struct Node {
 
 __device__ Node nodes[4];
 
+// twin: invalid-address
 __global__ void walk(int* out) {
     for (int i = 0; i < 4; ++i) nodes[i] = Node{i, i < 3 ? &nodes[i + 1] : nullptr};
     int sum = 0;
@@ -18,6 +19,7 @@ __global__ void walk(int* out) {
     *out = sum;
 }
 
+// twin: invalid-address
 __global__ void optional(const int* values, const int* extra, int* out) {
     int i = threadIdx.x;
     out[i] = values[i] + (extra ? extra[i] : 0);
@@ -34,6 +36,7 @@ int main() {
     cudaHostGetDevicePointer(&on_device, registered, 0);
     optional<<<1, n>>>(on_device, nullptr, managed);
     cudaDeviceSynchronize();
+    // twin: invalid-address
     optional<<<1, n>>>(on_device, managed, pinned);
     walk<<<1, 1>>>(managed);
     const cudaError_t error = cudaDeviceSynchronize();

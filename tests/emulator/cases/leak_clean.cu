@@ -6,6 +6,7 @@
 
 __device__ int variable[100];
 
+// twin: leak
 struct Buffer {
     Buffer() { cudaMalloc(&data, 64); }
     ~Buffer() { cudaFree(data); }
@@ -13,6 +14,7 @@ struct Buffer {
 };
 
 __global__ void kernel() {
+    // twin: leak
     int* mine = static_cast<int*>(malloc(16));
     if (mine) mine[0] = 1;
     free(mine);
@@ -23,6 +25,7 @@ int main() {
     size_t pitch;
     cudaMallocHost(&pinned, 100);
     cudaMallocManaged(&managed, 200);
+    // twin: leak
     cudaMallocAsync(&asynchronous, 300, 0);
     cudaMallocPitch(&pitched, &pitch, 100, 10);
     std::vector<Buffer> buffers(3);

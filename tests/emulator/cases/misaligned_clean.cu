@@ -4,17 +4,20 @@
 
 #include <cuda_runtime.h>
 
+// twin: misaligned
 __global__ void copy_row(const float* in, float4* out, int row, int pitch) {
     const float4* line = reinterpret_cast<const float4*>(in + row * pitch);
     out[threadIdx.x] = line[threadIdx.x];
 }
 
+// twin: misaligned
 __global__ void parse(const unsigned char* stream, double* out) {
     double value;
     memcpy(&value, stream + 1 + 9 * threadIdx.x, sizeof value);
     out[threadIdx.x] = value;
 }
 
+// twin: misaligned
 __global__ void carve(double* out) {
     extern __shared__ double values[];
     int* numbers = reinterpret_cast<int*>(values + 8);

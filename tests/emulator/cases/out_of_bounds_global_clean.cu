@@ -9,22 +9,26 @@ struct View {
 
 __constant__ float weights[4] = {1, 2, 3, 4};
 
+// twin: out-of-bounds-global
 __global__ void guarded(const float* in, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = 2 * in[i];
 }
 
+// twin: out-of-bounds-global
 __global__ void strided(View view) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < view.n; i += gridDim.x * blockDim.x) {
         view.cells[i] = weights[i % 4];
     }
 }
 
+// twin: out-of-bounds-global
 __global__ void backwards(float* end, int n) {
     int i = threadIdx.x + 1;
     if (i <= n) end[-i] = float(i);
 }
 
+// twin: out-of-bounds-global
 __global__ void vectors(const float4* in, float4* out, int quads) {
     int i = threadIdx.x;
     if (i < quads) out[i] = in[i];

@@ -2,6 +2,7 @@
 // Local arrays used to their full size, passed to functions, and in recursive calls.
 #include <cuda_runtime.h>
 
+// twin: out-of-bounds-local
 __device__ __noinline__ void sort(int* values, int count) {
     for (int i = 1; i < count; ++i) {
         for (int k = i; k > 0 && values[k - 1] > values[k]; --k) {
@@ -12,6 +13,7 @@ __device__ __noinline__ void sort(int* values, int count) {
     }
 }
 
+// twin: out-of-bounds-local, stack-overflow
 __device__ __noinline__ int depth_first(int depth, int seed) {
     int path[4];
     for (int k = 0; k < 4; ++k) path[k] = seed * (k + 1);

@@ -3,6 +3,7 @@
 // also: -G
 #include <cuda_runtime.h>
 
+// twin: out-of-bounds-local
 __global__ void middle(int* out, int n) {
     int a[16], b[16];
     int* p = &a[4];
@@ -36,6 +37,7 @@ __device__ __noinline__ int sum(const int* p, int n) {
     return total;
 }
 
+// twin: out-of-bounds-local
 __global__ void passed_on(int* out, int n) {
     int a[8], b[8], *ends[2] = {a, b};
     for (int i = 0; i < 8; ++i) ends[i & 1][i] = ends[1 - (i & 1)][i] = i;
@@ -47,6 +49,7 @@ struct Grid {
     int rows, cells[4][4];
 };
 
+// twin: out-of-bounds-local
 __global__ void inside_a_struct(int* out, int n) {
     Grid g, h;
     g.rows = n;

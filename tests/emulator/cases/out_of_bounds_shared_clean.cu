@@ -4,6 +4,7 @@
 
 constexpr int kTile = 32, kBlock = 64;
 
+// twin: out-of-bounds-shared
 __global__ void transpose(const float* in, float* out) {
     __shared__ float tile[kTile][kTile + 1];
     int x = threadIdx.x, y = threadIdx.y;
@@ -12,6 +13,7 @@ __global__ void transpose(const float* in, float* out) {
     out[y * kTile + x] = tile[x][y];
 }
 
+// twin: out-of-bounds-shared
 __global__ void carve(double* sums, int* counts) {
     extern __shared__ double raw[];
     double* values = raw;
@@ -24,6 +26,7 @@ __global__ void carve(double* sums, int* counts) {
     counts[t] = numbers[kBlock - 1 - t];
 }
 
+// twin: out-of-bounds-shared
 __global__ void smooth(const float* in, float* out, int n) {
     __shared__ float cells[kBlock + 2];
     int t = threadIdx.x, i = blockIdx.x * kBlock + t;

@@ -63,6 +63,7 @@ __global__ void locked_by_blocks(int* lock, int* total, int* log) {
     }
 }
 
+// twin: race-global
 __global__ void locked_by_lanes(int* lock, int* total) {
     bool done = false;
     while (!done) {
@@ -151,6 +152,7 @@ __global__ void scan_fenced(const int* in, int* out, int* sums, int* flags) {
     out[b * 32 + t] = before + value;
 }
 
+// twin: race-global
 __global__ void jacobi(float* a, float* b, int n, int steps) {
     cg::grid_group grid = cg::this_grid();
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -163,6 +165,7 @@ __global__ void jacobi(float* a, float* b, int n, int steps) {
     }
 }
 
+// twin: race-global
 __global__ void histogram(const int* in, int* bins, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         atomicAdd(&bins[in[i] & 15], 1);

@@ -5,6 +5,7 @@
 
 namespace cg = cooperative_groups;
 
+// twin: race-shared
 __global__ void transpose(const float* in, float* out) {
     __shared__ float tile[32][33];
     for (int k = 0; k < 2; ++k) {
@@ -31,6 +32,7 @@ __global__ void matrix_product(const float* a, const float* b, float* c, int n) 
     c[row * n + column] = sum;
 }
 
+// twin: race-shared
 __global__ void warps(const int* in, int* out) {
     __shared__ int tile[128];
     int t = threadIdx.x, lane = t % 32, first = t - lane;
@@ -71,6 +73,7 @@ __global__ void producer_consumer(const int* in, int* out) {
     }
 }
 
+// twin: race-shared
 __global__ void locked(int* out) {
     __shared__ int lock, total;
     if (threadIdx.x == 0) lock = total = 0;

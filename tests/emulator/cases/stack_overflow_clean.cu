@@ -2,10 +2,12 @@
 // Recursion that ends in time, and deep recursion with the stack raised for it.
 #include <cuda_runtime.h>
 
+// twin: stack-overflow
 __device__ __noinline__ int fibonacci(int n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
+// twin: stack-overflow
 __device__ __noinline__ int descend(int depth, int seed) {
     int notes[32];
     for (int k = 0; k < 32; ++k) notes[k] = seed + k;

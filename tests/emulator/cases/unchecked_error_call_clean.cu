@@ -20,8 +20,10 @@ int main() {
     cudaError_t error = cudaSetDevice(7);
     std::puts("between");
     bad += error == cudaSuccess;
+    // twin: unchecked-error
     bad += !failed(cudaSetDevice(9));
     bad += passed_on(&data) == cudaSuccess;
+    // twin: unchecked-error
     switch (cudaFree(&bad)) {  // expect: double-free
     case cudaErrorInvalidValue:
         break;

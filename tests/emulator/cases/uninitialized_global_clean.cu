@@ -24,6 +24,7 @@ __global__ void make(Padded* out, float4* vectors, int n) {
     vectors[i].z = 3;
 }
 
+// twin: uninitialized-global
 __global__ void copy(const Padded* in, Padded* out, const float4* from, float4* to, int n) {
     int i = threadIdx.x;
     if (i >= n) return;
@@ -31,6 +32,7 @@ __global__ void copy(const Padded* in, Padded* out, const float4* from, float4* 
     to[i] = from[i];
 }
 
+// twin: uninitialized-global
 __global__ void count(unsigned int* bins, int* locks) {
     zeros[threadIdx.x] += shared_with_host[threadIdx.x];
     atomicAdd(&bins[threadIdx.x % 8], 1u);

@@ -11,6 +11,7 @@ struct Found {
     int path[3];
 };
 
+// twin: uninitialized-local
 __global__ void sometimes(Found* out) {
     Found f;
     f.is = threadIdx.x > 4;
@@ -22,6 +23,7 @@ __device__ __noinline__ float value_of(Found f) {
     return f.is ? f.value : -1;
 }
 
+// twin: uninitialized-local
 __global__ void by_value(const Found* in, float* out) {
     Found f = in[threadIdx.x];
     out[threadIdx.x] = value_of(f);
@@ -51,6 +53,7 @@ union Number {
     double d;
 };
 
+// twin: uninitialized-local
 __global__ void either(Number* out) {
     Number n;
     if (threadIdx.x & 1)
@@ -83,6 +86,7 @@ __global__ void tail(const int* in, int* out, int n) {
 }
 
 // Every element is written before it is read, but in a loop of its own.
+// twin: uninitialized-local
 __global__ void window(const int* in, int* out, int n) {
     int recent[5];
     int sum = 0;
@@ -100,6 +104,7 @@ __device__ __noinline__ void split(int v, int* high, int* low) {
     if (low) *low = v & 15;
 }
 
+// twin: uninitialized-local
 __global__ void stack(int* out, int depth) {
     int pending[32], top = 0;
     pending[top++] = depth;

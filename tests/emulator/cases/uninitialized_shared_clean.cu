@@ -7,6 +7,7 @@ struct Entry {
     float value;
 };
 
+// twin: uninitialized-shared
 __global__ void histogram(const int* data, int n, int* bins) {
     __shared__ int local[96];
     for (int b = threadIdx.x; b < 96; b += blockDim.x) local[b] = 0;
@@ -16,6 +17,7 @@ __global__ void histogram(const int* data, int n, int* bins) {
     for (int b = threadIdx.x; b < 96; b += blockDim.x) atomicAdd(&bins[b], local[b]);
 }
 
+// twin: uninitialized-shared
 __global__ void block_sum(const int* in, int* out, int n) {
     __shared__ int sums[32];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -30,6 +32,7 @@ __global__ void block_sum(const int* in, int* out, int n) {
     }
 }
 
+// twin: uninitialized-shared
 __global__ void swap(float* out) {
     __shared__ Entry entries[64];
     int t = threadIdx.x;

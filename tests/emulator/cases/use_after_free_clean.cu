@@ -8,6 +8,7 @@ __global__ void fill(int* data, int n, int value) {
 }
 
 int main() {
+    // twin: use-after-free
     for (int round = 0; round < 20; ++round) {
         int *a, *b;
         cudaMalloc(&a, 400);
@@ -23,6 +24,7 @@ int main() {
     cudaStream_t stream;
     int* c;
     cudaStreamCreate(&stream);
+    // twin: use-after-free
     cudaMallocAsync(&c, 400, stream);
     fill<<<1, 128, 0, stream>>>(c, 100, 1);
     cudaFreeAsync(c, stream);

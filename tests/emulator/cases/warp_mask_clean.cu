@@ -5,6 +5,7 @@
 
 namespace cg = cooperative_groups;
 
+// twin: warp-mask
 __global__ void ballot_first(const int* in, int* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned int mask = __ballot_sync(0xffffffff, i < n);
@@ -23,6 +24,7 @@ __global__ void tree_of_16(const int* in, int* out) {
     }
 }
 
+// twin: warp-mask
 __global__ void groups(const int* in, int* out) {
     auto tile = cg::tiled_partition<8>(cg::this_thread_block());
     int value = in[threadIdx.x];
@@ -34,6 +36,7 @@ __global__ void groups(const int* in, int* out) {
     out[threadIdx.x] = value;
 }
 
+// twin: warp-mask
 __global__ void halves(int* out) {
     int lane = threadIdx.x, value = lane;
     if (lane < 16) {

@@ -3,6 +3,7 @@
 // also: -G
 #include <cuda_runtime.h>
 
+// twin: warp-mask
 __global__ void tree(int* out) {
     int t = threadIdx.x;
     if (t < 16) {
