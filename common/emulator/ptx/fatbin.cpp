@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/readable.h"
+
 namespace ptx {
 namespace {
 
@@ -66,11 +68,13 @@ std::string inflate(std::span<const std::byte> payload, uint64_t wanted, Compres
         throw FatbinError("The fat binary is damaged: an uncompressed size of " +
                           std::to_string(wanted) + " bytes is not plausible.");
     }
-    // zstd and LZ4 cannot shrink text by more than this, so a small damaged file cannot ask for a
-    // lot of memory: LZ4 is limited by its format; for zstd, the frame itself has to agree on the
-    // size.
-    if (how == Compression::kLz4 && wanted / 255 > payload.size() + 1) {
-        throw FatbinError("The fat binary is damaged: its LZ4 data cannot hold " +
+    // Neither format can shrink anything by more than this, so a small damaged file cannot ask for
+    // a lot of memory. A byte of LZ4 stands for 255 at most; a block of zstd has at least 4 bytes
+    // and stands for 128 KiB. And LZ4's interface counts in int.
+    const uint64_t most = how == Compression::kLz4 ? (payload.size() + 1) * 255
+                                                   : (payload.size() / 4 + 1) * (128 << 10);
+    if (wanted > most || payload.size() > kMaxText) {
+        throw FatbinError("The fat binary is damaged: its compressed data cannot hold " +
                           std::to_string(wanted) + " bytes.");
     }
     if (how == Compression::kZstd) {
@@ -204,10 +208,12 @@ bool is_container(const void* bytes) {
     return magic == kContainerMagic;
 }
 
-// In memory nothing but the container itself says how long it is.
+// In memory nothing but the container itself says how long it is; what it says may be damaged.
 static Contents contents_at(const void* container) {
     const auto* begin = static_cast<const std::byte*>(container);
-    return read_contents({begin, size_t(container_bytes({begin, kContainerHeader}))});
+    const size_t head = readable_bytes(container, kContainerHeader);
+    const size_t total = size_t(container_bytes({begin, head}));
+    return read_contents({begin, readable_bytes(container, total)});
 }
 
 std::vector<PtxImage> read_container(const void* container) {

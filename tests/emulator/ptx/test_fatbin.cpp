@@ -7,6 +7,9 @@
 #include <cstring>
 #include <random>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "ptx_text.h"
 
 namespace {
@@ -188,6 +191,49 @@ TEST_CASE("fatbin: damage is named", "[ptx][fatbin]") {
         put<uint64_t>(bytes, at + 0x08, UINT64_MAX - 7);
         CHECK(contains(failure(bytes), "truncated"));
     }
+}
+
+TEST_CASE("fatbin: a small file cannot ask for much memory", "[ptx][fatbin]") {
+    const std::string text(100000, 'x');
+    ZSTD_CCtx* const context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+    Bytes frame(text.size());
+    frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), text.data(), text.size()));
+    ZSTD_freeCCtx(context);
+    const auto asking_for = [&](uint64_t bytes) {
+        Bytes one = entry(1, 75, text, ptx::Compression::kZstd);
+        one.resize(0x58);
+        put<uint64_t>(one, 0x08, (frame.size() + 7) / 8 * 8);
+        put<uint32_t>(one, 0x10, uint32_t(frame.size()));
+        put<uint64_t>(one, 0x38, bytes);
+        one.insert(one.end(), frame.begin(), frame.end());
+        one.resize((one.size() + 7) / 8 * 8);
+        return container({one});
+    };
+    CHECK(ptx::read_container(asking_for(text.size())).at(0).text == text);
+    CHECK(contains(failure(asking_for(1 << 30)), "cannot hold 1073741824 bytes"));
+}
+
+TEST_CASE("fatbin: a container that says it is longer than the memory it lies in",
+          "[ptx][fatbin]") {
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    auto* const memory = static_cast<std::byte*>(
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory != MAP_FAILED);
+    REQUIRE(mprotect(memory + page, page, PROT_NONE) == 0);
+    Bytes bytes = container({entry(1, 75, "text", ptx::Compression::kNone)});
+    const auto at_the_end = [&] {
+        std::byte* const start = memory + page - bytes.size();
+        std::memcpy(start, bytes.data(), bytes.size());
+        return start;
+    };
+    CHECK(ptx::read_container(at_the_end()).at(0).text == "text");
+    put<uint64_t>(bytes, 8, 1 << 30);       // the container
+    put<uint64_t>(bytes, 16 + 8, 1 << 29);  // and its entry
+    CHECK_THROWS_AS(ptx::read_container(at_the_end()), ptx::FatbinError);
+    bytes.resize(12);  // not even a whole header
+    CHECK_THROWS_AS(ptx::read_container(at_the_end()), ptx::FatbinError);
+    munmap(memory, 2 * page);
 }
 
 TEST_CASE("fatbin: random damage never reads outside", "[ptx][fatbin]") {
