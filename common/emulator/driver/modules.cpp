@@ -146,7 +146,7 @@ CUresult get_kernel(runtime::Call& call, Module& module, const char* name, Kerne
         return result_of(error);
     try {
         kernel->static_shared_bytes();
-    } catch (const machine::UnsupportedPtx& problem) {
+    } catch (const std::runtime_error& problem) {  // machine::UnsupportedPtx, ptx::ParseError
         const std::string text = "cannot run kernel `" + record->name + "`: " + problem.what();
         runtime::say_once(text);
         call.misuse(machine::ApiEvent::Kind::kUnsupported,

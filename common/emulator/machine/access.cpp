@@ -227,7 +227,8 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
     const auto holds_all = [&](const Allocation* in) {
         return in && in->live && within(a, mask, in->address, in->bytes, op.bytes);
     };
-    if (!holds_all(one)) [[unlikely]] {
+    // Peer access may have been taken away since.
+    if (!(holds_all(one) && reachable(ex, *one))) [[unlikely]] {
         one = ex.memory.find(a.first);
         if (!(holds_all(one) && writable(*one, op.kind) && reachable(ex, *one))) one = nullptr;
         if (one) op.cache = one;

@@ -28,6 +28,11 @@ uint32_t width_of(Type type) {
 // Beyond these, 32-bit sizes of rows and stacks would overflow. Local memory: CUDA C++ Programming
 // Guide, "Technical Specifications per Compute Capability".
 constexpr uint64_t kMostLocalBytes = 512 << 10, kMostParameterBytes = 64 << 10;
+// Of all registers, parameters and constants of one activation, for a warp: half a million 32-bit
+// registers. A block has up to 32 warps, and each call takes it again.
+constexpr uint64_t kMostRowBytes = 64 << 20;
+
+constexpr const char* kRows = "registers and parameters for a warp";
 
 void refuse_size(const std::string& function, uint64_t bytes, uint64_t most, const char* what) {
     if (bytes <= most) return;
@@ -44,6 +49,7 @@ uint32_t Decoder::reserve(uint32_t bytes_per_lane, bool predicate) {
     const uint32_t size = predicate ? 4 : bytes_per_lane * kWarpSize;
     if (!predicate) code_->row_bytes = (code_->row_bytes + 63) & ~63u;
     const uint32_t offset = code_->row_bytes;
+    refuse_size(code_->name, uint64_t(offset) + size, kMostRowBytes, kRows);
     code_->row_bytes += size;
     return offset;
 }
@@ -295,6 +301,7 @@ uint64_t Decoder::reserved_shared() {
     variable.align = 16;
     const uint32_t index = module_.shared_index(variable, "the toolkit");
     code_->shared.push_back(index);
+    module_.shared[index].reserved = true;
     return module_.shared[index].address;
 }
 
@@ -547,6 +554,7 @@ std::unique_ptr<Code> Decoder::run() {
     for (auto& [offset, row] : constant_rows_) {
         offset = code.row_bytes;
         code.row_bytes += uint32_t((row.size() + 63) & ~size_t(63));
+        refuse_size(code.name, code.row_bytes, kMostRowBytes, kRows);
     }
     code.constants.resize(code.row_bytes - code.constants_begin);
     for (const auto& [offset, row] : constant_rows_)

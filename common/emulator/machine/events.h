@@ -50,7 +50,8 @@ struct SharedVariable {
     uint64_t address = 0;  // in the 32-bit shared space, as the kernel computes with it
     uint32_t offset = 0;   // compact offset in the block's shared memory
     uint32_t bytes = 0;
-    bool dynamic = false;  // extern __shared__: sized by the launch
+    bool dynamic = false;   // extern __shared__: sized by the launch
+    bool reserved = false;  // the system's, which does not count as the kernel's own
 };
 
 struct LaunchInfo {

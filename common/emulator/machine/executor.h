@@ -163,6 +163,7 @@ public:
 
 private:
     friend class Decoder;
+    void run_grid();
     RunResult run_block(BlockState& state);
     RunResult run_warp(WarpState& state);
     enum class Stop : uint8_t { kGone, kBlocked, kSpin, kAbort };

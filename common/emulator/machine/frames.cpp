@@ -3,10 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "machine/executor.h"
 
 namespace machine {
+
+namespace {
+
+// Of the host's memory for the registers of a recursion, if its activations are all alike.
+constexpr uint64_t kMostStackRows = 256 << 20;
+
+}  // namespace
 
 Code::~Code() {
     for (Frame* f : spare_frames) {
@@ -22,10 +30,12 @@ Frame* Executor::make_frame(Code& code, Frame* caller) {
         out = pool.back();
         pool.pop_back();
     } else {
+        const size_t bytes = (std::max<size_t>(code.row_bytes, 64) + 63) & ~size_t(63);
+        void* const rows = std::aligned_alloc(64, bytes);
+        if (!rows) throw std::bad_alloc();
         out = new Frame;
         out->code = &code;
-        const size_t bytes = (std::max<size_t>(code.row_bytes, 64) + 63) & ~size_t(63);
-        out->rows = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+        out->rows = static_cast<std::byte*>(rows);
         std::fill(out->rows, out->rows + bytes, std::byte{0});
         std::copy(code.constants.begin(), code.constants.end(), out->rows + code.constants_begin);
     }
@@ -98,7 +108,8 @@ bool Executor::call(Split& split, const Instr& in) {
         }
     }
     Frame* callee = make_frame(*target, split.frame);
-    if (callee->local_base + callee->code->local_bytes > local_stride_ || callee->depth > 20000) {
+    if (callee->local_base + callee->code->local_bytes > local_stride_ || callee->depth > 20000 ||
+        callee->depth * uint64_t(target->row_bytes) > kMostStackRows) {
         unref(callee->caller);
         callee->caller = nullptr;
         target->spare_frames.push_back(callee);

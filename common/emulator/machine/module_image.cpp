@@ -11,6 +11,15 @@
 
 namespace machine {
 
+namespace {
+
+// What ptxas allows a kernel to declare, on every architecture; more can only be asked for at the
+// launch (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+constexpr uint64_t kMostSharedBytes = 48 << 10;
+constexpr uint64_t kMostReachedBytes = 16 << 20;
+
+}  // namespace
+
 ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
                          Linker& linker, uint64_t unit, int device,
                          const Machine::Variables* managed)
@@ -19,12 +28,28 @@ ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Ob
     for (const auto& header : module_->functions())
         if (!header.is_declaration && header.is_exported)
             unit_.functions.try_emplace(std::string(header.name), this);
-    place_variables(memory, observers, device, managed);
+    try {
+        place_variables(memory, observers, device, managed);
+    } catch (...) {
+        abandon(memory, observers);
+        throw;
+    }
+}
+
+// Nobody may come back to a module that could not be loaded.
+void ModuleImage::abandon(Memory& memory, Observers& observers) {
+    for (Allocation* a : placed_) {
+        for (Observer* o : observers.memory) o->on_free(*a);
+        memory.release(*a, 0);
+    }
+    unlink();
+    for (Linker::Pointer& pointer : linker_.by_pointer)
+        if (pointer.owner == this) pointer.owner = nullptr;
 }
 
 Code* Linker::at(size_t number) {
-    return number < by_pointer.size() ? by_pointer[number].owner->code(by_pointer[number].name)
-                                      : nullptr;
+    if (number >= by_pointer.size() || !by_pointer[number].owner) return nullptr;
+    return by_pointer[number].owner->code(by_pointer[number].name);
 }
 
 void ModuleImage::place_variables(Memory& memory, Observers& observers, int device,
@@ -53,6 +78,7 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
         if (!a)
             throw ptx::ParseError("no memory for the device variable `" + name + "` (" +
                                   std::to_string(variable.bytes) + " bytes)");
+        placed_.push_back(a);
         a->name = ptx::demangled_variable(name);
         std::memset(a->host, 0, a->bytes);
         a->marked = false;
@@ -104,6 +130,10 @@ uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_vi
         return found->second;
     }
     const uint32_t index = uint32_t(shared.size());
+    if (variable.bytes > kMostSharedBytes)
+        throw UnsupportedPtx("`" + ptx::demangled_variable(variable.name) + "` has " +
+                             std::to_string(variable.bytes) + " bytes of shared memory, and " +
+                             std::to_string(kMostSharedBytes) + " is the most");
     SharedVariable out;
     out.name = ptx::demangled_variable(variable.name);
     out.bytes = uint32_t(variable.bytes);
@@ -229,6 +259,7 @@ std::vector<uint32_t> KernelImage::used_shared() {
         if (!code || !seen.insert(code).second) continue;
         used.insert(code->shared.begin(), code->shared.end());
         for (const std::string& name : code->callees) todo.push_back(code->module->code(name));
+        reaches_pointers_ |= code->calls_indirectly;
         if (code->calls_indirectly)
             for (size_t k = 0; k < module_.linker().by_pointer.size(); ++k)
                 todo.push_back(module_.linker().at(k));
@@ -252,19 +283,31 @@ std::vector<SharedVariable> KernelImage::layout(uint32_t dynamic_bytes, uint32_t
         if (left.dynamic != right.dynamic) return right.dynamic;
         return module_.shared_align(a) > module_.shared_align(b);
     });
-    uint32_t end = 0;
+    uint64_t end = 0, fixed = 0;
     for (uint32_t index : order) {
         SharedVariable v = module_.shared[index];
         const uint32_t align = module_.shared_align(index);
-        v.offset = (end + align - 1) / align * align;
+        const uint64_t offset = (end + align - 1) / align * align;
         if (v.dynamic) v.bytes = dynamic_bytes;
-        end = v.offset + v.bytes;
+        end = offset + v.bytes;
+        if (!v.dynamic && !v.reserved) fixed = end;
+        v.offset = uint32_t(offset);
         out.push_back(v);
     }
+    refuse_shared(fixed);
     // Memory asked for at the launch exists even when no variable names it.
     const bool named = std::any_of(out.begin(), out.end(), [](const auto& v) { return v.dynamic; });
-    bytes = named ? end : end + dynamic_bytes;
+    bytes = uint32_t(named ? end : end + dynamic_bytes);
     return out;
+}
+
+void KernelImage::refuse_shared(uint64_t bytes) const {
+    // Behind pointers there may be functions that this kernel never calls.
+    if (bytes <= (reaches_pointers_ ? kMostReachedBytes : kMostSharedBytes)) return;
+    throw UnsupportedPtx("kernel `" + name_ + "` declares " + std::to_string(bytes) +
+                         " bytes of shared memory, and " + std::to_string(kMostSharedBytes) +
+                         " is the most: declare it `extern __shared__` and give the size at the "
+                         "launch");
 }
 
 }  // namespace machine

@@ -43,8 +43,8 @@ struct Linker {
     std::vector<SharedVariable> shared;
     std::vector<uint32_t> shared_align;
     std::unordered_map<std::string, uint32_t> shared_by_name;
-    uint32_t modules = 0;  // ever loaded
-    Code* at(size_t number);
+    uint32_t modules = 0;     // ever loaded
+    Code* at(size_t number);  // null: no such function
 };
 
 class ModuleImage final : public LoadedModule {
@@ -76,12 +76,14 @@ private:
                          const Machine::Variables* managed);
     // Stores the address that an initialiser asks for; false when nobody defines the symbol yet.
     bool store_address(Allocation& variable, const ptx::SymbolFixup& fixup);
+    void abandon(Memory& memory, Observers& observers);
     std::unique_ptr<ptx::Module> module_;
     Linker& linker_;
     Linker::Unit& unit_;
     std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
     std::unordered_map<std::string, std::unique_ptr<Code>> codes_;
     std::unordered_map<std::string, Allocation*> variables_;
+    std::vector<Allocation*> placed_;  // of these, the ones that this module has made
     std::unordered_map<std::string, uint64_t> pointers_;
     const uint32_t serial_;
 
@@ -115,7 +117,9 @@ private:
     ptx::FunctionHeader header_;
     std::string mangled_, name_;
     Code* code_ = nullptr;
+    bool reaches_pointers_ = false;  // known after used_shared()
     std::vector<uint32_t> used_shared();
+    void refuse_shared(uint64_t bytes) const;
 };
 
 }  // namespace machine

@@ -4,6 +4,7 @@
 // resident.
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include <sys/mman.h>
 
@@ -220,6 +221,59 @@ void Executor::collect_counts(LaunchSummary& summary) {
     summary.sites = site_counts_;
 }
 
+// Blocks in index order; more than one is resident only where blocks wait for one another.
+void Executor::run_grid() {
+    const uint64_t blocks = info.grid.count();
+    const uint32_t threads = uint32_t(info.block.count());
+    const uint64_t per_sm =
+        std::clamp<uint64_t>(limits.threads_per_multiprocessor / std::max(threads, 1u),
+                             1,
+                             limits.blocks_per_multiprocessor);
+    const uint64_t most = std::max<uint64_t>(1, limits.multiprocessors * per_sm);
+    uint64_t next = 0, idle_rounds = 0, seen = 0;
+    size_t turn = 0;
+    while (!abort && (next < blocks || !resident_.empty())) {
+        const bool all_spin = std::all_of(
+            resident_.begin(), resident_.end(), [](const auto& b) { return b->spinning; });
+        if (all_spin && next < blocks && resident_.size() < most) {
+            if (spare_.empty()) spare_.push_back(std::make_unique<BlockState>());
+            resident_.push_back(std::move(spare_.back()));
+            spare_.pop_back();
+            start_block(next++, *resident_.back());
+            turn = resident_.size() - 1;
+        } else if (all_spin) {
+            // A whole round in which nothing changed, many times over: they poll what nobody
+            // writes.
+            if (turn == 0) {
+                idle_rounds = changes == seen ? idle_rounds + 1 : 0;
+                seen = changes;
+                if (idle_rounds > 2000) {
+                    report_stall(StallEvent::Kind::kBudget);
+                    fail(LaunchStatus::kBudget);
+                    abort = true;
+                    break;
+                }
+            }
+        }
+        if (turn >= resident_.size()) turn = 0;
+        BlockState& state = *resident_[turn];
+        const RunResult result = run_block(state);
+        if (result == RunResult::kAborted) break;
+        if (result == RunResult::kFinished) {
+            finish_block(state);
+            spare_.push_back(std::move(resident_[turn]));
+            resident_.erase(resident_.begin() + ptrdiff_t(turn));
+            for (auto& other : resident_) other->spinning = false;
+            turn = 0;
+            ++changes;
+        } else {
+            state.spinning = true;
+            ++turn;
+            if (turn >= resident_.size()) turn = 0;
+        }
+    }
+}
+
 LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request, uint64_t budget,
                                uint32_t stack_bytes, void (*sink)(const char*, size_t)) {
     entry_ = &kernel.code();
@@ -280,54 +334,12 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
         ids[1][t % kWarpSize] = index.y;
         ids[2][t % kWarpSize] = index.z;
     }
-    const uint64_t blocks = request.grid.count();
-    const uint32_t threads = uint32_t(request.block.count());
-    const uint64_t per_sm =
-        std::clamp<uint64_t>(limits.threads_per_multiprocessor / std::max(threads, 1u),
-                             1,
-                             limits.blocks_per_multiprocessor);
-    const uint64_t most = std::max<uint64_t>(1, limits.multiprocessors * per_sm);
-    uint64_t next = 0, idle_rounds = 0, seen = 0;
-    size_t turn = 0;
-    while (!abort && (next < blocks || !resident_.empty())) {
-        const bool all_spin = std::all_of(
-            resident_.begin(), resident_.end(), [](const auto& b) { return b->spinning; });
-        if (all_spin && next < blocks && resident_.size() < most) {
-            if (spare_.empty()) spare_.push_back(std::make_unique<BlockState>());
-            resident_.push_back(std::move(spare_.back()));
-            spare_.pop_back();
-            start_block(next++, *resident_.back());
-            turn = resident_.size() - 1;
-        } else if (all_spin) {
-            // A whole round in which nothing changed, many times over: they poll what nobody
-            // writes.
-            if (turn == 0) {
-                idle_rounds = changes == seen ? idle_rounds + 1 : 0;
-                seen = changes;
-                if (idle_rounds > 2000) {
-                    report_stall(StallEvent::Kind::kBudget);
-                    fail(LaunchStatus::kBudget);
-                    abort = true;
-                    break;
-                }
-            }
-        }
-        if (turn >= resident_.size()) turn = 0;
-        BlockState& state = *resident_[turn];
-        const RunResult result = run_block(state);
-        if (result == RunResult::kAborted) break;
-        if (result == RunResult::kFinished) {
-            finish_block(state);
-            spare_.push_back(std::move(resident_[turn]));
-            resident_.erase(resident_.begin() + ptrdiff_t(turn));
-            for (auto& other : resident_) other->spinning = false;
-            turn = 0;
-            ++changes;
-        } else {
-            state.spinning = true;
-            ++turn;
-            if (turn >= resident_.size()) turn = 0;
-        }
+    try {
+        run_grid();
+    } catch (const std::bad_alloc&) {
+        if (warp)
+            fault(FaultKind::kStackOverflow, 1, "the host has no memory left for so many threads");
+        fail(LaunchStatus::kStackOverflow);
     }
     for (auto& state : resident_) {
         finish_block(*state);

@@ -244,6 +244,83 @@ TEST_CASE("hostile: sizes that would overflow are refused", "[machine]") {
     CHECK(lab.run(".local .b8 most[1024];").status == LaunchStatus::kOk);
 }
 
+TEST_CASE("hostile: shared memory that no device has is refused", "[machine]") {
+    const auto with_arrays = [](uint64_t bytes, unsigned count) {
+        std::string declared, used;
+        for (unsigned i = 0; i < count; ++i) {
+            const std::string name = "big" + std::to_string(i);
+            declared += ".shared .b8 " + name + "[" + std::to_string(bytes) + "];\n";
+            used += "st.shared.u8 [" + name + "], 1;\n";
+        }
+        return declared + used;
+    };
+    // 2^32 bytes and more in one array; several that come to 2^32 only in the sum; a byte too many.
+    for (const auto& [bytes, count] :
+         {std::pair{4294967296ull, 1u}, {4294967297ull, 1u}, {49152ull, 2000u}, {24577ull, 2u}}) {
+        Lab lab;
+        INFO(bytes << " bytes, " << count << " times");
+        CHECK_THROWS_AS(lab.run(with_arrays(bytes, count)), UnsupportedPtx);
+        CHECK(lab.run("ret;").status == LaunchStatus::kOk);
+    }
+    Lab lab;
+    CHECK(lab.run(with_arrays(24576, 2)).status == LaunchStatus::kOk);
+}
+
+TEST_CASE("hostile: more registers and parameters than anybody has memory for", "[machine]") {
+    const auto many = [](const std::string& before, const std::string& after, int count) {
+        std::string all = ".reg .b128 %big<200000>;\n";
+        for (int i = 0; i < count; ++i) all += before + std::to_string(i) + after;
+        return all;
+    };
+    Lab lab;
+    CHECK_THROWS_AS(lab.run(".param .b8 big[65537];"), UnsupportedPtx);
+    CHECK_THROWS_AS(lab.run(many(".param .b8 big", "[65536];\n", 3000)), UnsupportedPtx);
+    CHECK_THROWS_AS(lab.run(many("mov.b128 %big", ", {%rd1, %rd1};\n", 132000)), UnsupportedPtx);
+    CHECK_THROWS_AS(lab.run(many("add.u64 %rd1, %rd1, ", ";\n", 300000)), UnsupportedPtx);
+    CHECK(lab.run(many("add.u64 %rd1, %rd1, ", ";\n", 1000)).status == LaunchStatus::kOk);
+}
+
+TEST_CASE("hostile: a recursion with many registers ends as a stack overflow", "[machine]") {
+    Lab lab;
+    lab.machine->set_stack_bytes(512 << 10);
+    std::string body = ".func f() {\n";
+    for (int i = 0; i < 20; ++i) body += ".param .b8 big" + std::to_string(i) + "[65536];\n";
+    const auto summary = lab.run("call f;", {}, body + "call f; ret; }\n");
+    CHECK(summary.status == LaunchStatus::kStackOverflow);
+    REQUIRE(lab.seen.faults.size() == 1);
+}
+
+TEST_CASE("hostile: a module that cannot be loaded leaves nothing behind", "[machine]") {
+    Lab lab;
+    const uint64_t used = lab.memory.used(0);
+    CHECK_THROWS_AS(lab.load(".visible .func f() { ret; }\n.visible .global .b8 small[8];\n"
+                             ".visible .global .b8 big[9000000000];\n"),
+                    ptx::ParseError);
+    CHECK(lab.memory.used(0) == used);
+    CHECK(lab.seen.freed == lab.seen.allocated);
+    // Its function is nobody's now; a module of the same unit may define it.
+    lab.load(".visible .func f() { ret; }");
+    CHECK(lab.run("call f;", {}, ".extern .func f();").status == LaunchStatus::kOk);
+}
+
+TEST_CASE("hostile: memory of a peer whose access was disabled meanwhile", "[machine]") {
+    Lab lab;
+    Allocation* const theirs = lab.memory.allocate(MemoryKind::kDevice, 256, 1, 0);
+    std::memset(theirs->host, 0, 256);
+    lab.give(0, theirs->address);
+    LoadedModule& module = lab.load(
+        kernel_text("ld.global.u64 %rd1, [%in];\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n"
+                    "st.global.u32 [%rd1], %r2;"));
+    for (const uint64_t peers : {3, 1, 3}) {
+        lab.machine->set_peers(peers);
+        const auto summary = lab.launch(module, "k");
+        CHECK(summary.status == (peers == 3 ? LaunchStatus::kOk : LaunchStatus::kIllegalAddress));
+    }
+    uint32_t value = 0;
+    std::memcpy(&value, theirs->host, 4);
+    CHECK(value == 2);
+}
+
 TEST_CASE("hostile: an election beside a vote", "[machine]") {
     Lab lab;
     lab.run(R"(setp.lt.u32 %p1, %lane, 9;
