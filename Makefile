@@ -12,7 +12,7 @@ WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator test-hardware help FORCE-IT $(NUMBERS)
+.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator test-hardware test-sanitized help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -55,6 +55,10 @@ test-hardware:
 	@$(WORKBOOK) prepare
 	@$(WORKBOOK) python tests/hardware/run.py all $(PARTS)
 
+# The emulator's own tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer.
+test-sanitized:
+	@$(WORKBOOK) python tests/emulator/sanitized.py
+
 help:
 	@echo "make                 set up what is missing, grade the first unsolved lesson, say what is next"
 	@echo "make 02              grade lesson 02; the exit status is the verdict"
@@ -81,6 +85,7 @@ help:
 	@echo "make bench-emulator  how fast the emulated device is"
 	@echo "make bench-loop      where the time from a save to the verdict goes"
 	@echo "make test-hardware   the emulated device against a card, or a card's recorded results"
+	@echo "make test-sanitized  the emulator's tests under the sanitizers (for authors)"
 	@echo "make format          format the sources (for authors)"
 	@echo "make clean           remove what was built; your work stays"
 	@echo "PLAIN=1 after any of them: no colours and no symbols, for screen readers"

@@ -172,6 +172,17 @@ void prepend(const char* variable, const std::string& value) {
     setenv(variable, joined.c_str(), 1);
 }
 
+// In front of what is preloaded already, but behind a sanitizer's library (libasan.so), which has
+// to be the first of all.
+void preload(const std::string& library) {
+    const char* old = std::getenv("LD_PRELOAD");
+    const std::string names = old ? old : "";
+    const size_t end = std::min(names.find_first_of(": "), names.size());
+    const size_t sanitizer = names.find("san.so");
+    if (sanitizer >= end) return prepend("LD_PRELOAD", library);
+    setenv("LD_PRELOAD", (names.substr(0, end) + ":" + library + names.substr(end)).c_str(), 1);
+}
+
 void set_up_environment() {
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -186,7 +197,7 @@ void set_up_environment() {
     // blanks separate the names in LD_PRELOAD: then the bare name is searched for.
     prepend("LD_LIBRARY_PATH", directory.string());
     const bool blank = library.string().find_first_of(" \t\n") != std::string::npos;
-    prepend("LD_PRELOAD", blank ? std::string(kCudart) : library.string());
+    preload(blank ? std::string(kCudart) : library.string());
     unsetenv(emulator::kSessionVariable);
 }
 

@@ -138,6 +138,8 @@ def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str
     library = options.library if options.library.is_dir() else options.library.parent
     environment["LD_LIBRARY_PATH"] = str(library)
     environment["EMULATOR_REPORT"] = str(report)
+    if preload := environment.get("WORKBOOK_TEST_PRELOAD"):
+        environment["LD_PRELOAD"] = preload
     environment["EMULATOR_BUDGET"] = DEFAULT_BUDGET
     for name, value in DIRECTIVE.findall(text):
         if name == "env":

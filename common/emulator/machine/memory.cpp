@@ -21,10 +21,15 @@ constexpr uint64_t kTiB = 1ull << 40;
 // A fixed place that Linux leaves alone (below position-independent programs at 85 TiB, above the
 // shadow memory of sanitizers), so that addresses are the same in every run.
 constexpr uint64_t kPreferredBase = 17 * kTiB;
-// The first size of the wide region that there is room for (sanitizers and others take their
-// share).
-constexpr uint64_t kWideBytes[] = {56 * kTiB, 24 * kTiB, 8 * kTiB, 1 * kTiB};
-constexpr uint64_t kNarrowBytes = 4 * kTiB, kFineBytes = 4 * kTiB;
+// The first sizes of the regions that there is room for (sanitizers and others take their share).
+struct RegionBytes {
+    uint64_t wide, narrow, fine;
+};
+constexpr RegionBytes kRegionBytes[] = {{56 * kTiB, 4 * kTiB, 4 * kTiB},
+                                        {24 * kTiB, 4 * kTiB, 4 * kTiB},
+                                        {8 * kTiB, 4 * kTiB, 4 * kTiB},
+                                        {1 * kTiB, 4 * kTiB, 4 * kTiB},
+                                        {1 * kTiB, 1 * kTiB, kTiB / 2}};
 constexpr unsigned kWideShift = 36, kNarrowShift = 32, kFineShift = 20;
 // Freed runs of wide or narrow slots that stay untouched before one of them is used again.
 constexpr size_t kQuarantine = 256;
@@ -115,22 +120,22 @@ struct Memory::Impl {
     }
 
     void open() {
-        uint64_t wide_bytes = kWideBytes[0];
-        for (const uint64_t candidate : kWideBytes) {
-            base = reserve(candidate + kNarrowBytes + kFineBytes);
+        RegionBytes bytes = kRegionBytes[0];
+        for (const RegionBytes& candidate : kRegionBytes) {
+            base = reserve(candidate.wide + candidate.narrow + candidate.fine);
             if (!base) continue;
             reserved = true;
-            wide_bytes = candidate;
+            bytes = candidate;
             break;
         }
         // Under `ulimit -v` tokens need no mapping: nothing else will fit there either.
         if (!reserved) base = kPreferredBase;
-        wide.open(base, wide_bytes, kWideShift);
-        narrow.open(base + wide_bytes, kNarrowBytes, kNarrowShift);
-        fine.open(base + wide_bytes + kNarrowBytes, kFineBytes, kFineShift);
-        narrow_at = wide_bytes;
-        fine_at = wide_bytes + kNarrowBytes;
-        total = fine_at + kFineBytes;
+        narrow_at = bytes.wide;
+        fine_at = bytes.wide + bytes.narrow;
+        wide.open(base, bytes.wide, kWideShift);
+        narrow.open(base + narrow_at, bytes.narrow, kNarrowShift);
+        fine.open(base + fine_at, bytes.fine, kFineShift);
+        total = fine_at + bytes.fine;
     }
 
     // A run of slots, preferring addresses that nobody ever held.

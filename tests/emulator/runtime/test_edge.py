@@ -70,6 +70,12 @@ class Outcome:
         return [finding["code"] for finding in self.findings]
 
 
+def preloaded() -> dict[str, str]:
+    """What a program needs in its environment when the emulator is built with a sanitizer."""
+    library = os.environ.get("WORKBOOK_TEST_PRELOAD")
+    return {"LD_PRELOAD": library} if library else {}
+
+
 def emulate(
     *arguments: str | Path, program: str | Path = "", environment: dict[str, str] | None = None
 ) -> Outcome:
@@ -78,6 +84,7 @@ def emulate(
     report.unlink(missing_ok=True)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("EMULATOR_", "LD_"))}
     clean["EMULATOR_REPORT"] = str(report)
+    clean.update(preloaded())
     clean.update(environment or {})
     words = [str(argument) for argument in arguments]
     program = [str(options.build / program)] if program else []
@@ -322,6 +329,7 @@ class Placement(unittest.TestCase):
         report = place / "my report"
         done = subprocess.run(
             [str(place / "emulate"), f"--report={report}", str(place / "my program"), "exit"],
+            env={**os.environ, **preloaded()},
             capture_output=True,
             text=True,
             check=False,
@@ -330,7 +338,7 @@ class Placement(unittest.TestCase):
         self.assertEqual(json.loads(report.read_text())["code"], "out-of-bounds-global")
 
     def test_without_emulate(self) -> None:
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(options.library)}
+        environment = {**os.environ, **preloaded(), "LD_LIBRARY_PATH": str(options.library)}
         done = subprocess.run(
             [str(options.build / "plain")],
             env=environment,
