@@ -21,6 +21,12 @@ constexpr uint64_t kTiB = 1ull << 40;
 // A fixed place that Linux leaves alone (below position-independent programs at 85 TiB, above the
 // shadow memory of sanitizers), so that addresses are the same in every run.
 constexpr uint64_t kPreferredBase = 17 * kTiB;
+// ThreadSanitizer makes 0 of a wish for an address where it keeps its own data.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kTakesAnyPlace = true;
+#else
+constexpr bool kTakesAnyPlace = false;
+#endif
 // The first sizes of the regions that there is room for (sanitizers and others take their share).
 struct RegionBytes {
     uint64_t wide, narrow, fine;
@@ -29,7 +35,7 @@ constexpr RegionBytes kRegionBytes[] = {{56 * kTiB, 4 * kTiB, 4 * kTiB},
                                         {24 * kTiB, 4 * kTiB, 4 * kTiB},
                                         {8 * kTiB, 4 * kTiB, 4 * kTiB},
                                         {1 * kTiB, 4 * kTiB, 4 * kTiB},
-                                        {1 * kTiB, 1 * kTiB, kTiB / 2}};
+                                        {kTiB / 8, kTiB / 8, kTiB / 8}};
 constexpr unsigned kWideShift = 36, kNarrowShift = 32, kFineShift = 20;
 // Freed runs of wide or narrow slots that stay untouched before one of them is used again.
 constexpr size_t kQuarantine = 256;
@@ -107,14 +113,17 @@ struct Memory::Impl {
     // works.
     static uint64_t reserve(uint64_t size) {
         const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-        void* at = mmap(reinterpret_cast<void*>(kPreferredBase),
-                        size,
-                        PROT_NONE,
-                        flags | MAP_FIXED_NOREPLACE,
-                        -1,
-                        0);
-        if (uint64_t(at) == kPreferredBase) return kPreferredBase;
-        if (at != MAP_FAILED) munmap(at, size);  // a kernel that does not know NOREPLACE
+        void* at = MAP_FAILED;
+        if (!kTakesAnyPlace) {
+            at = mmap(reinterpret_cast<void*>(kPreferredBase),
+                      size,
+                      PROT_NONE,
+                      flags | MAP_FIXED_NOREPLACE,
+                      -1,
+                      0);
+            if (uint64_t(at) == kPreferredBase) return kPreferredBase;
+            if (at != MAP_FAILED) munmap(at, size);  // a kernel that does not know NOREPLACE
+        }
         at = mmap(nullptr, size + 64 * kGiB, PROT_NONE, flags, -1, 0);
         return at == MAP_FAILED ? 0 : align_up(uint64_t(at), 64 * kGiB);
     }

@@ -156,24 +156,29 @@ cudaError_t with_stream(const char* name, cudaStream_t handle, bool per_thread, 
 }
 
 cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode, bool per_thread) {
-    return with_stream(
-        "cudaStreamBeginCapture",
-        handle,
-        per_thread,
-        [&](Call& call, Stream& stream) -> cudaError_t {
-            if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
-                return cudaErrorInvalidValue;
-            if (&stream == call.device().default_stream) return cudaErrorStreamCaptureUnsupported;
-            if (stream.capture) return cudaErrorIllegalState;
-            auto* graph = new Graph;
-            handles().graphs.insert(graph);
-            new GraphCapture(stream, graph, true);  // owned by the stream until the capture ends
-            return cudaSuccess;
-        });
+    return with_stream("cudaStreamBeginCapture",
+                       handle,
+                       per_thread,
+                       [&](Call& call, Stream& stream) -> cudaError_t {
+                           if (mode < cudaStreamCaptureModeGlobal ||
+                               mode > cudaStreamCaptureModeRelaxed)
+                               return cudaErrorInvalidValue;
+                           if (&stream == call.device().default_stream)
+                               return cudaErrorStreamCaptureUnsupported;
+                           if (stream.capture) return cudaErrorIllegalState;
+                           auto* graph = new Graph;
+                           handles().graphs.insert(graph);
+                           // Owned by the stream until the capture ends.
+                           auto* capture = new GraphCapture(stream, graph, true);
+                           capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
+                           capture->thread = &call.thread;
+                           return cudaSuccess;
+                       });
 }
 
 cudaError_t begin_to_graph(cudaStream_t handle, cudaGraph_t graph_handle,
-                           const cudaGraphNode_t* needs, size_t count, bool per_thread) {
+                           const cudaGraphNode_t* needs, size_t count, cudaStreamCaptureMode mode,
+                           bool per_thread) {
     return with_stream("cudaStreamBeginCaptureToGraph",
                        handle,
                        per_thread,
@@ -191,6 +196,8 @@ cudaError_t begin_to_graph(cudaStream_t handle, cudaGraph_t graph_handle,
                            }
                            auto* capture = new GraphCapture(stream, graph, false);
                            capture->tail(stream) = tail;
+                           capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
+                           capture->thread = &call.thread;
                            return cudaSuccess;
                        });
 }
@@ -283,14 +290,14 @@ EMULATOR_API cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream,
 EMULATOR_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                                        const cudaGraphNode_t* needs,
                                                        const cudaGraphEdgeData*, size_t count,
-                                                       cudaStreamCaptureMode) {
-    return begin_to_graph(stream, graph, needs, count, false);
+                                                       cudaStreamCaptureMode mode) {
+    return begin_to_graph(stream, graph, needs, count, mode, false);
 }
 EMULATOR_API cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph,
                                                             const cudaGraphNode_t* needs,
                                                             const cudaGraphEdgeData*, size_t count,
-                                                            cudaStreamCaptureMode) {
-    return begin_to_graph(stream, graph, needs, count, true);
+                                                            cudaStreamCaptureMode mode) {
+    return begin_to_graph(stream, graph, needs, count, mode, true);
 }
 EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     return end(stream, graph, false);
@@ -352,8 +359,8 @@ EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream
 }
 #endif
 
-// The mode matters only for calls of other threads that are unsafe while something captures; here
-// such calls are refused in every mode, or do no harm.
+// What a thread allows itself while others capture in the global mode: kept, and without effect,
+// as such calls are refused in every mode, or do no harm.
 EMULATOR_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     return api("cudaThreadExchangeStreamCaptureMode", [&](Call&) -> cudaError_t {
         thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;

@@ -2,6 +2,8 @@
 // Finding streams and events by handle, and running or capturing work.
 #include "runtime/stream.h"
 
+#include <algorithm>
+
 #include "runtime/pools.h"
 
 namespace runtime {
@@ -58,9 +60,12 @@ void host_waited(Call& call, const Stream& stream) {
 }
 
 bool any_capture(Call& call) {
-    for (const Stream* stream : call.global.streams)
-        if (stream->capture) return true;
-    return false;
+    return std::any_of(
+        call.global.streams.begin(), call.global.streams.end(), [&](const Stream* stream) {
+            const Capture* capture = stream->capture;
+            return capture && !(capture->of_its_thread_only && capture->thread != &call.thread &&
+                                stream->non_blocking());
+        });
 }
 
 }  // namespace runtime

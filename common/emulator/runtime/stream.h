@@ -32,6 +32,9 @@ class Capture {
 public:
     virtual ~Capture() = default;
     virtual cudaError_t add(Stream& stream, Work work) = 0;
+    // Began in another mode than cudaStreamCaptureModeGlobal: it asks nothing of other threads.
+    bool of_its_thread_only = false;
+    const ThreadState* thread = nullptr;  // that began it
 };
 
 struct Stream {
@@ -66,7 +69,9 @@ cudaError_t submit(Call& call, Stream& stream, Work work);
 
 // Fires the event that the host has waited for all work of the stream.
 void host_waited(Call& call, const Stream& stream);
-// Some stream of the program is being captured: waiting for everything is not allowed then.
+// Some stream is being captured so that the calling thread may not wait for everything: not the
+// non-blocking stream of a thread that keeps its capture to itself, which the legacy default stream
+// has nothing to do with (CUDA Runtime API, "cudaThreadExchangeStreamCaptureMode").
 bool any_capture(Call& call);
 
 }  // namespace runtime

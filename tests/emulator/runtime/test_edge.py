@@ -547,6 +547,13 @@ class Driver(unittest.TestCase):
         run = emulate(program="threads")
         self.assertEqual((run.status, run.out, run.err), (0, "wrong: 0\n", ""))
 
+    def test_several_host_threads_with_findings(self) -> None:
+        self.need("threads")
+        run = emulate("overrun", program="threads")
+        self.assertEqual((run.status, run.out), (0, "wrong: 0\n"), run.err)
+        self.assertEqual(set(run.codes()), {"out-of-bounds-global"}, run.err)
+        self.assertNotIn("Sanitizer", run.err)
+
     def test_every_name_is_exported(self) -> None:
         self.need("driver")
         root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent

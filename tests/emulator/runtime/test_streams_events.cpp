@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Streams, events and host functions: identity, order, time.
+#include <thread>
+
 #include "device_lab.h"
 
 using Order = machine::OrderEvent::Kind;
@@ -126,4 +128,38 @@ TEST_CASE("events: record, wait and sync are told in order", "[event]") {
     CHECK(device.seen.order[3].kind == Order::kDeviceSync);
     CHECK(cudaEventDestroy(event) == cudaSuccess);
     CHECK(cudaEventDestroy(event) == cudaErrorInvalidResourceHandle);
+}
+
+TEST_CASE("capture: what a thread keeps to itself does not hinder another", "[stream]") {
+    lab::Device device;
+    int* const values = lab::device_array<int>(4);
+    const int one = 1;
+    const auto copy_elsewhere = [&] {
+        cudaError_t error = cudaErrorUnknown;
+        std::thread([&] {
+            error = cudaMemcpy(values, &one, sizeof one, cudaMemcpyHostToDevice);
+        }).join();
+        return error;
+    };
+    const auto while_capturing = [&](unsigned flags, cudaStreamCaptureMode mode) {
+        cudaStream_t stream = nullptr;
+        cudaGraph_t graph = nullptr;
+        REQUIRE(cudaStreamCreateWithFlags(&stream, flags) == cudaSuccess);
+        REQUIRE(cudaStreamBeginCapture(stream, mode) == cudaSuccess);
+        const cudaError_t error = copy_elsewhere();
+        // The thread that captures may not.
+        CHECK(cudaMemcpy(values, &one, sizeof one, cudaMemcpyHostToDevice) ==
+              cudaErrorStreamCaptureImplicit);
+        cudaStreamEndCapture(stream, &graph);
+        cudaGraphDestroy(graph);
+        cudaStreamDestroy(stream);
+        return error;
+    };
+    CHECK(while_capturing(cudaStreamNonBlocking, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    CHECK(while_capturing(cudaStreamNonBlocking, cudaStreamCaptureModeGlobal) ==
+          cudaErrorStreamCaptureImplicit);
+    // The legacy default stream would wait for this one.
+    CHECK(while_capturing(cudaStreamDefault, cudaStreamCaptureModeThreadLocal) ==
+          cudaErrorStreamCaptureImplicit);
+    CHECK(copy_elsewhere() == cudaSuccess);
 }

@@ -73,12 +73,86 @@ static void work(int which) {
     OK(cudaStreamDestroy(stream));
 }
 
-int main() {
+// Everything that is not in work(): memory of the other kinds, graphs, questions, errors.
+static void more_work(int which, cudaEvent_t begin) {
+    constexpr int n = 300;
+    OK(cudaSetDevice(0));
+    int *managed = nullptr, *pinned = nullptr, *values = nullptr;
+    OK(cudaMallocManaged(&managed, n * sizeof(int)));
+    OK(cudaMallocHost(&pinned, n * sizeof(int)));
+    OK(cudaMalloc(&values, n * sizeof(int)));
+    for (int i = 0; i < n; ++i) managed[i] = pinned[i] = i;
+    cudaStream_t stream = nullptr;
+    // Not a blocking one: while that is captured, nobody may use the legacy default stream.
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    OK(cudaStreamWaitEvent(stream, begin, 0));
+    add<<<2, 256, 0, stream>>>(managed, n, which);
+
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    OK(cudaMemcpyAsync(values, pinned, n * sizeof(int), cudaMemcpyHostToDevice, stream));
+    add<<<2, 256, 0, stream>>>(values, n, which);
+    OK(cudaMemcpyAsync(pinned, values, n * sizeof(int), cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 3; ++round) OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    for (int i = 0; i < n; ++i) wrong += managed[i] != i + which || pinned[i] != i + 3 * which;
+
+    cudaFuncAttributes attributes{};
+    cudaDeviceProp properties{};
+    int blocks = 0;
+    size_t free_bytes = 0, total_bytes = 0;
+    void* place = nullptr;
+    OK(cudaFuncGetAttributes(&attributes, add));
+    OK(cudaGetDeviceProperties(&properties, 0));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 128, 0));
+    OK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    OK(cudaGetSymbolAddress(&place, total));
+    wrong += blocks == 0 || !place;
+    // The last error is each thread's own.
+    void* never = nullptr;
+    if (which % 2 == 0) wrong += cudaMalloc(&never, size_t(1) << 60) != cudaErrorMemoryAllocation;
+    wrong += cudaGetLastError() != (which % 2 ? cudaSuccess : cudaErrorMemoryAllocation);
+
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(stream));
+    OK(cudaFree(values));
+    OK(cudaFreeHost(pinned));
+    OK(cudaFree(managed));
+}
+
+// Each thread overruns an array of its own.
+static void overrun(int) {
+    int* values = nullptr;
+    OK(cudaMalloc(&values, 100 * sizeof(int)));
+    OK(cudaMemset(values, 0, 100 * sizeof(int)));
+    add<<<1, 128>>>(values, 101, 1);
+    OK(cudaDeviceSynchronize());
+    OK(cudaFree(values));
+}
+
+int main(int argc, char**) {
     constexpr int threads = 6;
     OK(cudaFree(nullptr));
     std::vector<std::thread> all;
-    for (int which = 0; which < threads; ++which) all.emplace_back(work, which);
+    if (argc > 1) {
+        for (int which = 0; which < threads; ++which) all.emplace_back(overrun, which);
+        for (std::thread& one : all) one.join();
+        std::printf("wrong: %d\n", wrong.load());
+        return wrong != 0;
+    }
+    cudaEvent_t begin = nullptr;
+    OK(cudaEventCreate(&begin));
+    OK(cudaEventRecord(begin, nullptr));
+    for (int which = 0; which < threads; ++which) {
+        all.emplace_back(work, which);
+        all.emplace_back(more_work, which, begin);
+    }
     for (std::thread& one : all) one.join();
+    OK(cudaEventDestroy(begin));
     int sum = 0;
     OK(cudaDeviceSynchronize());
     OK(cudaMemcpyFromSymbol(&sum, total, sizeof sum));
