@@ -122,6 +122,7 @@ std::optional<ElfFacts> read_elf(const std::string& path) {
     Elf64_Ehdr header{};
     if (!image.get(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return facts;
     facts.is_elf = true;
+    facts.is_object = header.e_type == ET_REL;
     facts.is_x86_64 = header.e_ident[EI_CLASS] == ELFCLASS64 &&
                       header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == EM_X86_64 &&
                       (header.e_type == ET_EXEC || header.e_type == ET_DYN);

@@ -10,6 +10,7 @@ namespace emulator {
 
 struct ElfFacts {
     bool is_elf = false;
+    bool is_object = false;           // what a compiler writes and no linker has linked
     bool is_x86_64 = false;           // 64-bit, little-endian, x86-64
     bool is_dynamic = false;          // has an interpreter, so that shared libraries can be loaded
     bool has_device_code = false;     // a section .nv_fatbin

@@ -130,11 +130,15 @@ void check_program(const std::string& path) {
         fail(kExitCannotRun,
              path + " is not a program for Linux (not an ELF file); give the program "
                     "that nvcc built, not a source file or a script");
+    if (facts->is_object)
+        fail(kExitCannotRun,
+             path + " is an object file, and no program yet; link it: `nvcc -cudart shared " +
+                 path + " -o program`");
     if (!facts->is_x86_64)
         fail(kExitCannotRun, path + " is not built for x86-64, which is all that is supported");
     if (!facts->is_dynamic)
         fail(kExitCannotRun,
-             path + " is linked statically, so no other libcudart can be loaded; "
+             path + " is linked statically, or a library, so no other libcudart can be loaded; "
                     "build it with `nvcc -cudart shared` and without -static");
 
     std::set<std::string> seen;

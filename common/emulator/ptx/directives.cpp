@@ -163,7 +163,11 @@ private:
         } else if (token.kind == Token::Kind::kDotted && token.text == first.text) {
             // A directive of a later ISA: remembered, and skipped to where a statement ends.
             index_.unsupported.push_back({std::string(token.text), token.line});
-            lexer_.skip_statement();
+            try {
+                lexer_.skip_statement();
+            } catch (const ParseError&) {
+                lexer_.fail(token, "a directive that is known, or the end of this one");
+            }
         } else {
             lexer_.fail(".entry, .func or the state space of a variable");
         }

@@ -14,6 +14,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import random
 import re
 import shutil
 import struct
@@ -30,6 +31,7 @@ RUN_SECONDS = 120
 # Name of the built program: source and flags.
 BUILDS: dict[str, tuple[str, list[str]]] = {
     "plain": ("plain.cu", [*PTX, "--no-compress"]),
+    "plain_packed": ("plain.cu", PTX),
     "plain_static": ("plain.cu", ["-std=c++17", "-cudart", "static", "-arch=compute_75"]),
     "plain_sass": ("plain.cu", [*SHARED, "-gencode", "arch=compute_75,code=sm_75"]),
     "plain_now": ("plain.cu", [*PTX, "-Xlinker", "-z,now"]),
@@ -216,6 +218,14 @@ class Refusals(unittest.TestCase):
         path = damaged("arm", lambda data: struct.pack_into("<H", data, 18, 183))
         self.check(126, "not built for x86-64", path)
 
+    def test_object_file(self) -> None:
+        path = damaged("object", lambda data: struct.pack_into("<H", data, 16, 1))
+        self.check(126, "is an object file", path)
+
+    def test_library(self) -> None:
+        path = next(options.library.glob("libcudart.so.*"))
+        self.check(126, "linked statically, or a library", path)
+
     def test_no_device_code(self) -> None:
         self.check(126, "not a CUDA program", "true")
 
@@ -393,6 +403,58 @@ class DamagedDeviceCode(unittest.TestCase):
             data[start:end] = bytes(end - start)
 
         self.check(damaged("cut", change), "cudaErrorInvalidPtx", "PTX line [0-9]+")
+
+    def replaced(self, name: str, old: bytes, new: bytes) -> Path:
+        """The program with some text of its PTX replaced by shorter text."""
+
+        def change(data: bytearray) -> None:
+            at = data.index(old, fat_binary(data))
+            data[at : at + len(old)] = new.ljust(len(old))
+
+        return damaged(name, change)
+
+    def test_ptx_that_is_not_understood(self) -> None:
+        for name, old, new, message in (
+            ("version", b".version 9.0", b".version 99.", "PTX line [0-9]+, at '99.'"),
+            ("directive", b".address_size 64", b".frobnicate", "at '.frobnicate': .*known"),
+            ("bits", b".address_size 64", b".address_size 32", "64-bit"),
+            ("target", b".target sm_75", b".target gfx90", "a target such as"),
+            ("type", b".reg .b32", b".reg .q32", "`.q32|'.q32'|register"),
+        ):
+            with self.subTest(name):
+                self.check(self.replaced(f"ptx_{name}", old, new), "cudaErrorInvalidPtx", message)
+
+    def test_without_sections(self) -> None:
+        def change(data: bytearray) -> None:
+            struct.pack_into("<Q", data, 0x28, 0)
+            struct.pack_into("<HHH", data, 0x3A, 0, 0, 0)
+
+        run = emulate(damaged("sections", change))
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertIn("result 5", run.out)
+
+    def test_damage_anywhere(self) -> None:
+        """Random bytes in headers and text, plain and compressed: refused, or it did not matter."""
+        random.seed(3)
+        for program in ("plain", "plain_packed"):
+            source = (options.build / program).read_bytes()
+            begin = fat_binary(bytearray(source))
+            end = begin + 16 + struct.unpack_from("<Q", source, begin + 8)[0]
+            for number in range(25):
+                data = bytearray(source)
+                head = number % 2 == 0
+                for _ in range(random.randrange(1, 5)):
+                    at = random.randrange(begin, begin + 0x78 if head else end)
+                    data[at] = random.randrange(256)
+                path = options.build / f"{program}_random"
+                path.write_bytes(data)
+                path.chmod(0o755)
+                run = emulate(path)
+                with self.subTest(program=program, number=number):
+                    refused = run.status == 3 and run.err.startswith("emulator: ")
+                    ran = run.status in (0, 1) and "launch cudaSuccess" in run.out
+                    self.assertTrue(refused or ran, f"{run.status}: {run.out}{run.err}")
+                    self.assertNotIn("internal error", run.err)
 
     def test_newer_ptx_that_is_understood(self) -> None:
         def change(data: bytearray) -> None:
