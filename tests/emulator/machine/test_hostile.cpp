@@ -2,6 +2,7 @@
 // A hostile kernel: every form of every instruction that runs, with addresses chosen to hurt and
 // with registers of any width, and nobody watching. Whatever it does, it may change nothing but the
 // memory that it may write: not the host's, not constants, not another device's.
+#include <cstdlib>
 #include <fstream>
 #include <random>
 
@@ -129,6 +130,12 @@ bool run(Target& target, const std::string& statements) {
     return target.run(text(statements), "k", request);
 }
 
+// HOSTILE_ROUNDS=n in the environment: n times as many addresses, from other seeds.
+unsigned more_rounds() {
+    const char* const given = std::getenv("HOSTILE_ROUNDS");
+    return given ? unsigned(std::max(1, std::atoi(given))) : 1;
+}
+
 std::string guard(std::mt19937& random) {
     return random() % 3 ? "" : "@%p" + std::to_string(8 + random() % 6) + " ";
 }
@@ -137,11 +144,11 @@ std::string guard(std::mt19937& random) {
 
 TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "[machine]") {
     Target target;
-    std::mt19937 random(11);
+    std::mt19937 random(11 * more_rounds());
     unsigned ran = 0, wanted = 0;
     for (const std::string& form : forms()) {
         if (form.find('[') == std::string::npos) continue;
-        for (int round = 0; round < 6; ++round) {
+        for (unsigned round = 0; round < 6 * more_rounds(); ++round) {
             const std::string one = chosen(form, random);
             std::string statements;
             for (int i = 0; i < 6; ++i)
@@ -159,10 +166,10 @@ TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "
 
 TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[machine]") {
     Target target;
-    std::mt19937 random(12);
+    std::mt19937 random(12 * more_rounds());
     unsigned refused = 0, ran = 0;
     for (const std::string& form : forms()) {
-        for (int round = 0; round < 4; ++round) {
+        for (unsigned round = 0; round < 4 * more_rounds(); ++round) {
             const std::string statement =
                 guard(random) + with_registers(chosen(form, random), random, true) + ";\n";
             target.aim(random());
@@ -200,6 +207,64 @@ TEST_CASE("hostile: lanes that meet at different instructions of one family", "[
                           second + "\n"));
             REQUIRE(target.damage() == "");
         }
+}
+
+TEST_CASE("hostile: memory that its own instruction names, and the stack, at any offset",
+          "[machine]") {
+    Target target;
+    std::mt19937 random(13);
+    const char* const offsets[] = {"0",
+                                   "4",
+                                   "60",
+                                   "63",
+                                   "64",
+                                   "255",
+                                   "256",
+                                   "512",
+                                   "-4",
+                                   "-1",
+                                   "65535",
+                                   "1048576",
+                                   "2147483647",
+                                   "-2147483648"};
+    const char* const accesses[] = {
+        "ld.local.u32 %r9, [lo@];",
+        "st.local.v2.u64 [lo@], {%q9, %q10};",
+        "ld.shared.v4.u32 {%r9, %r10, %r11, %r12}, [sm@];",
+        "st.shared.u8 [sm@], %r9;",
+        "atom.shared.cas.b64 %q9, [sm@], %q10, %q11;",
+        "st.global.v4.f32 [gl@], {%f9, %f10, %f11, %f12};",
+        "red.global.add.u32 [gl@], %r9;",
+        "ld.param.b64 %q9, [p_base@];",
+        "{ .param .b8 a[24]; st.param.b64 [a@], %q9; call helper; }",
+        "{ .param .b8 a[24]; ld.param.u16 %h9, [a@]; }",
+        "cp.async.ca.shared.global [sm@], [gl@], 16;",
+        "cvta.local.u64 %q9, lo; add.u64 %q9, %q9, @; st.u64 [%q9], %q10;",
+        "alloca.u64 %q9, %q10; st.local.u32 [%q9@], %r9;",
+        "stackrestore.u64 %q9; alloca.u64 %q10, 64; "
+        "st.local.u32 [%q10@], %r9;"};
+    unsigned ran = 0;
+    for (std::string access : accesses)
+        for (const char* offset : offsets) {
+            std::string statement = access;
+            for (size_t at; (at = statement.find('@')) != std::string::npos;) {
+                const bool inside = statement[at + 1] == ']';
+                statement.replace(at, 1, std::string(inside ? "+" : "") + offset);
+            }
+            target.aim(random());
+            INFO(statement);
+            ran += run(target, statement + "\n");
+            REQUIRE(target.damage() == "");
+        }
+    CHECK(ran > std::size(accesses) * std::size(offsets) / 2);
+}
+
+TEST_CASE("hostile: the largest grid ends with its budget", "[machine]") {
+    for (const Dim3 grid : {Dim3{0x7fffffff, 65535, 65535}, Dim3{1, 65535, 65535}}) {
+        Lab lab;
+        lab.machine->set_budget(1 << 16);
+        CHECK(lab.run("ret;", {grid, {1024, 1, 1}}).status == LaunchStatus::kBudget);
+    }
 }
 
 TEST_CASE("hostile: parameters before and behind the block of a kernel", "[machine]") {
