@@ -128,6 +128,12 @@ TEST_CASE("bounds: an earlier launch stays the one shown", "[checks][bounds]") {
     bench.enter_block(0, 2);
     bench.store(site, 5000);
     CHECK(bench.only().place.block == machine::Dim3{7, 0, 0});
+    CHECK(has_note(bench.only(), "of block (7,0,0), the rest in 1 other launch"));
+    bench.enter_block(1, 2);
+    bench.store(site, 5000);
+    bench.enter_block(1, 3);
+    bench.store(site, 5000);
+    CHECK(has_note(bench.only(), "of block (7,0,0), the rest in 2 other launches"));
 }
 
 TEST_CASE("bounds: several arrays on one line are one finding that names them all",

@@ -251,3 +251,51 @@ TEST_CASE("streams: one stream after another, thousands of times", "[checks][rac
     p.read(a, 3);
     CHECK(p.races() == Lines{"20 after 10"});
 }
+
+TEST_CASE("streams: a copy that wrote is said to write", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64);
+    p.copy(10, "cudaMemcpyAsync", Host::kWrite, a, 64, 1);
+    p.read(a, 2);
+    REQUIRE(p.races() == Lines{"20 after 10"});
+    const checks::Finding& finding = p.report.findings()[0];
+    CHECK(finding.message.find("is read while another thread may still be writing it") !=
+          std::string::npos);
+    CHECK(finding.other_text ==
+          "`cudaMemcpyAsync` in another stream wrote it on main.cu:10, and no event or "
+          "synchronisation orders the two");
+}
+
+TEST_CASE("streams: nodes of a graph are ordered by its edges", "[checks][race][streams]") {
+    Streams p;
+    const auto a = p.global(64);
+    const uint64_t branch = machine::kGraphBranch | 9;
+    p.order(Order::kStreamCreate, branch, 0, true);
+    p.copy(10, "cudaGraphLaunch", Host::kWrite, a, 64, 1);
+    SECTION("an edge") {
+        p.order(Order::kEventRecord, 1, 7);
+        p.order(Order::kStreamWaitEvent, branch, 7);
+        p.read(a, branch);
+        CHECK(p.races().empty());
+    }
+    SECTION("none") {
+        p.read(a, branch);
+        REQUIRE(p.races() == Lines{"20 after 10"});
+        CHECK(p.report.findings()[0].other_text ==
+              "`cudaGraphLaunch` in another branch of a graph wrote it on main.cu:10, and no path "
+              "of edges orders the two");
+    }
+}
+
+TEST_CASE("race-global: where nobody runs both lines, the text says which is later",
+          "[checks][race]") {
+    Streams p;
+    const auto a = p.global(64);
+    p.launch(1, 96);
+    p.warp(0, 2).store(8, a.from(0));  // somebody wrote there, and all know of it
+    p.barrier(0);
+    p.warp(0, 1).store(12, a.from(0));
+    p.warp(0, 0).load(10, a.from(0));
+    p.end_launch();
+    CHECK(p.races() == Lines{"12 after 10"});
+}

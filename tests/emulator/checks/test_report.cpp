@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Merging of findings, and their two renderings to the letter.
 #include "bench.h"
+#include "checks/text.h"
 
 using checks::Finding;
 using checks::Report;
@@ -34,6 +35,29 @@ std::string lines(uint32_t count) {
 }
 
 }  // namespace
+
+TEST_CASE("report: a library's kernel is blamed on the line that called it", "[checks][report]") {
+    static machine::CodeSite site;
+    site.user = {"/opt/cuda/include/cub/reduce.cuh", 175, 0, "reduce"};
+    checks::set_site_resolver([](machine::SiteId) -> const machine::CodeSite& { return site; });
+    checks::set_host_resolver([](machine::HostSite) {
+        return ptx::SourceLine{"main.cu", 7, 0, ""};
+    });
+    machine::LaunchInfo launch;
+    launch.launched_at = 1;
+    const auto where = [&](bool library) {
+        site.library = library;
+        const checks::Place place = checks::place_of(5, launch);
+        return place.file + ':' + std::to_string(place.line) + ' ' + place.library_line;
+    };
+    CHECK(where(true) == "main.cu:7 reduce.cuh:175");
+    CHECK(where(false) == "/opt/cuda/include/cub/reduce.cuh:175 ");
+    // Without debug information of the host, the header's line is better than none.
+    checks::set_host_resolver([](machine::HostSite) { return ptx::SourceLine{}; });
+    CHECK(where(true) == "/opt/cuda/include/cub/reduce.cuh:175 ");
+    checks::set_site_resolver(nullptr);
+    checks::set_host_resolver(nullptr);
+}
 
 TEST_CASE("report: the same code on the same two lines is one finding", "[checks][report]") {
     Report report;

@@ -173,6 +173,20 @@ TEST_CASE("assert: condition, place and lanes are reported, and the launch fails
     CHECK(fault.function == "kernel(int)");
 }
 
+TEST_CASE("assert: nothing runs behind it", "[machine][builtins]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("st.global.u32 [%mine], 1;\nmov.u64 %rd1, m;\ncvta.global.u64 %rd1, %rd1;\n{\n"
+                ".param .b64 a;\n.param .b64 b;\n.param .b32 c;\n.param .b64 d;\n.param .b64 e;\n"
+                "st.param.b64 [a], %rd1;\nst.param.b64 [b], %rd1;\nst.param.b32 [c], 12;\n"
+                "st.param.b64 [d], %rd1;\nst.param.b64 [e], 1;\n"
+                "call.uni __assertfail, (a, b, c, d, e);\n}\nst.global.u32 [%mine], 2;\n",
+                {},
+                kExterns + text("m", "i < n"));
+    CHECK(s.status == LaunchStatus::kAssert);
+    CHECK(lab.got(0) == 1);
+}
+
 TEST_CASE("trap: ends the launch at once", "[machine][builtins]") {
     Lab lab;
     const LaunchSummary s =

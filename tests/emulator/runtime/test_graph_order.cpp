@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// In which streams the nodes of a graph seem to run: edges order them, and nothing else does.
+#include <algorithm>
+
+#include "device_lab.h"
+
+using Order = machine::OrderEvent::Kind;
+
+namespace {
+
+struct Graphs {
+    Graphs() {
+        REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
+        REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+    }
+    ~Graphs() {
+        cudaGraphDestroy(graph);
+        cudaStreamDestroy(stream);
+    }
+    cudaGraphNode_t fill(std::vector<cudaGraphNode_t> needs) {
+        cudaMemsetParams params{};
+        params.dst = data;
+        params.elementSize = 4;
+        params.width = 4;
+        params.height = 1;
+        cudaGraphNode_t node = nullptr;
+        REQUIRE(cudaGraphAddMemsetNode(&node, graph, needs.data(), needs.size(), &params) ==
+                cudaSuccess);
+        return node;
+    }
+    // The streams of the fills.
+    std::vector<uint64_t> run() {
+        cudaGraphExec_t exec = nullptr;
+        REQUIRE(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+        device.seen.access.clear();
+        device.seen.order.clear();
+        REQUIRE(cudaGraphLaunch(exec, stream) == cudaSuccess);
+        std::vector<uint64_t> streams;
+        for (const auto& access : device.seen.access) streams.push_back(access.stream);
+        REQUIRE(cudaGraphExecDestroy(exec) == cudaSuccess);
+        unsigned long long own = 0;
+        REQUIRE(cudaStreamGetId(stream, &own) == cudaSuccess);
+        id = own;
+        return streams;
+    }
+    uint64_t waits(uint64_t by) const {
+        return uint64_t(std::count_if(
+            device.seen.order.begin(), device.seen.order.end(), [&](const auto& event) {
+                return event.kind == Order::kStreamWaitEvent && event.stream == by;
+            }));
+    }
+
+    lab::Device device;
+    int* data = lab::device_array<int>(4);
+    cudaGraph_t graph = nullptr;
+    cudaStream_t stream = nullptr;
+    uint64_t id = 0;
+};
+
+}  // namespace
+
+TEST_CASE("graph: a chain runs in the stream of the launch", "[graph]") {
+    Graphs g;
+    g.fill({g.fill({g.fill({})})});
+    const auto streams = g.run();
+    CHECK(streams == std::vector<uint64_t>(3, g.id));
+    CHECK(g.waits(g.id) == 0);
+}
+
+TEST_CASE("graph: nodes without an edge run beside each other", "[graph]") {
+    Graphs g;
+    g.fill({});
+    g.fill({});
+    const auto streams = g.run();
+    REQUIRE(streams.size() == 2);
+    CHECK(streams[0] == g.id);
+    CHECK(streams[1] != g.id);
+    CHECK(g.waits(streams[1]) == 1);  // for what was in the stream before the launch
+    CHECK(g.waits(g.id) == 1);        // what follows in the stream waits for the branch
+}
+
+TEST_CASE("graph: a node waits for all that it needs", "[graph]") {
+    Graphs g;
+    const cudaGraphNode_t a = g.fill({}), b = g.fill({}), c = g.fill({a, b});
+    g.fill({a});
+    g.fill({c});
+    const auto streams = g.run();
+    REQUIRE(streams.size() == 5);
+    // `a` and the one behind it in the stream of the launch, the other three in a branch.
+    CHECK(std::count(streams.begin(), streams.end(), g.id) == 2);
+    CHECK(std::count(streams.begin(), streams.end(), streams[1]) == 3);
+    CHECK(g.waits(streams[1]) == 2);  // for the launch, and `c` for `a`
+    CHECK(g.waits(g.id) == 1);
+}
