@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Unoptimised: a functor of the user's inside CUB races; so does what CUB itself does.
 // nvcc: -G --extended-lambda
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
 
 __device__ int most;
 

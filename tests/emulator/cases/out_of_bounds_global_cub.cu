@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CUB is told that there are more items than there are, and given too little scratch memory.
-#include <cub/cub.cuh>
+#include <cub/device/device_reduce.cuh>
 
 int main() {
     const int n = 5000;
