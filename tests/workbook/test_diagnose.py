@@ -241,6 +241,13 @@ class Writers(unittest.TestCase):
             text, f"{len(bad) - 20} elements were never written, and 20 hold wrong values"
         )
 
+    def test_as_many_bytes_as_elements(self) -> None:
+        want = floats(np.random.default_rng(6), 1000)
+        for got in (np.where(np.arange(1000) < 250, want, 0.0), blank(want, slice(250, None))):
+            self.assertIn("the first quarter", told(got, want))
+        by_threads = told(blank(want, slice(250, None)), want, block=125, blocks=2)
+        self.assertIn("the grid has 250 threads", by_threads)
+
     def test_a_grid_that_is_too_small(self) -> None:
         want = floats(np.random.default_rng(6), 1000)
         text = told(blank(want, slice(512, None)), want, blocks=2)
@@ -505,6 +512,18 @@ class Causes(unittest.TestCase):
         self.assertIn("transposed", diagnose.likely_cause([made(got, want, columns=50)], found))
         plain = diagnose.likely_cause([made(want + 1, want)], found)
         self.assertIn("one element too far", plain)
+
+    def test_copies(self) -> None:
+        for words, message in (
+            ("after it was freed", "`cudaMemcpy` reads from an allocation of 4 bytes that has been "
+                                   "freed"),
+            ("wrong direction", "`cudaMemcpy` writes to an allocation of 4 bytes as host memory, "
+                                "but it is device memory; the direction given is x"),
+            ("in bytes", "`cudaMemcpy` copies 24 bytes into an allocation of 4 bytes"),
+        ):  # fmt: skip
+            self.assertIn(words, self.cause(finding("invalid-copy", message)))
+        free = "host code reads the bytes in front of device memory, as `free` and `realloc` do"
+        self.assertIn("cudaFree", self.cause(finding("host-dereference", free)))
 
     def test_crashes_of_the_host(self) -> None:
         for words, ended, output in (

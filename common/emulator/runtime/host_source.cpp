@@ -268,6 +268,18 @@ std::vector<HostFrame> frames_at(uint64_t pc) {
     return frames;
 }
 
+// The function of a library without debug information that holds `pc`, under the name that callers
+// use; empty when unknown. glibc has `free` under three names.
+static std::string library_function(uint64_t pc) {
+    Dwfl_Module* module = module_at(pc);
+    const char* symbol = module ? dwfl_module_addrname(module, pc) : nullptr;
+    std::string name = symbol ? symbol : "";
+    name.resize(std::min(name.find('@'), name.size()));
+    if (name == "cfree" || name == "__libc_free") return "free";
+    if (name == "__libc_realloc") return "realloc";
+    return name;
+}
+
 // The path with the levels put back that ended in a jump instead of a call.
 static std::vector<uint64_t> complete(const std::vector<uint64_t>& pcs, const std::string& entry) {
     std::vector<uint64_t> all;
@@ -277,6 +289,7 @@ static std::vector<uint64_t> complete(const std::vector<uint64_t>& pcs, const st
         all.insert(all.end(), jumps.begin(), jumps.end());
         all.push_back(pc);
         callee = compiled_function(pc);
+        if (callee.empty()) callee = library_function(pc);
     }
     return all;
 }

@@ -215,9 +215,23 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return "a variable of the device named where a pointer belongs: on the host it is a symbol"
     if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
         return "a launch for no elements: CUDA refuses a grid of 0 blocks"
+    if finding.code == "host-dereference" and "`free`" in _said(finding):
+        return "device memory that is given to free() or delete: cudaFree() gives it back"
+    if finding.code == "invalid-copy":
+        return _of_copy(_said(finding))
     if finding.code == "hang" and re.search(r": 1 thread is on .*\breturned", _said(finding)):
         return "one thread works on alone: it does the work of all, or its loop never ends"
     return by_code[finding.code]
+
+
+def _of_copy(message: str) -> str:
+    if "has been freed" in message:
+        return "memory that is used after it was freed"
+    if "the direction given" in message:
+        return "a copy in the wrong direction, or with source and destination swapped"
+    if re.search(r"bytes (?:into|from|of) an allocation of", message):
+        return "a copy of the wrong size: it is in bytes, and must fit both sides"
+    return by_code["invalid-copy"]
 
 
 def _said(finding: Finding) -> str:

@@ -81,6 +81,21 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
     return ""
 
 
+def _bytes_for_elements(c: Compared) -> str:
+    """A copy or a fill of as many bytes as there are elements ends after a part of them."""
+    part = {2: "half", 4: "quarter", 8: "eighth"}.get(c.element_bytes)
+    if not part or c.size < 32 or any(w.by == "kernel" for w in c.writers.values()):
+        return ""
+    if len(c.ranges) != 1 or c.ranges[0] != (c.size // c.element_bytes, c.size):
+        return ""
+    if any(c.size // c.element_bytes in (n.threads, n.threads_per_block) for n in c.launches):
+        return ""
+    return (
+        f"only the first {part} of the elements is right: a size in bytes, where the number of "
+        "elements was given?"
+    )
+
+
 def _beyond(c: Compared) -> str:
     """Of the elements whose values were not kept, the first wrong ones have no writer."""
     known = [w for i, w in c.writers.items() if any(a <= i < b for a, b in c.ranges)]
@@ -141,6 +156,8 @@ def of(c: Compared) -> Story:
         return Story()
     if not c.bad.any():  # all wrong ones lie beyond what was written down
         return Story(_beyond(c), 2) if _beyond(c) else Story()
+    if text := _bytes_for_elements(c):
+        return Story(text, 2)
     if _all_untouched(c):
         return _untouched(c)
     untouched = c.untouched()
