@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
+
+if not hasattr(np, "row_stack"):  # gone from NumPy 2.5, and Numba's CUDA still asks for it
+    np.row_stack = np.vstack
+import numba
 from numba import cuda
 from python_peers import (
     LOOK,

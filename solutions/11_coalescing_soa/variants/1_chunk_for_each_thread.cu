@@ -29,13 +29,13 @@ void pt2_of_particles(const Particle* d_particles, float* d_out, int n) {
 }
 
 __global__ void columns_kernel(const float* px, const float* py, float* out, int n) {
-    const int first = 32 * thread_index(), end = min(first + 32, n);
+    const int first = 32 * thread_index(), end = min(first + 32, n);  // n is 2^30 at most
     for (int i = first; i < end; ++i) out[i] = pt_squared(px[i], py[i]);
 }
 
 void pt2_of_columns(const float* d_px, const float* d_py, float* d_out, int n) {
     if (n == 0) return;
-    columns_kernel<<<blocks_for(n), kThreads>>>(d_px, d_py, d_out, n);
+    columns_kernel<<<blocks_for((n + 31) / 32), kThreads>>>(d_px, d_py, d_out, n);
     CUDA_CHECK(cudaGetLastError());
 }
 

@@ -124,12 +124,20 @@ __device__ float4 four(const float* x, int vector) {
     return make_float4(from[0], from[1], from[2], from[3]);
 }
 
+// Six blocks for each of 132 multiprocessors, all at work from the beginning to the end. With 1024
+// blocks some of these would have eight and others seven, and the seven would wait at the end.
+// The number is the same on every card, and so is the order of the additions.
+static constexpr int kBlocksEach = 6;
+static constexpr int kWideBlocks = kBlocksEach * 132;
+static_assert(kWideBlocks <= kMaxBlocks);
+
 // Each block leaves the sum of its part in `partial`. A thread keeps four sums, one for each float
 // of a vector, so that no addition waits for the one before; and it starts four loads before it
 // needs the first: a multiprocessor then has about 100 kB under way, enough to hide the memory's
 // latency at full bandwidth.
 template <bool kAligned>
-__global__ void sum_wide_kernel(const float* x, int n, double* partial) {
+__global__ void __launch_bounds__(kThreads, kBlocksEach)
+    sum_wide_kernel(const float* x, int n, double* partial) {
     double sums[4] = {0, 0, 0, 0};
     const auto add = [&](float4 v) {
         sums[0] += v.x;
@@ -156,7 +164,7 @@ __global__ void sum_wide_kernel(const float* x, int n, double* partial) {
 void sum(const float* d_x, int n, void* d_scratch, double* d_result) {
     auto* d_partial = static_cast<double*>(d_scratch);
     const int wanted = n / 4 / kThreads + 1;  // n / 4 vectors, and three floats more at most
-    const int blocks = wanted < kMaxBlocks ? wanted : kMaxBlocks;
+    const int blocks = wanted < kWideBlocks ? wanted : kWideBlocks;
     const bool aligned = reinterpret_cast<size_t>(d_x) % sizeof(float4) == 0;
     const auto kernel = aligned ? sum_wide_kernel<true> : sum_wide_kernel<false>;
     kernel<<<blocks, kThreads>>>(d_x, n, d_partial);
