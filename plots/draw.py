@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Draws the pictures of the lessons into plots/figures, as SVG and PNG: python3 plots/draw.py 02"""
+"""Draws the pictures of the lessons into plots/figures, as SVG and PNG: python3 plots/draw.py 02
+
+draw_NN.py hold the lessons' ideas, chart_*.py what was measured. A chart whose data have not been
+measured yet is left out and named: no figure is drawn from invented numbers.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,15 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from measured import NoData
 from style import STYLE
 
 
 def figures() -> dict[str, Callable[[], Figure]]:
-    """The drawing functions by file name: FIGURES of every draw_NN.py beside this file."""
+    """The drawing functions by file name: FIGURES of draw_NN.py and chart_*.py beside this file."""
     found: dict[str, Callable[[], Figure]] = {}
-    for path in sorted(Path(__file__).parent.glob("draw_*.py")):
+    here = Path(__file__).parent
+    for path in sorted([*here.glob("draw_*.py"), *here.glob("chart_*.py")]):
         found.update(importlib.import_module(path.stem).FIGURES)
     return found
 
@@ -38,7 +44,11 @@ def main() -> None:
         parser.error(f"no such lesson; there are {', '.join(known)}")
     for name in chosen:
         with plt.rc_context(STYLE):
-            figure = known[name]()
+            try:
+                figure = known[name]()
+            except NoData as missing:
+                print(f"left out: {name}: {missing}")
+                continue
             figure.savefig(arguments.out / f"{name}.svg", metadata={"Date": None})
             figure.savefig(arguments.out / f"{name}.png", dpi=110)
             plt.close(figure)

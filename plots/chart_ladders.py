@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The ladders: what each rung of a lesson reaches on a card, beside the libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from measured import NoData, Row, bench, chart, machine, rate, rung_name, sign
+from style import BLOCKS, FAINT, INK, WRONG
+
+# Figure, lesson, the works that it shows, and a heading.
+LADDERS = {
+    "02_ladder": ("02", ["adds two vectors"], "Adding two vectors"),
+    "09_ladder": (
+        "09", ["roots of quadratic equations"], "The same formula in nine launches or in one",
+    ),
+    "10_ladder": ("10", ["invariant masses of pairs"], "Invariant masses"),
+    "11_ladder": (
+        "11",
+        ["transverse momenta from columns", "transverse momenta from columns, wide",
+         "structures to columns"],
+        "Neighbouring lanes, neighbouring addresses",
+    ),
+    "13_ladder": (
+        "13", ["sums short lists, a thread each", "sums long lists, a warp each"], "Sums of lists",
+    ),
+    "15_ladder": ("15", ["weighs 17 neighbours", "weighs 129 neighbours"], "A stencil"),
+    "16_ladder": (
+        "16", ["transposes through a tile"], "Transposing 16384 x 16384 floats",
+    ),
+    "19_ladder": ("19", ["sums all elements", "sums rows of 1000"], "Summing"),
+    "20_ladder": (
+        "20", ["64 bins of floats", "256 bins of floats", "4096 bins of floats"],
+        "Histograms of floats",
+    ),
+    "21_ladder": ("21", ["64 bins", "256 bins", "4096 bins"], "Histograms of keys"),
+    "22_ladder": ("22", ["uniform floats"], "Uniform random floats"),
+}  # fmt: skip
+
+KINDS = {"rung": BLOCKS[0], "solution": BLOCKS[2], "peer": "#C8C8C8"}
+
+
+def bars(axes: Axes, rows: list[Row]) -> None:
+    """A horizontal bar for each version, in this order; spread as a whisker, rate as a number."""
+    copy = float(rows[0]["copy_gb_per_s"])
+    names = [rung_name(row["version"]) for row in rows]
+    widths = [rate(row) for row in rows]
+    least = [float(row["bytes"]) / float(row["slowest_ms"]) * 1e-6 for row in rows]
+    most = [float(row["bytes"]) / float(row["fastest_ms"]) * 1e-6 for row in rows]
+    places = range(len(rows))
+    axes.barh(places, widths, color=[KINDS[row["kind"]] for row in rows], height=0.7)
+    axes.hlines(places, least, most, color=INK, lw=1.2)
+    top = max(*widths, copy) * 1.22
+    for at, width in enumerate(widths):
+        text = f"{width:,.0f}" if width >= 10 else f"{width:.1f}"
+        axes.text(
+            max(width, most[at]) + top * 0.012, at, text, va="center", size=8.5, color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6}, zorder=3,
+        )  # fmt: skip
+    axes.axvline(copy, color=WRONG, lw=1.2, ls="--", zorder=1.5)
+    axes.text(copy, -0.95, f"copy {copy:,.0f} ", color=WRONG, size=8.5, ha="right", va="center")
+    axes.set_yticks(places, names, size=9)
+    axes.set_ylim(len(rows) - 0.4, -1.4)
+    axes.set_xlim(0, top)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("useful GB/s")
+
+
+def ladder(lesson: str, works: list[str], title: str) -> Figure:
+    """One chart for each work, side by side."""
+    parts = []
+    for work in works:
+        rows = [row for row in bench(workload=work) if row["kind"] != "figure"]
+        ours = [row for row in rows if row["kind"] != "peer" and row["lesson"] == lesson]
+        if not ours:
+            raise NoData(f"plots/data/bench.csv has no row of lesson {lesson} for {work!r}")
+        ours.sort(key=lambda row: (row["kind"] == "solution", row["version"]))
+        largest = max(int(row["elements"]) for row in ours)
+        libraries = [r for r in rows if r["kind"] == "peer" and int(r["elements"]) * 4 >= largest]
+        parts.append(ours + sorted(libraries, key=rate))
+    longest = max(len(part) for part in parts)
+    width = 8.2 if len(works) == 1 else min(13.0, 5.2 * len(works))
+    figure, axes = chart(width, 1.7 + 0.34 * longest, len(works))
+    for one, part, work in zip(axes, parts, works, strict=True):
+        bars(one, part)
+        size = int(part[0]["elements"])
+        one.set_title(f"{work}, {size / 1e6:,.0f} million", size=10, color=INK)
+    figure.suptitle(title, size=12, color=INK)
+    sign(figure, machine(parts[0][0]))
+    return figure
+
+
+def _drawing(name: str) -> Callable[[], Figure]:
+    return lambda: ladder(*LADDERS[name])
+
+
+def accelerators() -> Figure:
+    """Lesson 12's picture on everything that was there: millions of pixels in a second."""
+    rows = [row for row in bench() if row["workload"].startswith("Mandelbrot set in double")]
+    chosen = []
+    for row in rows:
+        if row["kind"] == "rung":
+            continue
+        name = row["version"]
+        if row["kind"] == "figure":
+            name = f"C++, {row['workload'].rpartition(', ')[2]}"
+        elif row["kind"] == "solution":
+            name = "this workbook's solution"
+        pixels = float(row["elements"]) / float(row["median_ms"]) * 1e-3  # millions a second
+        chosen.append((pixels, name, row))
+    if len(chosen) < 3:
+        raise NoData("plots/data/bench.csv has fewer than three Mandelbrot sets")
+    chosen.sort(key=lambda entry: entry[0])
+    figure, (axes,) = chart(8.2, 1.4 + 0.36 * len(chosen))
+    places = range(len(chosen))
+    colours = [
+        BLOCKS[2] if row["kind"] == "solution" else BLOCKS[1] if "CPU" in name or "C++" in name
+        or name == "NumPy" else BLOCKS[0]
+        for _, name, row in chosen
+    ]  # fmt: skip
+    axes.barh(places, [pixels for pixels, _, _ in chosen], color=colours, height=0.7)
+    for at, (pixels, _, _) in enumerate(chosen):
+        axes.text(pixels * 1.1, at, f"{pixels:,.0f}", va="center", size=9, color=INK)
+    axes.set_yticks(places, [name for _, name, _ in chosen], size=9)
+    axes.set_xscale("log")
+    axes.set_xlim(min(p for p, _, _ in chosen) / 2, max(p for p, _, _ in chosen) * 5)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("millions of pixels a second, 20 steps in double (logarithmic)")
+    axes.set_title("Orange: on the CPU. Blue: on the card, by libraries.", size=10, color=FAINT)
+    sign(figure, machine(chosen[0][2]))
+    return figure
+
+
+FIGURES = {name: _drawing(name) for name in LADDERS} | {"12_accelerators": accelerators}
