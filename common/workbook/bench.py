@@ -7,6 +7,7 @@ It needs no more than nvcc, CMake and Catch2: no rich, no network.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -143,23 +144,42 @@ def build_all(folder: Path, wanted: list[Program], libraries: list[Program]) -> 
             one.trouble = f"does not link: {error}"
 
 
+def works_of(wanted: list[Program]) -> set[str]:
+    """The names of the works of these programs' lessons, as their sources have them."""
+    found: set[str] = set()
+    for lesson in {one.lesson.id: one.lesson for one in wanted if one.lesson}.values():
+        text = (lesson.test_file.parent / f"workload_{lesson.id}.cpp").read_text(encoding="utf-8")
+        found |= set(re.findall(r'"([^"\n]+)"', text))
+    return found
+
+
+def serves(one: Program, works: set[str]) -> bool:
+    """Whether a library does one of these works."""
+    assert one.source
+    text = one.source.read_text(encoding="utf-8")
+    return any(f'"{name}"' in text for name in works)
+
+
 def jobs(
-    wanted: list[Program], libraries: list[Program], elements: int = 0
+    wanted: list[Program], libraries: list[Program], elements: int = 0, part: bool = False
 ) -> Iterator[tuple[Program, list[str]]]:
     """What to run, and with which options, the most important first.
 
-    `elements` takes the place of all sizes: a rehearsal.
+    `elements` takes the place of all sizes: a rehearsal. `part`: chosen lessons alone.
     """
     short = ["--seconds", str(SECONDS)] + (["--elements", str(elements)] if elements else [])
     by_name = {one.name: one for one in libraries}
     for one in libraries:
-        if one.kind == "peer":
+        if one.kind == "peer" and (not part or serves(one, works_of(wanted))):
             yield one, short
     for one in wanted:
         yield one, short
-    yield by_name["access"], short
-    yield by_name["host"], [*short, "--seconds", "2", "--only", "Mandelbrot"]
-    for size in SIZES if not elements else (elements,):
+    if part and not any(one.lesson and one.lesson.number == "21" for one in wanted):
+        return
+    if not part:
+        yield by_name["access"], short
+        yield by_name["host"], [*short, "--seconds", "2", "--only", "Mandelbrot"]
+    for size in () if part else SIZES if not elements else (elements,):
         yield by_name["transfers"], ["--elements", str(size), "--seconds", "0.2"]
         yield by_name["host"], ["--elements", str(size), "--seconds", "0.2", "--only", "adds"]
     curve = [one for one in wanted if one.lesson and one.lesson.number == "21"]
@@ -235,13 +255,15 @@ def bench(
     build_all(folder, wanted, libraries)
     print(f"Built after {time.monotonic() - begin:.0f} s; measuring ...", flush=True)
     rows = bench_csv.Rows(bench_csv.machine(nvcc))
+    if chosen:  # the others keep the rows of an earlier run, with its day and commit
+        rows.keep(out)
     measuring = time.monotonic()
-    todo = jobs(wanted, libraries, elements)
+    todo = jobs(wanted, libraries, elements, part=bool(chosen))
     wrong, late = measure(device, folder, todo, rows, 0.7 * budget)
     bench_csv.write(out, rows)  # kept, whatever Python does
     if device == "gpu":
         left = budget - (time.monotonic() - measuring)
-        wrong += bench_python.measure(rows, max(left, 20.0))
+        wrong += bench_python.measure(rows, max(left, 20.0), works_of(wanted) if chosen else None)
         bench_csv.write(out, rows)
     bench_csv.show(rows)
     for name in dict.fromkeys(late):

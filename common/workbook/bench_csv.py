@@ -53,6 +53,14 @@ class Rows:
     machine: dict[str, str]
     ceilings: list[float] = field(default_factory=list)
     rows: list[dict[str, str]] = field(default_factory=list)
+    earlier: list[dict[str, str]] = field(default_factory=list)  # whole rows of another run
+
+    def keep(self, path: Path) -> None:
+        """Takes over the rows of an earlier run on the same card; new ones take their places."""
+        if path.is_file():
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            self.earlier = [row for row in rows if row.get("gpu") == self.machine["gpu"]]
 
     def add(self, lesson: str, kind: str, version: str, library: str, work: Timed) -> None:
         """Appends one measurement; one with the same size, work and version takes its place."""
@@ -74,7 +82,8 @@ class Rows:
     def complete(self) -> list[dict[str, str]]:
         """The rows with the columns that only the whole run knows."""
         copy = statistics.median(self.ceilings) if self.ceilings else 0.0
-        lesson_of = {row["workload"]: row["lesson"] for row in self.rows if row["lesson"]}
+        known = [*self.earlier, *self.rows]
+        lesson_of = {row["workload"]: row["lesson"] for row in known if row["lesson"]}
         done = []
         for row in self.rows:
             share = float(row["gb_per_s"]) / copy if copy else 0.0
@@ -82,7 +91,13 @@ class Rows:
                 **row, "lesson": row["lesson"] or lesson_of.get(row["workload"], ""),
                 "copy_gb_per_s": f"{copy:.1f}", "share_of_copy": f"{share:.4f}", **self.machine,
             })  # fmt: skip
+        new = {_key(row) for row in done}
+        done += [row for row in self.earlier if _key(row) not in new]
         return sorted(done, key=lambda r: (r["lesson"] or "99", r["workload"], r["kind"] == "peer"))
+
+
+def _key(row: dict[str, str]) -> tuple[str, ...]:
+    return tuple(row[name] for name in ("lesson", "workload", "version", "elements"))
 
 
 def _said(*command: str) -> str:

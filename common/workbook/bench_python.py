@@ -32,8 +32,12 @@ def python_with(module: str) -> str | None:
     return None
 
 
-def measure(rows: bench_csv.Rows, seconds: float) -> int:
-    """Runs every library that is installed for at most `seconds` in all; returns what was wrong."""
+def measure(rows: bench_csv.Rows, seconds: float, works: set[str] | None = None) -> int:
+    """Runs every library that is installed for at most `seconds` in all; returns what was wrong.
+
+    `works`: only these.
+    """
+    chosen = ["--works", "|".join(sorted(works))] if works else []
     end, wrong = time.monotonic() + seconds, 0
     for name, module in LIBRARIES.items():
         python = python_with(module)
@@ -47,7 +51,7 @@ def measure(rows: bench_csv.Rows, seconds: float) -> int:
         env = dict(os.environ, XLA_PYTHON_CLIENT_PREALLOCATE="false", PYTHONUNBUFFERED="1")
         try:
             done = subprocess.run(
-                [python, str(SCRIPT), module, "--seconds", f"{left:.0f}"],
+                [python, str(SCRIPT), module, "--seconds", f"{left:.0f}", *chosen],
                 capture_output=True, text=True, env=env, timeout=left + 15,
             )  # fmt: skip
             output = done.stdout

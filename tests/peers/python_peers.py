@@ -35,7 +35,8 @@ def host_clock(call: Callable[[], Any], finish: Callable[[Any], Any], calls: int
 class Bench:
     """Times calls of one library and prints what came of them."""
 
-    def __init__(self, module: str, seconds: float, tiny: bool) -> None:
+    def __init__(self, module: str, seconds: float, tiny: bool, works: str = "") -> None:
+        self.works = set(filter(None, works.split("|")))
         self.library = importlib.import_module(module).__version__
         self.end = time.monotonic() + seconds
         self.tiny = tiny
@@ -55,7 +56,7 @@ class Bench:
         call: Callable[[], Any],
         check: Callable[[Any], str],
     ) -> None:
-        if time.monotonic() > self.end:
+        if time.monotonic() > self.end or (self.works and workload not in self.works):
             return
         try:
             for _ in range(1 if self.tiny else WARM_UPS):
@@ -147,9 +148,10 @@ def main() -> None:
     parser.add_argument("library", choices=["numpy", "numba", "cupy", "torch", "jax"])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--works", default="", help="only these works, with | between")
     chosen = parser.parse_args()
     module = importlib.import_module(f"python_{chosen.library}")
-    module.run(Bench(chosen.library, chosen.seconds, chosen.tiny))
+    module.run(Bench(chosen.library, chosen.seconds, chosen.tiny, chosen.works))
 
 
 if __name__ == "__main__":

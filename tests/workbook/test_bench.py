@@ -106,6 +106,30 @@ class Table(unittest.TestCase):
         self.assertEqual(len(rows.rows), 3)
         self.assertEqual(rows.rows[-1]["median_ms"], "3.000000")
 
+    def test_chosen_lessons_leave_the_rows_of_an_earlier_run(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bench.csv"
+            bench_csv.write(path, some_rows())
+            rows = bench_csv.Rows(MACHINE | {"commit": "def"}, ceilings=[4000.0])
+            rows.keep(path)
+            rows.add("02", "solution", "solution", "", work(median=0.5))
+            bench_csv.write(path, rows)
+            self.assertEqual(bench_csv.problems(path), [])
+            found = {row["version"]: row["commit"] for row in rows.complete()}
+            self.assertEqual(found, {"1_first": "abc", "solution": "def", "CUB": "abc"})
+            other = bench_csv.Rows(MACHINE | {"gpu": "another"})
+            other.keep(path)
+            self.assertEqual(other.earlier, [])
+
+    def test_chosen_lessons_run_the_libraries_that_do_their_work(self) -> None:
+        def names(*chosen: str) -> list[str]:
+            wanted = bench.programs_of(list(chosen))
+            return [one.name for one, _ in bench.jobs(wanted, bench.peers(), part=True)]
+
+        self.assertEqual(names("16")[0], "cublas")
+        self.assertEqual(names("10"), ["solution"])
+        self.assertEqual(names("21").count("cub"), 2)  # the works, and the curves
+
     def test_the_last_table_compares_with_the_best_library(self) -> None:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
