@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// Lesson 24: every sample is decided as the header says, by whichever lane, and an area whose two
+// errors, chance and undecided samples, are both told.
+//
+// Tolerance: points, steps, verdicts and counts are compared exactly: each rounding is prescribed,
+// and fmaf is the same operation everywhere. The shortcut may round as it likes: points within 1e-4
+// of its border are not asked. area, sigma and margin come from a few double operations: 1e-14,
+// relative. The estimate may lie 5 sigma, sigma = sqrt(A (9 - A) / n) = 3.36 / sqrt(n), and the
+// margin away from A = 1.50659 (Foerstemann, 2012). The seeds are fixed.
+#include <cstring>
+
+#include "lesson_test.h"
+#include "mandelbrot_area.h"
+
+namespace {
+
+constexpr uint64_t kSeed = 0xFEDCBA9876543210ull;
+constexpr double kTrueArea = 1.50659;
+constexpr uint64_t kFirsts[] = {1, 1001, (1ull << 32) - 6, 1ull << 40, 1ull << 62};
+
+struct Point {
+    float x, y;
+};
+
+Point true_point(uint64_t word) {
+    const auto upper = uint32_t(word >> 40), lower = uint32_t(word >> 8) & 0xFFFFFF;
+    return {std::fma(3.0f, float(upper) / 16777216, -2.0f),
+            std::fma(3.0f, float(lower) / 16777216, -1.5f)};
+}
+
+Point next(Point z, Point c) {
+    return {std::fma(z.x, z.x, std::fma(-z.y, z.y, c.x)), std::fma(2 * z.x, z.y, c.y)};
+}
+
+Verdict true_floyd(Point c, int most) {
+    Point hare{0, 0}, tortoise{0, 0};
+    for (int trips = 1; trips <= most; ++trips) {
+        hare = next(next(hare, c), c);
+        if (std::fma(hare.x, hare.x, hare.y * hare.y) > 4) return Verdict::kOutside;
+        tortoise = next(tortoise, c);
+        if (hare.x == tortoise.x && hare.y == tortoise.y) return Verdict::kInside;
+    }
+    return Verdict::kUndecided;
+}
+
+// Negative inside the cardioid or the disc, positive outside, near 0 at their borders.
+double shortcut(double x, double y) {
+    const double q = (x - 0.25) * (x - 0.25) + y * y;
+    return std::min(q * (q + x - 0.25) - y * y / 4, (x + 1) * (x + 1) + y * y - 1 / 16.0);
+}
+
+Counts true_counts(uint64_t seed, uint64_t first, uint64_t n, int most, Counts before = {0, 0}) {
+    for (uint64_t i = first; i < first + n; ++i) {
+        const Point c = true_point(random_word(seed, i));
+        const Verdict verdict = shortcut(c.x, c.y) <= 0 ? Verdict::kInside : true_floyd(c, most);
+        before.inside += verdict == Verdict::kInside;
+        before.undecided += verdict == Verdict::kUndecided;
+    }
+    return before;
+}
+
+// What the counters show after a call that found `before` in them. Poison lies on both sides.
+using Count = void (*)(uint64_t, uint64_t, uint64_t, int, Counts*, int, int);
+Counts counts_of(Count count, uint64_t seed, uint64_t first, uint64_t n, int most, int blocks,
+                 int threads, Counts before = {0, 0}) {
+    const std::vector<unsigned long long> values{before.inside, before.undecided};
+    wb::GuardedBuffer<unsigned long long> d_counts(values, wb::guard(64));
+    count(seed, first, n, most, reinterpret_cast<Counts*>(d_counts.get()), blocks, threads);
+    CUDA_CHECK(cudaGetLastError());
+    CHECK(d_counts.intact());
+    const auto after = d_counts.download();
+    return {after[0], after[1]};
+}
+
+void check_counts(Counts got, Counts want) {
+    CHECK(got.inside == want.inside);
+    CHECK(got.undecided == want.undecided);
+}
+
+void check_flat(uint64_t seed, uint64_t first, uint64_t n, int most, int blocks, int threads) {
+    CAPTURE(first, n, most, blocks, threads);
+    check_counts(counts_of(count_flat, seed, first, n, most, blocks, threads),
+                 true_counts(seed, first, n, most));
+}
+
+void check_within(const std::string& what, double value, double low, double high) {
+    INFO(what << ": " << value << ", allowed " << low << " to " << high);
+    const bool within = value >= low && value <= high;
+    CHECK(within);
+}
+
+Verdict floyd_of(float x, float y, int most) {
+    return floyd(make_float2(x, y), most);
+}
+
+std::vector<int> numbers(const std::vector<Verdict>& verdicts) {
+    std::vector<int> out;
+    for (const Verdict verdict : verdicts) out.push_back(int(verdict));
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("task 1: makes a point of a word", "[task1]") {
+    const float2 corner = point_of(0), other = point_of(~0ull);
+    CHECK(corner.x == -2);
+    CHECK(corner.y == -1.5f);
+    CHECK(other.x < 1);
+    CHECK(other.y < 1.5f);
+    std::vector<float> x, y, want_x, want_y;
+    for (uint64_t i = 0; i < 3000; ++i) {
+        const float2 got = point_of(random_word(kSeed, i));
+        const Point want = true_point(random_word(kSeed, i));
+        x.push_back(got.x);
+        y.push_back(got.y);
+        want_x.push_back(want.x);
+        want_y.push_back(want.y);
+    }
+    const auto exactly = [](size_t) { return 0.0; };
+    CHECK_ARRAYS(x, want_x, exactly, "x of word");
+    CHECK_ARRAYS(y, want_y, exactly, "y of word");
+}
+
+TEST_CASE("task 1: takes a step", "[task1]") {
+    const float2 one = step(make_float2(1, 2), make_float2(0.5f, -0.25f));
+    CHECK(one.x == -2.5f);
+    CHECK(one.y == 3.75f);
+    std::vector<float> x, y, want_x, want_y;
+    for (uint64_t i = 0; i < 3000; ++i) {
+        const Point z = true_point(random_word(1, i)), c = true_point(random_word(2, i));
+        const float2 got = step(make_float2(z.x, z.y), make_float2(c.x, c.y));
+        const Point want = next(z, c);
+        x.push_back(got.x);
+        y.push_back(got.y);
+        want_x.push_back(want.x);
+        want_y.push_back(want.y);
+    }
+    const auto exactly = [](size_t) { return 0.0; };
+    CHECK_ARRAYS(x, want_x, exactly, "x of step");
+    CHECK_ARRAYS(y, want_y, exactly, "y of step");
+}
+
+TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
+    std::vector<float> hare_x, tortoise_x, tortoise_y, want_hare_x, want_x, want_y;
+    std::vector<Verdict> got, want;
+    for (uint64_t i = 0; i < 200; ++i) {
+        const Point c = true_point(random_word(3, i));
+        float2 hare = make_float2(0, 0), tortoise = hare;
+        Point true_hare{0, 0}, true_tortoise{0, 0};
+        for (int trips = 1; trips <= 50; ++trips) {
+            got.push_back(trip(hare, tortoise, make_float2(c.x, c.y)));
+            want.push_back(true_floyd(c, trips));
+            true_hare = next(next(true_hare, c), c);
+            hare_x.push_back(hare.x);
+            want_hare_x.push_back(true_hare.x);
+            if (want.back() == Verdict::kOutside) break;  // then the tortoise may stay
+            true_tortoise = next(true_tortoise, c);
+            tortoise_x.push_back(tortoise.x);
+            tortoise_y.push_back(tortoise.y);
+            want_x.push_back(true_tortoise.x);
+            want_y.push_back(true_tortoise.y);
+            if (want.back() == Verdict::kInside) break;
+        }
+    }
+    const auto exactly = [](size_t) { return 0.0; };
+    CHECK_ARRAYS(hare_x, want_hare_x, exactly, "x of the hare in trip");
+    CHECK_ARRAYS(tortoise_x, want_x, exactly, "x of the tortoise in trip");
+    CHECK_ARRAYS(tortoise_y, want_y, exactly, "y of the tortoise in trip");
+    CHECK_ARRAYS(numbers(got), numbers(want), exactly, "verdict of trip");
+}
+
+TEST_CASE("task 2: decides well-known points", "[task2]") {
+    for (const auto& [x, y] : {std::pair(0.0f, 0.0f), {-1.0f, 0.0f}, {-2.0f, 0.0f}, {0.0f, 1.0f}}) {
+        CAPTURE(x, y);
+        CHECK(floyd_of(x, y, 100) == Verdict::kInside);
+    }
+    for (const auto& [x, y] :
+         {std::pair(0.26f, 0.0f), {1.0f, 1.0f}, {-2.01f, 0.0f}, {-2.0f, 1.5f}}) {
+        CAPTURE(x, y);
+        CHECK(floyd_of(x, y, 100) == Verdict::kOutside);
+    }
+}
+
+TEST_CASE("task 2: gives up after the trips it may take, and not before", "[task2]") {
+    CHECK(floyd_of(0, 0, 0) == Verdict::kUndecided);
+    CHECK(floyd_of(0, 0, 1) == Verdict::kInside);
+    CHECK(floyd_of(1, 1, 0) == Verdict::kUndecided);
+    CHECK(floyd_of(1, 1, 1) == Verdict::kOutside);
+    // c = -3/4 + e i takes about pi / e steps to leave: 3141 here, half as many trips.
+    CHECK(floyd_of(-0.75f, 0.001f, 1500) == Verdict::kUndecided);
+    CHECK(floyd_of(-0.75f, 0.001f, 1600) == Verdict::kOutside);
+    const int most = GENERATE(0, 1, 2, 3, 10, 100, 1000);
+    CAPTURE(most);
+    std::vector<Verdict> got, want;
+    for (uint64_t i = 0; i < 2000; ++i) {
+        const Point c = true_point(random_word(4, i));
+        got.push_back(floyd_of(c.x, c.y, most));
+        want.push_back(true_floyd(c, most));
+    }
+    CHECK_ARRAYS(
+        numbers(got), numbers(want), [](size_t) { return 0.0; }, "verdict");
+}
+
+TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
+    for (const auto& [x, y] : {std::pair(0.0f, 0.0f),
+                               {0.249f, 0.0f},
+                               {-0.74f, 0.0f},
+                               {0.25f, 0.45f},
+                               {-1.0f, 0.0f},
+                               {-1.249f, 0.0f},
+                               {-1.0f, -0.249f},
+                               {-0.76f, 0.0f}}) {
+        CAPTURE(x, y);
+        CHECK(surely_inside(make_float2(x, y)));
+    }
+    for (const auto& [x, y] : {std::pair(0.26f, 0.0f),
+                               {-0.75f, 0.01f},
+                               {-1.26f, 0.0f},
+                               {-2.0f, 0.0f},
+                               {0.0f, 1.0f},
+                               {-0.125f, 0.745f},
+                               {-1.0f, 0.26f}}) {
+        CAPTURE(x, y);
+        CHECK_FALSE(surely_inside(make_float2(x, y)));
+    }
+    for (uint64_t i = 0; i < 20000; ++i) {
+        const Point c = true_point(random_word(5, i));
+        const double s = shortcut(c.x, c.y);
+        if (std::fabs(s) < 1e-4) continue;
+        CAPTURE(c.x, c.y);
+        REQUIRE(surely_inside(make_float2(c.x, c.y)) == (s < 0));
+    }
+}
+
+TEST_CASE("task 4: counts exactly the samples asked for", "[task4]") {
+    for (const uint64_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1021})
+        check_flat(kSeed, 0, n, 50, 2, 128);
+    check_flat(6, 0, 20011, 100, 3, 64);
+}
+
+TEST_CASE("task 4: spends no more and no fewer trips than allowed", "[task4]") {
+    const int most = GENERATE(0, 1, 2, 3, 30, 1000);
+    check_flat(7, 0, 3001, most, 1, 96);
+}
+
+TEST_CASE("task 4: begins where it is told", "[task4]") {
+    for (const uint64_t first : kFirsts)
+        for (const uint64_t n : {0, 1, 500}) check_flat(~kSeed, first, n, 20, 3, 64);
+}
+
+TEST_CASE("task 4: the counts do not depend on the grid", "[task4]") {
+    for (const auto& [blocks, threads] : {std::pair(1, 32), {1, 1024}, {7, 96}, {30, 256}})
+        check_flat(8, 0, 5003, 60, blocks, threads);
+}
+
+TEST_CASE("task 4: adds to the counts that are there, beyond 32 bits", "[task4]") {
+    const auto high = GENERATE(as<unsigned long long>{}, 1, (1ull << 32) - 100, 1ull << 40);
+    const Counts before{high, high - 1};
+    check_counts(counts_of(count_flat, kSeed, 0, 3001, 3, 4, 256, before),
+                 true_counts(kSeed, 0, 3001, 3, before));
+}
+
+TEST_CASE("task 4: agrees with the lanes that wait", "[task4]") {
+    const auto want = counts_of(count_in_step, 9, 0, 4001, 200, 4, 128);
+    check_counts(counts_of(count_flat, 9, 0, 4001, 200, 4, 128), want);
+    check_counts(want, true_counts(9, 0, 4001, 200));
+}
+
+TEST_CASE("task 5: area and both errors from the counts", "[task5]") {
+    const auto near = [](double got, double want) {
+        INFO("got " << wb::shown(got) << ", want " << wb::shown(want));
+        const bool is_near = std::fabs(got - want) <= 1e-14 * std::fabs(want);
+        CHECK(is_near);
+    };
+    const Area third = area_from({30, 0}, 90);
+    near(third.area, 3);
+    near(third.sigma, std::sqrt(0.2));
+    CHECK(third.margin == 0);
+    CHECK(third.samples == 90);
+    CHECK(third.counts.inside == 30);
+    const Area doubtful = area_from({10, 40}, 90);
+    near(doubtful.area, 3);
+    near(doubtful.margin, 2);
+    near(area_from({0, 1}, 2).area, 2.25);
+    const Area many = area_from({8000000001, 5000000000}, 60000000000);  // all above 2^32
+    near(many.area, 9 * 10500000001.0 / 60000000000.0);
+    near(many.margin, 0.375);
+}
+
+TEST_CASE("task 5: the estimate decides all samples", "[task5]") {
+    const uint64_t n = GENERATE(as<uint64_t>{}, 1, 33, 1000, 10007);
+    CAPTURE(n);
+    const Area got = estimate_area(10, n);
+    CHECK(got.samples == n);
+    check_counts(got.counts, true_counts(10, 0, n, kMostTrips));
+    CHECK(got.area == area_from(got.counts, n).area);
+}
+
+TEST_CASE("task 5: error bars are true", "[task5]") {
+    // Squared distances in units of sigma: their mean over 32 seeds is 1, its own sigma 0.25.
+    double chi2 = 0;
+    for (uint64_t seed = 0; seed < 32; ++seed) {
+        const Area e = estimate_area(seed << 32, 1000);
+        chi2 += (e.area - kTrueArea) * (e.area - kTrueArea) / (e.sigma * e.sigma);
+    }
+    check_within("mean squared distance from 1.50659, in sigmas", chi2 / 32, 0.25, 2.25);
+}
+
+TEST_CASE("task 5: is within 5 sigma and the margin of the area", "[task5]") {
+    const uint64_t n = wb::on_emulator() ? 1 << 16 : 1 << 26;
+    const Area got = estimate_area(11, n);
+    const double allowed = 5 * 3.36 / std::sqrt(double(n)) + got.margin;
+    CAPTURE(n, got.margin);
+    check_within("area, allowed 1.50659 +- (5 * 3.36 / sqrt(n) + margin)",
+                 got.area,
+                 kTrueArea - allowed,
+                 kTrueArea + allowed);
+    check_within("share of undecided samples", double(got.counts.undecided) / double(n), 0, 1e-3);
+}
+
+namespace {
+
+std::optional<EmulatorCounters> cost(Count count) {
+    wb::DeviceBuffer<unsigned long long> d_counts(std::vector<unsigned long long>{0, 0});
+    const auto counters = wb::count(
+        [&] { count(12, 0, 1 << 16, 1000, reinterpret_cast<Counts*>(d_counts.get()), 1, 32); });
+    const auto got = d_counts.download();
+    check_counts({got[0], got[1]}, true_counts(12, 0, 1 << 16, 1000));
+    return counters;
+}
+
+double efficiency(const EmulatorCounters& counters) {
+    return double(counters.thread_instructions) / (32.0 * double(counters.warp_instructions));
+}
+
+}  // namespace
+
+TEST_CASE("efficient: lanes stay busy, five times as many as in step", "[efficient]") {
+    const auto flat = cost(count_flat), in_step = cost(count_in_step);
+    NEED_COUNTERS(flat);
+    REQUIRE(in_step->warp_instructions > 0);
+    REQUIRE(flat->warp_instructions > 0);
+    INFO("share of busy lanes: " << efficiency(*flat) << ", in step " << efficiency(*in_step));
+    CHECK(efficiency(*flat) >= 5 * efficiency(*in_step));
+    CHECK(3 * flat->warp_instructions <= in_step->warp_instructions);
+}
+
+TEST_CASE("efficient: one atomic for each warp and counter, in float", "[efficient]") {
+    const auto counters = cost(count_flat);
+    NEED_COUNTERS(counters);
+    CHECK(counters->launches == 1);
+    CHECK(counters->global_atomics <= 2);
+    CHECK(counters->global_store_bytes + counters->global_load_bytes <= 64);
+    CHECK(counters->local_load_requests == 0);
+    CHECK(counters->double_instructions == 0);
+}
+
+TEST_CASE("efficient: points in the cardioid or the disc cost no trips", "[efficient]") {
+    // Without them a sample takes some 25 trips, with them 8.
+    const auto counters = cost(count_flat);
+    NEED_COUNTERS(counters);
+    CHECK(counters->thread_instructions <= 600ull << 16);
+}
