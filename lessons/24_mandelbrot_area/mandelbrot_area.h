@@ -13,7 +13,8 @@
 
 #include "cuda_check.h"
 
-// The box, which holds the whole set: kSide on each side, its lower left corner at (kLeft, kBottom).
+// The box, which holds the whole set: kSide on each side, its lower left corner at (kLeft,
+// kBottom).
 inline constexpr float kLeft = -2.0f, kBottom = -1.5f, kSide = 3.0f;
 
 // The most trips that estimate_area spends on one sample.

@@ -89,14 +89,30 @@ void check_within(const std::string& what, double value, double low, double high
     CHECK(within);
 }
 
-Verdict floyd_of(float x, float y, int most) {
-    return floyd(make_float2(x, y), most);
+const char* in_words(Verdict verdict) {
+    return verdict == Verdict::kOutside  ? "outside"
+           : verdict == Verdict::kInside ? "inside"
+                                         : "undecided";
 }
 
-std::vector<int> numbers(const std::vector<Verdict>& verdicts) {
-    std::vector<int> out;
-    for (const Verdict verdict : verdicts) out.push_back(int(verdict));
-    return out;
+std::string floyd_of(float x, float y, int most) {
+    return in_words(floyd(make_float2(x, y), most));
+}
+
+// Verdicts on `points`, in words: what they look like as numbers says nothing.
+void check_verdicts(const std::vector<Point>& points, const std::vector<Verdict>& got,
+                    const std::vector<Verdict>& want) {
+    size_t wrong = 0, first = 0;
+    for (size_t i = want.size(); i-- > 0;)
+        if (got[i] != want[i]) {
+            ++wrong;
+            first = i;
+        }
+    INFO("c = (" << wb::shown(points[first].x) << ", " << wb::shown(points[first].y) << "): got "
+                 << in_words(got[first]) << ", want " << in_words(want[first]) << "; " << wrong
+                 << " of " << want.size() << " verdicts are wrong");
+    const bool right = wrong == 0;
+    CHECK(right);
 }
 
 }  // namespace
@@ -142,6 +158,7 @@ TEST_CASE("task 1: takes a step", "[task1]") {
 
 TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
     std::vector<float> hare_x, tortoise_x, tortoise_y, want_hare_x, want_x, want_y;
+    std::vector<Point> points;
     std::vector<Verdict> got, want;
     for (uint64_t i = 0; i < 200; ++i) {
         const Point c = true_point(random_word(3, i));
@@ -150,6 +167,7 @@ TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
         for (int trips = 1; trips <= 50; ++trips) {
             got.push_back(trip(hare, tortoise, make_float2(c.x, c.y)));
             want.push_back(true_floyd(c, trips));
+            points.push_back(c);
             true_hare = next(next(true_hare, c), c);
             hare_x.push_back(hare.x);
             want_hare_x.push_back(true_hare.x);
@@ -162,43 +180,44 @@ TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
             if (want.back() == Verdict::kInside) break;
         }
     }
+    check_verdicts(points, got, want);
     const auto exactly = [](size_t) { return 0.0; };
     CHECK_ARRAYS(hare_x, want_hare_x, exactly, "x of the hare in trip");
     CHECK_ARRAYS(tortoise_x, want_x, exactly, "x of the tortoise in trip");
     CHECK_ARRAYS(tortoise_y, want_y, exactly, "y of the tortoise in trip");
-    CHECK_ARRAYS(numbers(got), numbers(want), exactly, "verdict of trip");
 }
 
 TEST_CASE("task 2: decides well-known points", "[task2]") {
     for (const auto& [x, y] : {std::pair(0.0f, 0.0f), {-1.0f, 0.0f}, {-2.0f, 0.0f}, {0.0f, 1.0f}}) {
         CAPTURE(x, y);
-        CHECK(floyd_of(x, y, 100) == Verdict::kInside);
+        CHECK(floyd_of(x, y, 100) == "inside");
     }
     for (const auto& [x, y] :
          {std::pair(0.26f, 0.0f), {1.0f, 1.0f}, {-2.01f, 0.0f}, {-2.0f, 1.5f}}) {
         CAPTURE(x, y);
-        CHECK(floyd_of(x, y, 100) == Verdict::kOutside);
+        CHECK(floyd_of(x, y, 100) == "outside");
     }
 }
 
 TEST_CASE("task 2: gives up after the trips it may take, and not before", "[task2]") {
-    CHECK(floyd_of(0, 0, 0) == Verdict::kUndecided);
-    CHECK(floyd_of(0, 0, 1) == Verdict::kInside);
-    CHECK(floyd_of(1, 1, 0) == Verdict::kUndecided);
-    CHECK(floyd_of(1, 1, 1) == Verdict::kOutside);
+    CHECK(floyd_of(0, 0, 0) == "undecided");
+    CHECK(floyd_of(0, 0, 1) == "inside");
+    CHECK(floyd_of(1, 1, 0) == "undecided");
+    CHECK(floyd_of(1, 1, 1) == "outside");
     // c = -3/4 + e i takes about pi / e steps to leave: 3141 here, half as many trips.
-    CHECK(floyd_of(-0.75f, 0.001f, 1500) == Verdict::kUndecided);
-    CHECK(floyd_of(-0.75f, 0.001f, 1600) == Verdict::kOutside);
+    CHECK(floyd_of(-0.75f, 0.001f, 1500) == "undecided");
+    CHECK(floyd_of(-0.75f, 0.001f, 1600) == "outside");
     const int most = GENERATE(0, 1, 2, 3, 10, 100, 1000);
     CAPTURE(most);
+    std::vector<Point> points;
     std::vector<Verdict> got, want;
     for (uint64_t i = 0; i < 2000; ++i) {
         const Point c = true_point(random_word(4, i));
-        got.push_back(floyd_of(c.x, c.y, most));
+        points.push_back(c);
+        got.push_back(floyd(make_float2(c.x, c.y), most));
         want.push_back(true_floyd(c, most));
     }
-    CHECK_ARRAYS(
-        numbers(got), numbers(want), [](size_t) { return 0.0; }, "verdict");
+    check_verdicts(points, got, want);
 }
 
 TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
