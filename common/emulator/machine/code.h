@@ -165,7 +165,6 @@ struct Code {
     std::vector<std::byte> constants;
     uint32_t local_bytes = 0;  // .local depot of one activation, per lane
     std::vector<Region> parameters, results;
-    uint32_t registers = 0;  // estimate of 32-bit registers, for occupancy
 
     std::deque<MemoryOp> memory;
     std::deque<CallOp> calls;

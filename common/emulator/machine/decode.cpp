@@ -56,7 +56,6 @@ uint32_t Decoder::reserve(uint32_t bytes_per_lane, bool predicate) {
 
 void Decoder::lay_out() {
     Code& code = *code_;
-    uint32_t words = 0;
     register_rows_.resize(function_.registers.size());
     for (size_t i = 0; i < function_.registers.size(); ++i)
         if (function_.registers[i].type == Type::kPred) register_rows_[i] = reserve(4, true);
@@ -64,10 +63,7 @@ void Decoder::lay_out() {
         const Type type = function_.registers[i].type;
         if (type == Type::kPred) continue;
         register_rows_[i] = reserve(width_of(type));
-        words += std::max(1u, ptx::byte_size(type) / 4);
     }
-    // Not ptxas's allocation: an estimate that grows with what the function keeps alive.
-    code.registers = std::min(255u, 16 + words / 3);
     const auto region = [&](uint64_t bytes) {
         refuse_size(code.name, bytes, kMostParameterBytes, "a parameter");
         Region out;

@@ -65,4 +65,37 @@ Liveness::Liveness(const ptx::Function& function) {
         if (live(0, r)) at_entry_.push_back(r);
 }
 
+uint32_t Liveness::most_words(const ptx::Function& function) const {
+    const auto words = [&](uint32_t r) -> uint32_t {
+        const ptx::Type type = function.registers[r].type;
+        return type == ptx::Type::kPred ? 0 : std::max(1u, ptx::byte_size(type) / 4);
+    };
+    std::vector<bool> alive(function.registers.size());
+    uint32_t now = 0, most = 0;
+    const auto change = [&](uint32_t r, bool to) {
+        if (alive[r] == to) return;
+        alive[r] = to;
+        now += to ? words(r) : -words(r);
+    };
+    const auto at_start_of = [&](uint32_t instruction) {
+        for (uint32_t r = 0; r < alive.size(); ++r)
+            if (live(instruction, r)) change(r, true);
+    };
+    const uint32_t count = uint32_t(function.body.size());
+    for (uint32_t i = count; i-- > 0;) {
+        const auto& in = function.body[i];
+        if (i + 1 == count || starts_block(i + 1)) {
+            std::fill(alive.begin(), alive.end(), false);
+            now = 0;
+            for (const uint32_t t : jump_targets(function, in))
+                if (t < count) at_start_of(t);
+            if (!ends_flow(in) && i + 1 < count) at_start_of(i + 1);
+        }
+        if (!in.guarded) for_written(in, [&](uint32_t r) { change(r, false); });
+        for_read(in, [&](uint32_t r) { change(r, true); });
+        most = std::max(most, now);
+    }
+    return most;
+}
+
 }  // namespace machine

@@ -23,6 +23,8 @@ public:
                    (register_index % 64) &
                1;
     }
+    // The most 32-bit words that are alive at one place; predicates do not count.
+    uint32_t most_words(const ptx::Function& function) const;
     // Registers that may be read before they are written.
     const std::vector<uint32_t>& at_entry() const { return at_entry_; }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "machine/liveness.h"
 #include "machine/observer.h"
 #include "ptx/demangle.h"
 
@@ -245,7 +246,13 @@ uint32_t KernelImage::local_bytes() {
     return code().local_bytes;
 }
 uint32_t KernelImage::registers() {
-    return code().registers;
+    // Not ptxas's allocation: what is alive at one time, and some for addresses and constants that
+    // it brings in.
+    if (!registers_) {
+        const ptx::Function& function = *code().function;
+        registers_ = std::min(255u, Liveness(function).most_words(function) + 8);
+    }
+    return registers_;
 }
 
 std::vector<uint32_t> KernelImage::used_shared() {

@@ -118,6 +118,7 @@ private:
     std::string mangled_, name_;
     Code* code_ = nullptr;
     bool reaches_pointers_ = false;  // known after used_shared()
+    uint32_t registers_ = 0;         // 0: not asked for yet
     std::vector<uint32_t> used_shared();
     void refuse_shared(uint64_t bytes) const;
 };
