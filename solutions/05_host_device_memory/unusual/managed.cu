@@ -1,7 +1,7 @@
-// Unusual: managed memory, whose pointer is good on either side, and copies whose direction CUDA
-// finds out for itself. SPDX-License-Identifier: MIT Lesson 05, host and device memory: who owns
-// device memory, and how often data travel. Start with README.md in this directory; `make 05`
-// checks this file.
+// Unusual: managed memory, whose pointer is good on either side; copies find their direction.
+// SPDX-License-Identifier: MIT
+// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
 #include <stdexcept>

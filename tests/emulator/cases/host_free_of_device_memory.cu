@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Device memory goes back by cudaFree. With optimisation `give_back` ends in a jump to free, so that
-// it is not on the stack any more when free reads in front of the memory.
+// Device memory goes back by cudaFree. With optimisation `give_back` ends in a jump to free, and so
+// is not on the stack any more when free reads in front of the memory.
+
 // nvcc: -O2 -Xcompiler -fno-inline
 #include <cstdlib>
 
