@@ -39,7 +39,9 @@ public:
     explicit Fill(size_t n)
         : draws_(n < 1'000'000 ? 100 : kDraws), streams_(int(n / draws_)),
           step_(n < 1'000'000 ? 1 : 61), d_out_(size_t(streams_) * draws_) {}
-    void run() override { fill(kSeed, d_out_.get(), streams_, draws_, 2 * multiprocessors(), 1024); }
+    void run() override {
+        fill(kSeed, d_out_.get(), streams_, draws_, 2 * multiprocessors(), 1024);
+    }
     void reference() override {
         rows_.clear();
         for (int s = 0; s < streams_; s += step_) rows_.push_back(s);

@@ -140,7 +140,8 @@ class Links(unittest.TestCase):
         makefile = (ROOT / "Makefile").read_text()
         known = set(re.findall(r"^([a-z-]+)(?:-%)?[: ]", makefile, re.MULTILINE))
         known |= set(
-            "setup progress skeletons doctor format clean bench-emulator bench test next help".split()
+            "setup progress skeletons doctor format clean bench-emulator bench plots test next "
+            "help".split()
         )
         for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
             for command in re.findall(r"`make ([a-z][a-z-]*)", page.read_text()):
