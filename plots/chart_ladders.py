@@ -37,18 +37,29 @@ LADDERS = {
     ),
     "21_ladder": ("21", ["64 bins", "256 bins", "4096 bins"], "Histograms of keys"),
     "22_ladder": ("22", ["uniform floats"], "Uniform random floats"),
+    "23_ladder": ("23", ["counts the hits among random points"], "Monte Carlo"),
+    "24_ladder": (
+        "24", ["decides samples of the Mandelbrot set"], "The area of the Mandelbrot set",
+    ),
 }  # fmt: skip
+# Works that move next to nothing: their rate is in 10^9 elements a second.
+COUNTED = {"23", "24"}
 
 KINDS = {"rung": BLOCKS[0], "solution": BLOCKS[2], "peer": "#C8C8C8"}
 
 
-def bars(axes: Axes, rows: list[Row]) -> None:
-    """A horizontal bar for each version, in this order; spread as a whisker, rate as a number."""
-    copy = float(rows[0]["copy_gb_per_s"])
+def bars(axes: Axes, rows: list[Row], counted: bool) -> None:
+    """A horizontal bar for each version, in this order; spread as a whisker, rate as a number.
+
+    `counted`: elements a second in place of bytes, without the copy bandwidth.
+    """
+    copy = 0.0 if counted else float(rows[0]["copy_gb_per_s"])
     names = [rung_name(row["version"]) for row in rows]
-    widths = [rate(row) for row in rows]
-    least = [float(row["bytes"]) / float(row["slowest_ms"]) * 1e-6 for row in rows]
-    most = [float(row["bytes"]) / float(row["fastest_ms"]) * 1e-6 for row in rows]
+    what = "elements" if counted else "bytes"
+    widths, least, most = (
+        [float(row[what]) / float(row[time]) * 1e-6 for row in rows]
+        for time in ("median_ms", "slowest_ms", "fastest_ms")
+    )
     places = range(len(rows))
     axes.barh(places, widths, color=[KINDS[row["kind"]] for row in rows], height=0.7)
     axes.hlines(places, least, most, color=INK, lw=1.2)
@@ -59,13 +70,14 @@ def bars(axes: Axes, rows: list[Row]) -> None:
             max(width, most[at]) + top * 0.012, at, text, va="center", size=8.5, color=INK,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6}, zorder=3,
         )  # fmt: skip
-    axes.axvline(copy, color=WRONG, lw=1.2, ls="--", zorder=1.5)
-    axes.text(copy, -0.95, f"copy {copy:,.0f} ", color=WRONG, size=8.5, ha="right", va="center")
+    if copy:
+        axes.axvline(copy, color=WRONG, lw=1.2, ls="--", zorder=1.5)
+        axes.text(copy, -0.95, f"copy {copy:,.0f} ", color=WRONG, size=8.5, ha="right", va="center")
     axes.set_yticks(places, names, size=9)
     axes.set_ylim(len(rows) - 0.4, -1.4)
     axes.set_xlim(0, top)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("useful GB/s")
+    axes.set_xlabel("10^9 elements a second" if counted else "useful GB/s")
 
 
 def ladder(lesson: str, works: list[str], title: str) -> Figure:
@@ -84,7 +96,7 @@ def ladder(lesson: str, works: list[str], title: str) -> Figure:
     width = 8.2 if len(works) == 1 else min(13.0, 5.2 * len(works))
     figure, axes = chart(width, 1.7 + 0.34 * longest, len(works))
     for one, part, work in zip(axes, parts, works, strict=True):
-        bars(one, part)
+        bars(one, part, lesson in COUNTED)
         size = int(part[0]["elements"])
         one.set_title(f"{work}, {size / 1e6:,.0f} million", size=10, color=INK)
     figure.suptitle(title, size=12, color=INK)

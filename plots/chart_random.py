@@ -40,4 +40,4 @@ def pi() -> Figure:
     return figure
 
 
-FIGURES = {"24_pi": pi}
+FIGURES = {"23_pi": pi}

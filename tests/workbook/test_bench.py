@@ -241,11 +241,19 @@ class Figures(unittest.TestCase):
         self.assertGreaterEqual(len(self.charts), 18)
         for name, function in self.charts.items():
             with self.subTest(name), plt.rc_context(STYLE):
+                if not self.has_data(name):
+                    with self.assertRaises(self.measured.NoData):
+                        function()
+                    continue
                 figure = function()
                 figure.draw_without_rendering()
                 self.assertTrue(any(axes.has_data() for axes in figure.axes))
                 self.check_units_and_edges(figure)
                 plt.close(figure)
+
+    def has_data(self, name: str) -> bool:
+        """A figure stands in the repository exactly where its numbers have been measured."""
+        return (PLOTS / "figures" / f"{name}.svg").is_file()
 
     def check_units_and_edges(self, figure) -> None:
         renderer = figure.canvas.get_renderer()
@@ -268,7 +276,7 @@ class Figures(unittest.TestCase):
     def test_every_chart_stands_in_the_index_and_in_its_lesson(self) -> None:
         index = (PLOTS / "README.md").read_text()
         pages = {lesson.number: (lesson.folder / "README.md").read_text() for lesson in lessons()}
-        for name in self.charts:
+        for name in filter(self.has_data, self.charts):
             for kind in ("svg", "png"):
                 path = PLOTS / "figures" / f"{name}.{kind}"
                 self.assertGreater(path.stat().st_size, 5000, name)
