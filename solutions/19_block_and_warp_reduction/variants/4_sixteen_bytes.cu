@@ -124,16 +124,17 @@ __device__ float4 four(const float* x, int vector) {
     return make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Six blocks for each of 132 multiprocessors, all at work from the beginning to the end. With 1024
+// Four blocks for each of 132 multiprocessors, all at work from the beginning to the end. With 1024
 // blocks some of these would have eight and others seven, and the seven would wait at the end.
 // The number is the same on every card, and so is the order of the additions.
-static constexpr int kBlocksEach = 6;
+static constexpr int kBlocksEach = 4;
+static constexpr int kLoads = 4;  // of a thread, under way at one time
 static constexpr int kWideBlocks = kBlocksEach * 132;
 static_assert(kWideBlocks <= kMaxBlocks);
 
 // Each block leaves the sum of its part in `partial`. A thread keeps four sums, one for each float
 // of a vector, so that no addition waits for the one before; and it starts four loads before it
-// needs the first: a multiprocessor then has about 100 kB under way, enough to hide the memory's
+// needs the first: a multiprocessor then has 64 kB under way, enough to hide the memory's
 // latency at full bandwidth.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kBlocksEach)
@@ -145,17 +146,18 @@ __global__ void __launch_bounds__(kThreads, kBlocksEach)
         sums[2] += v.z;
         sums[3] += v.w;
     };
-    const int vectors = n / 4, step = gridDim.x * blockDim.x;
-    const int me = blockIdx.x * blockDim.x + threadIdx.x;
-    int i = me;
-    for (; i < vectors - 3 * step; i += 4 * step) {
-        float4 v[4];
+    const int vectors = n / 4, me = blockIdx.x * blockDim.x + threadIdx.x;
+    const int tile = kLoads * blockDim.x;  // neighbouring vectors, for one round of a block
+    for (int i = blockIdx.x * tile + threadIdx.x; i < vectors; i += gridDim.x * tile) {
+        float4 v[kLoads] = {};
 #pragma unroll
-        for (int k = 0; k < 4; ++k) v[k] = four<kAligned>(x, i + k * step);
+        for (int k = 0; k < kLoads; ++k) {
+            const int mine = i + k * blockDim.x;
+            if (mine < vectors) v[k] = four<kAligned>(x, mine);
+        }
 #pragma unroll
-        for (int k = 0; k < 4; ++k) add(v[k]);
+        for (int k = 0; k < kLoads; ++k) add(v[k]);
     }
-    for (; i < vectors; i += step) add(four<kAligned>(x, i));
     if (me < n % 4) sums[0] += x[4 * static_cast<size_t>(vectors) + me];
     const double sum = block_reduce<Sum>((sums[0] + sums[1]) + (sums[2] + sums[3]));
     if (threadIdx.x == 0) partial[blockIdx.x] = sum;
@@ -163,7 +165,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksEach)
 
 void sum(const float* d_x, int n, void* d_scratch, double* d_result) {
     auto* d_partial = static_cast<double*>(d_scratch);
-    const int wanted = n / 4 / kThreads + 1;  // n / 4 vectors, and three floats more at most
+    const int wanted = n / 4 / (kLoads * kThreads) + 1;  // at most three floats are left over
     const int blocks = wanted < kWideBlocks ? wanted : kWideBlocks;
     const bool aligned = reinterpret_cast<size_t>(d_x) % sizeof(float4) == 0;
     const auto kernel = aligned ? sum_wide_kernel<true> : sum_wide_kernel<false>;
