@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 128;
 
 // Compiled twice: once for the CPU and once for the GPU.
 __host__ __device__ float mass_textbook(float pt1, float eta1, float phi1, float pt2, float eta2,
