@@ -25,7 +25,8 @@ from .project import (
 
 CLANG_FORMAT_MAJOR = 14  # Debian 12's: another major formats a few lines differently
 _RUFF = "ruff==0.6.*"
-_SKIPPED_FOLDERS = {".git", ".workbook", "__pycache__"}
+# Whatever else stands beside these is the user's own.
+_OWN_FOLDERS = {"common", "lessons", "plots", "solutions", "tests"}
 
 
 def say_edited() -> None:
@@ -101,9 +102,7 @@ def sources(*suffixes: str) -> list[Path]:
     for folder, folders, files in os.walk(ROOT):
         here = Path(folder)
         folders[:] = [
-            f
-            for f in folders
-            if f not in _SKIPPED_FOLDERS and not (here == ROOT and f.startswith("build"))
+            f for f in folders if f != "__pycache__" and (here != ROOT or f in _OWN_FOLDERS)
         ]
         for name in files:
             path = here / name
