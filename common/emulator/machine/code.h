@@ -159,6 +159,12 @@ struct Code {
         bool in_double;
     };
     std::vector<Counted> counted_with;
+    // PTX instructions before each decoded one, in the order of the body: some run with another
+    // one, or once for the whole launch.
+    std::vector<uint32_t> counted_before;
+    uint32_t counted(uint32_t first, uint32_t end) const {
+        return counted_before[end] - counted_before[first];
+    }
     std::vector<uint32_t> register_rows;  // by index of the PTX register
     uint32_t row_bytes = 0;               // size of one activation's rows
     uint32_t constants_begin = 0;  // rows from here on hold constants: written once, never changed

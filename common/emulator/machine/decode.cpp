@@ -594,6 +594,10 @@ std::unique_ptr<Code> Decoder::run() {
         fix(op.mask_row);
     }
     code.deltas.assign(code.instructions.size() + 1, {});
+    code.counted_before.assign(code.instructions.size() + 1, 0);
+    for (const Code::Counted& also : code.counted_with) ++code.counted_before[also.pc + 1];
+    for (size_t pc = 0; pc < code.instructions.size(); ++pc)
+        code.counted_before[pc + 1] += code.counted_before[pc] + 1;
     code.register_rows = std::move(register_rows_);
     code.divergent.assign(code.instructions.size(), 0);
     return std::move(code_);

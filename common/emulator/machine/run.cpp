@@ -166,7 +166,7 @@ Executor::Stop Executor::run_split(size_t index) {
     const auto account = [&](Code & code, uint32_t first, uint32_t end, uint32_t lanes)
         __attribute__((always_inline)) {
         code.ran(first, end, lanes);
-        const uint32_t executed = end - first;
+        const uint32_t executed = code.counted(first, end);
         warp_instructions += executed;
         budget_left_ -= int64_t(executed) * kWarpSize;
         if (budget_left_ >= 0 && !abort) [[likely]]
@@ -310,7 +310,7 @@ Executor::Stop Executor::run_split(size_t index) {
             const int lanes = std::popcount(split->mask);
             code.deltas[pc].add(-1, lanes);
             code.deltas[pc + 1].add(1, lanes);
-            --warp_instructions;
+            warp_instructions -= code.counted(pc, pc + 1);
             diverge(*split, active, pc, pc + 1, pc + 1);
             refresh();
             continue;

@@ -206,7 +206,6 @@ void Executor::collect_counts(LaunchSummary& summary) {
             lanes += code->deltas[i].threads;
             for (; hoisted != code->counted_with.end() && hoisted->pc == i; ++hoisted) {
                 if (warps == 0) continue;
-                warp_instructions += uint64_t(warps);
                 count(hoisted->site, false, 0, hoisted->in_double);
             }
             const Instr& in = code->instructions[i];

@@ -1,6 +1,6 @@
 // Mutant: one thread does everything.
 // verdict: fails "more elements than a launch has threads"
-// verdict: finding hang line @here
+// verdict: finding hang
 // SPDX-License-Identifier: MIT
 // Lesson 08, elementwise functors: one kernel for every operation that works element by element.
 // Start with README.md in this directory; `make 08` checks this file.
@@ -27,7 +27,7 @@ __global__ void transform_kernel(T* out, Shape shape, Op op, In... in) {
     [[maybe_unused]] const size_t first = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     [[maybe_unused]] const size_t threads = size_t(gridDim.x) * blockDim.x;
     if (first > 0) return;
-    for (size_t i = 0; i < size; ++i)  // <- here
+    for (size_t i = 0; i < size; ++i)
         out[i] = op(in.at(i / columns, i % columns)...);
 }
 
