@@ -128,7 +128,7 @@ def compile_cuda(source: Path, program: Path, device: Device, *flags: str) -> Pa
 
 def write_table(name: str, about: str, header: Sequence[str], rows: Iterable[Sequence]) -> None:
     """Writes results/NAME.csv; `about` says which device and when."""
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     with (RESULTS / f"{name}.csv").open("w", newline="") as file:
         file.write(f"# {about}\n")
         writer = csv.writer(file, lineterminator="\n")

@@ -6,8 +6,10 @@
     run.py compare [PART...]   anywhere: does the emulated device agree with results/*.csv?
     run.py [all] [PART...]     both where there is a card, else compare
 
-PART: values, divergence, counters, findings (default: all of them). Options: --build FOLDER
-(default build/hardware), --library FOLDER of the emulator's libcudart (default build/emulator).
+PART: values, approximate, divergence, counters, findings (default: all of them). Options: --build
+FOLDER (default build/hardware), --library FOLDER of the emulator's libcudart (default
+build/emulator), --results FOLDER (default tests/hardware/results). `measure --emulated` measures
+the emulated device, into --results: a rehearsal without a card.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import device  # noqa: E402
 from device import HERE, ROOT, Device, HardwareError, say  # noqa: E402
 
 PARTS = {
     "values": "random_kernels",
+    "approximate": "approximate",
     "divergence": "corner_cases",
     "counters": "sweep",
     "findings": "sanitizer",
@@ -39,7 +43,12 @@ def main() -> int:
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "hardware")
     parser.add_argument("--library", type=Path, default=ROOT / "build" / "emulator")
     parser.add_argument("--share", type=int, default=1, help="values: every so many modules only")
+    parser.add_argument("--results", type=Path, default=device.RESULTS)
+    parser.add_argument("--emulated", action="store_true")
     options = parser.parse_args()
+    if options.emulated and (options.what != "measure" or options.results == device.RESULTS):
+        parser.error("--emulated goes with `measure` and a --results FOLDER of its own")
+    device.RESULTS = options.results
     for part in options.parts:
         if part not in PARTS:
             parser.error(f"there is no part {part}: the parts are {', '.join(PARTS)}")
@@ -51,7 +60,7 @@ def main() -> int:
         for name, part in wanted.items():
             start = time.monotonic()
             try:
-                part.measure(options.build, Device(None))
+                part.measure(options.build, Device(options.library if options.emulated else None))
             except HardwareError as error:
                 say(f"{name}: {error}")
             say(f"{name}: {time.monotonic() - start:.0f} s")

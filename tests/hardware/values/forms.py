@@ -3,8 +3,8 @@
 
 A kind is what a value means, and decides its register and where its inputs come from. `result` says
 how a form is compared with a card: exact (PTX defines every bit), machine (PTX leaves some bits to
-the machine, such as a quotient by zero; the emulator follows the card), or the name of an error
-bound in bounds.py. Integer and bit instructions are here, the others in forms_float.py.
+the machine, such as a quotient by zero; the emulator follows the card), or bound (PTX states a
+largest error: bounds.py). Integer and bit instructions are here, the others in forms_float.py.
 """
 
 from __future__ import annotations

@@ -189,19 +189,22 @@ def _convert_floats() -> Iterator[Form]:
 
 
 def _approximate() -> Iterator[Form]:
+    """Instructions with a largest error; bounds.py knows it by the name."""
+    names = []
     for ftz in ("", ".ftz"):
-        for op in ("rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2"):
-            bound = f"{op}.f32" if not ftz else f"{op}.ftz.f32"
-            yield make(f"{op}.approx{ftz}.f32", "f32", "f32", "approximate", result=bound)
-        for op in ("approx", "full"):
-            bound = f"div.{op}{ftz}.f32"
-            yield make(f"div.{op}{ftz}.f32", "f32", "f32 f32", "approximate", result=bound)
-    yield make("tanh.approx.f32", "f32", "f32", "approximate", result="tanh.f32")
-    for op in ("ex2", "tanh"):
-        for t in ("f16", "f16x2"):
-            yield make(f"{op}.approx.{t}", t, t, "approximate", result=f"{op}.{t}")
-    for op in ("rcp.approx.ftz", "rsqrt.approx.ftz", "rsqrt.approx"):
-        yield make(f"{op}.f64", "f64", "f64", "approximate", result=f"{op}.f64")
+        names += [
+            f"{op}.approx{ftz}.f32" for op in ("rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2")
+        ]
+        names += [f"div.approx{ftz}.f32", f"div.full{ftz}.f32"]
+    names += ["tanh.approx.f32"]
+    names += [f"{op}.approx.{t}" for op in ("ex2", "tanh") for t in ("f16", "f16x2")]
+    names += [f"{op}.f64" for op in ("rcp.approx.ftz", "rsqrt.approx.ftz", "rsqrt.approx")]
+    names += [f"{op}.{t}" for op in ("ex2.approx.ftz", "tanh.approx") for t in ("bf16", "bf16x2")]
+    for name in names:
+        t = name.rsplit(".", 1)[1]
+        operands = f"{t} {t}" if name.startswith("div") else t
+        target = 90 if t.startswith("bf16") else 75
+        yield make(name, t, operands, "approximate", result="bound", target=target)
 
 
 def float_forms() -> list[Form]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import kernels_control
@@ -60,9 +60,8 @@ def _packed(
         yield Module(f"{name}{number:03}", target, batch, functions)
 
 
-def modules() -> Iterator[Module]:
-    """All modules, built one by one."""
-    forms = all_forms()
+def _tables(forms: list[Form], name: str) -> Iterator[Module]:
+    """The kernels that try one form each, in modules NAME<target>_<number>."""
     for target in sorted({form.target for form in forms}):
         tables = (
             table_kernel(form, number, name)
@@ -70,7 +69,18 @@ def modules() -> Iterator[Module]:
             if form.target == target
             for number, name in enumerate(table_names(form))
         )
-        yield from _packed(f"table{target}_", target, tables)
+        yield from _packed(f"{name}{target}_", target, tables)
+
+
+def approximate_modules() -> Iterator[Module]:
+    """The modules of approximate instructions."""
+    yield from _tables([form for form in all_forms() if form.group == "approximate"], "approximate")
+
+
+def modules() -> Iterator[Module]:
+    """All modules with exact results, built one by one."""
+    forms = [form for form in all_forms() if form.group != "approximate"]
+    yield from _tables(forms, "table")
     expressions = [form for form in forms if usable(form)]
     simple = [form for form in forms if kernels_control.simple(form)]
     for target, share in ((75, 1.0), (90, 0.1)):
@@ -87,13 +97,13 @@ def modules() -> Iterator[Module]:
     yield from _packed("control_", 75, kernels, kernels_control.FUNCTIONS)
 
 
-def write(folder: Path) -> int:
-    """Writes every module; returns the number of kernels."""
+def write(folder: Path, made: Iterable[Module] | None = None) -> int:
+    """Writes these modules, or all with exact results; returns the number of kernels."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.ptx"):
         old.unlink()
     count = 0
-    for module in modules():
+    for module in modules() if made is None else made:
         (folder / f"{module.name}.ptx").write_text(module.text())
         count += len(module.kernels)
     return count

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import generate
@@ -51,13 +52,15 @@ def run_all(
     expected: Path | None = None,
     share: int = 1,
     optimize: bool = True,
+    made: Iterable[generate.Module] | None = None,
 ) -> dict[str, str]:
     """Every kernel's hash by its name; `refused: why` where a kernel was not run.
 
-    `share`: only every so many modules. Raw results (harness.cpp says which) stay in build/raw*.
+    `share`: only every so many modules; `made`: these modules instead of those with exact results.
+    Raw results (harness.cpp says which) stay in build/raw*.
     """
     modules = build / "ptx"
-    say(f"{generate.write(modules)} random kernels written")
+    say(f"{generate.write(modules, made)} random kernels written")
     harness = build_harness(build, device)
     files = sorted(modules.glob("*.ptx"))[::share]
     jobs = min(jobs or cores(), len(files))
@@ -75,7 +78,7 @@ def run_all(
         )  # fmt: skip
         return done.returncode, done.stdout, done.stderr
 
-    for old in build.glob("findings*.jsonl"):
+    for old in (*build.glob("findings*.jsonl"), *build.glob("raw*.bin")):
         old.unlink()
     hashes: dict[str, str] = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -105,9 +108,8 @@ def measure(build: Path, device: Device) -> None:
     hashes = run_all(build, device, expected=expected if expected.exists() else None)
     rows = []
     for name in sorted(hashes):
-        if not name.startswith("a_"):
-            other = plain.get(name, "")
-            rows.append((name, hashes[name], other if other != hashes[name] else ""))
+        other = plain.get(name, "")
+        rows.append((name, hashes[name], other if other != hashes[name] else ""))
     write_table("values", device.describe(), ("kernel", "hash", "unoptimized"), rows)
     depends = sum(1 for row in rows if row[2])
     say(
@@ -124,8 +126,6 @@ def compare(build: Path, device: Device, share: int = 1) -> list[str]:
     problems = []
     refused = departed = 0
     for name, value in sorted(hashes.items()):
-        if name.startswith("a_"):
-            continue
         if value.startswith("refused"):
             refused += 1
         elif name not in recorded:
