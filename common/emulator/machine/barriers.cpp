@@ -21,7 +21,32 @@ WarpSyncKind sync_kind(WarpOp::Kind kind) {
 
 }  // namespace
 
+// __syncthreads(), and whatever else waits for all threads of the block and asks them nothing.
 Executor::Stop Executor::barrier(Split& split, const Instr& in) {
+    const BarrierOp& op = in.as<BarrierOp>();
+    BlockState& state = *warp->block;
+    const uint32_t id = row<uint32_t>(op.id_row)[std::countr_zero(split.mask)];
+    const bool plain = op.kind == BarrierOp::Kind::kSync && op.count_row == kNoRow &&
+                       op.predicate_row == kNoRow && id < state.barriers.size();
+    if (!plain) return rare_barrier(split, in);
+    BarrierState& b = state.barriers[id];
+    if (b.arrivals.empty())
+        b.open(0);
+    else if (b.expected)
+        return rare_barrier(split, in);
+    state.open_barriers |= 1u << id;
+    b.arrived += uint32_t(std::popcount(split.mask));
+    b.aligned |= op.aligned;
+    b.arrivals.push_back({warp->info.index, split.mask, blamed(split.frame, in), false});
+    ++split.pc;
+    split.state = SplitState::kBarrier;
+    split.barrier = id;
+    if (b.arrived >= state.live_threads) complete_barrier(state, id);
+    return Stop::kBlocked;
+}
+
+// bar.arrive, bar.red, and barriers for some warps of the block.
+Executor::Stop Executor::rare_barrier(Split& split, const Instr& in) {
     const BarrierOp& op = in.as<BarrierOp>();
     BlockState& state = *warp->block;
     const uint32_t lane = uint32_t(std::countr_zero(split.mask));
@@ -35,13 +60,7 @@ Executor::Stop Executor::barrier(Split& split, const Instr& in) {
         return Stop::kAbort;
     }
     BarrierState& b = state.barriers[id];
-    if (b.arrivals.empty()) {
-        b.arrived = 0;
-        b.aligned = b.reduces = false;
-        b.popc = b.any = 0;
-        b.all = 1;
-        b.expected = op.count_row == kNoRow ? 0 : row<uint32_t>(op.count_row)[lane];
-    }
+    if (b.arrivals.empty()) b.open(op.count_row == kNoRow ? 0 : row<uint32_t>(op.count_row)[lane]);
     state.open_barriers |= 1u << id;
     uint32_t arriving = uint32_t(std::popcount(split.mask));
     if (b.expected) {

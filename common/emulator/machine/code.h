@@ -159,12 +159,6 @@ struct Code {
         bool in_double;
     };
     std::vector<Counted> counted_with;
-    // PTX instructions before each decoded one, in the order of the body: some run with another
-    // one, or once for the whole launch.
-    std::vector<uint32_t> counted_before;
-    uint32_t counted(uint32_t first, uint32_t end) const {
-        return counted_before[end] - counted_before[first];
-    }
     std::vector<uint32_t> register_rows;  // by index of the PTX register
     uint32_t row_bytes = 0;               // size of one activation's rows
     uint32_t constants_begin = 0;  // rows from here on hold constants: written once, never changed
@@ -184,7 +178,6 @@ struct Code {
     std::vector<std::string> callees;  // direct calls
     bool calls_indirectly = false;
 
-    // Executions as differences: +1 where a straight run starts, -1 behind its end.
     struct Delta {
         int64_t warps = 0, threads = 0;
         void add(int64_t times, int lanes) {
@@ -192,16 +185,19 @@ struct Code {
             threads += times * lanes;
         }
     };
-    std::vector<Delta> deltas;
+    // From each instruction to the next one at which control may go elsewhere, that one included.
+    struct Run {
+        Delta executed;
+        uint32_t end = 0;
+        // PTX instructions in it, with those that run with another one, or once for the launch.
+        uint32_t instructions = 0;
+    };
+    std::vector<Run> runs;
+    std::vector<Delta> deltas;  // besides: +1 where lanes begin to count, -1 where they end
     std::vector<uint64_t> divergent;
     bool touched = false;
     std::vector<Frame*> spare_frames;  // activations to use again, with their constants in place
     void reset_counts();
-    void ran(uint32_t first, uint32_t end, uint32_t mask) {
-        const int lanes = std::popcount(mask);
-        deltas[first].add(1, lanes);
-        deltas[end].add(-1, lanes);
-    }
 };
 
 // Throws UnsupportedPtx listing everything in `function` that cannot run.

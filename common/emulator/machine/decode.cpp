@@ -594,10 +594,17 @@ std::unique_ptr<Code> Decoder::run() {
         fix(op.mask_row);
     }
     code.deltas.assign(code.instructions.size() + 1, {});
-    code.counted_before.assign(code.instructions.size() + 1, 0);
-    for (const Code::Counted& also : code.counted_with) ++code.counted_before[also.pc + 1];
-    for (size_t pc = 0; pc < code.instructions.size(); ++pc)
-        code.counted_before[pc + 1] += code.counted_before[pc] + 1;
+    code.runs.resize(code.instructions.size());
+    for (const Code::Counted& also : code.counted_with) ++code.runs[also.pc].instructions;
+    for (uint32_t pc = uint32_t(code.runs.size()); pc-- > 0;) {
+        Code::Run& run = code.runs[pc];
+        const uint8_t control = code.instructions[pc].control;
+        run.end = pc + (control != kReconverge);
+        run.instructions += control != kReconverge;
+        if (control > kGuarded) continue;  // the body's last instruction is none of these
+        run.end = code.runs[pc + 1].end;
+        run.instructions += code.runs[pc + 1].instructions;
+    }
     code.register_rows = std::move(register_rows_);
     code.divergent.assign(code.instructions.size(), 0);
     return std::move(code_);
@@ -609,6 +616,7 @@ std::unique_ptr<Code> decode(ModuleImage& module, const ptx::Function& function)
 
 void Code::reset_counts() {
     std::fill(deltas.begin(), deltas.end(), Delta{});
+    for (Run& run : runs) run.executed = {};
     std::fill(divergent.begin(), divergent.end(), 0);
     touched = false;
 }

@@ -79,6 +79,14 @@ struct BarrierState {
     bool aligned = false;
     bool reduces = false;                 // bar.red: somebody waits for a result
     uint32_t popc = 0, all = 1, any = 0;  // of bar.red
+    // The first to arrive says how many threads it waits for.
+    void open(uint32_t threads) {
+        arrived = 0;
+        aligned = reduces = false;
+        popc = any = 0;
+        all = 1;
+        expected = threads;
+    }
 };
 
 struct BlockState {
@@ -179,6 +187,7 @@ private:
     bool call(Split& split, const Instr& in);
     void do_return(Split& split);
     Stop barrier(Split& split, const Instr& in);
+    Stop rare_barrier(Split& split, const Instr& in);
     void check_barrier(BlockState& state, uint32_t id);
     void complete_barrier(BlockState& state, uint32_t id);
     Stop warp_sync(Split& split, const Instr& in);

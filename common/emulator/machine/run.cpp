@@ -162,13 +162,13 @@ Executor::Stop Executor::run_split(size_t index) {
         // diverge() inserts below: the running part moves up.
         split = &warp->splits.back();
     };
-    // Counts a straight run and pays for it. False: the launch ends here.
-    const auto account = [&](Code & code, uint32_t first, uint32_t end, uint32_t lanes)
+    // Counts the straight run from `first` on and pays for it. False: the launch ends here.
+    const auto account = [&](Code & code, uint32_t first, uint32_t lanes)
         __attribute__((always_inline)) {
-        code.ran(first, end, lanes);
-        const uint32_t executed = code.counted(first, end);
-        warp_instructions += executed;
-        budget_left_ -= int64_t(executed) * kWarpSize;
+        Code::Run& run = code.runs[first];
+        run.executed.add(1, std::popcount(lanes));
+        warp_instructions += run.instructions;
+        budget_left_ -= int64_t(run.instructions) * kWarpSize;
         if (budget_left_ >= 0 && !abort) [[likely]]
             return true;
         out_of_budget();
@@ -203,7 +203,7 @@ Executor::Stop Executor::run_split(size_t index) {
                 const uint32_t pc = uint32_t(next - instructions);
                 split->pc = pc;
                 current = next;
-                if (!account(code, first, pc + 1, mine)) return Stop::kAbort;
+                if (!account(code, first, mine)) return Stop::kAbort;
                 const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
                 if (frame->undefined) [[unlikely]]
                     undefined.pass(*frame, pc, target, mine);
@@ -219,7 +219,7 @@ Executor::Stop Executor::run_split(size_t index) {
                          split->join->pc == uint32_t(next - instructions))) {
                 // Nobody to wait for here. It is not counted.
                 const uint32_t pc = uint32_t(next - instructions);
-                if (pc != first && !account(code, first, pc, mine)) {
+                if (pc != first && !account(code, first, mine)) {
                     split->pc = pc;
                     return Stop::kAbort;
                 }
@@ -232,7 +232,7 @@ Executor::Stop Executor::run_split(size_t index) {
         const uint32_t pc = uint32_t(next - instructions);
         current = &in;
         split->pc = pc;
-        if (!account(code, first, pc + (in.control != kReconverge), mine)) return Stop::kAbort;
+        if (!account(code, first, mine)) return Stop::kAbort;
         if (frame->undefined) [[unlikely]]
             undefined.reached(*frame, pc, mine);
         uint32_t active = mine;
@@ -310,7 +310,7 @@ Executor::Stop Executor::run_split(size_t index) {
             const int lanes = std::popcount(split->mask);
             code.deltas[pc].add(-1, lanes);
             code.deltas[pc + 1].add(1, lanes);
-            warp_instructions -= code.counted(pc, pc + 1);
+            warp_instructions -= code.runs[pc].instructions;
             diverge(*split, active, pc, pc + 1, pc + 1);
             refresh();
             continue;

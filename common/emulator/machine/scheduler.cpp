@@ -194,6 +194,13 @@ void Executor::collect_counts(LaunchSummary& summary) {
     site_counts_.clear();
     uint64_t threads = 0;
     for (Code* code : touched_) {
+        for (size_t i = 0; i < code->runs.size(); ++i) {
+            const auto& [executed, end, length] = code->runs[i];
+            code->deltas[i].warps += executed.warps;
+            code->deltas[i].threads += executed.threads;
+            code->deltas[end].warps -= executed.warps;
+            code->deltas[end].threads -= executed.threads;
+        }
         int64_t warps = 0, lanes = 0;
         auto hoisted = code->counted_with.begin();
         const auto count = [&](SiteId site, bool conditional, uint64_t divergent, bool in_double) {
