@@ -80,6 +80,7 @@ class OfTheExactResult(unittest.TestCase):
         self.assertGreater(error("ex2.approx.ftz.f32", single(-125.0), 0), 1)
 
     def test_overflow_is_near_the_greatest(self):
+        self.assertEqual(error("ex2.approx.f32", single(128.0), INFINITY), 0)
         self.assertLessEqual(error("ex2.approx.f32", single(128.0), INFINITY - 1), 1)
         self.assertGreater(error("ex2.approx.f32", single(127.5), INFINITY), 1)
 
