@@ -225,11 +225,13 @@ bool bind_half(const Form& form, bool packed, Selected& out) {
         return form.only<Mod::k_ftz>() && bind_either<H, Neg16<H>>(packed, flags, out);
     case Opcode::k_abs:
         return form.only<Mod::k_ftz>() && bind_either<H, Abs16<H>>(packed, flags, out);
-    case Opcode::k_ex2:
-        return form.only<Mod::k_approx, Mod::k_ftz>() &&
+    case Opcode::k_ex2:  // .approx.f16, .approx.ftz.bf16, and no other
+        return form.has(Mod::k_approx) && form.only<Mod::k_approx, Mod::k_ftz>() &&
+               form.has(Mod::k_ftz) == std::is_same_v<H, Bf16> &&
                bind_either<H, Ex216<H>>(packed, flags, out);
     case Opcode::k_tanh:
-        return form.only<Mod::k_approx>() && bind_either<H, Tanh16<H>>(packed, flags, out);
+        return form.has(Mod::k_approx) && form.only<Mod::k_approx>() &&
+               bind_either<H, Tanh16<H>>(packed, flags, out);
     default:
         break;
     }

@@ -283,6 +283,23 @@ TEST_CASE("approximations: no error above PTX's largest, over the whole range",
     }
 }
 
+TEST_CASE("approximations: PTX's spellings, and all of them are swept",
+          "[machine][arith][bounds]") {
+    size_t count = 0;
+    for (const std::string opcode :
+         {"rcp", "sqrt", "rsqrt", "div", "sin", "cos", "lg2", "ex2", "tanh"})
+        for (const std::string way : {".approx", ".approx.ftz", ".full", ".full.ftz"})
+            for (const std::string type : {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"}) {
+                Setup setup{.mnemonic = opcode + way + "." + type, .sources = {{0}}};
+                if (opcode == "div") setup.sources.push_back({0});
+                if (!known(setup)) continue;
+                INFO(setup.mnemonic);
+                CHECK_NOTHROW(subject(setup.mnemonic));
+                ++count;
+            }
+    CHECK(count == subjects().size());
+}
+
 TEST_CASE("approximations: special operands give what PTX's tables say",
           "[machine][arith][bounds]") {
     // For -inf, a negative number, -subnormal, -0, +0, +subnormal, +inf, NaN; `.` is in no table.
