@@ -27,8 +27,7 @@ __global__ void transform_kernel(T* out, Shape shape, Op op, In... in) {
     [[maybe_unused]] const size_t first = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     [[maybe_unused]] const size_t threads = size_t(gridDim.x) * blockDim.x;
     if (first > 0) return;
-    for (size_t i = 0; i < size; ++i)
-        out[i] = op(in.at(i / columns, i % columns)...);
+    for (size_t i = 0; i < size; ++i) out[i] = op(in.at(i / columns, i % columns)...);
 }
 
 // The steps of an input.
