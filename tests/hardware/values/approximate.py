@@ -23,6 +23,9 @@ from random_kernels import findings, run_all
 from splitmix import hash_of
 
 PLACES = range(0, SLOTS, 4)  # where a thread's results stand, each before its operands
+# Forms of which a card's own results are outside of PTX ISA's errors, and where. There the emulator
+# follows PTX ISA; everywhere else these forms are compared like all others.
+DEPARTURES: dict[str, str] = {}
 KEPT = 1  # of these places, so many are kept in results/approximate.csv
 
 
@@ -200,6 +203,8 @@ def differences(results: list[Results], rows: list[dict[str, str]]) -> tuple[lis
         for words, other in zip(result.kept(), theirs, strict=True):
             for both in elements(result.form, (words[0], other, *words[1:])):
                 mine, card, *operands = both
+                if result.form.name in DEPARTURES and (bound.error(operands, card) or 0) > 1:
+                    continue
                 entry.add(bound.difference(operands, mine, card), both)
     problems += [entry.show(form) for form, entry in forms.items() if entry.beyond]
     problems += [f"{name}: recorded, and does not run any more" for name in recorded]
