@@ -70,6 +70,8 @@ private:
 
     // Rows.
     void lay_out();
+    void place_constants();
+    void count_runs();
     uint32_t reserve(uint32_t bytes_per_lane, bool predicate = false);
     uint32_t scratch(uint32_t bytes_per_lane);
     uint32_t constant(ptx::Type type, uint64_t bits);  // a row with this value in every lane
