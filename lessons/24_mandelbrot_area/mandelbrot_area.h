@@ -52,6 +52,7 @@ __host__ __device__ float2 step(float2 z, float2 c);
 // One trip of Floyd's: the hare takes two steps, then
 //   kOutside if |hare|^2 > 4; else the tortoise takes one step, then
 //   kInside if the two are equal; else kUndecided.
+// After kOutside nobody looks at the two again: they may hold anything then.
 __host__ __device__ Verdict trip(float2& hare, float2& tortoise, float2 c);
 
 // Trips from hare = tortoise = 0 until one decides, `most` at most; kUndecided if none does. most

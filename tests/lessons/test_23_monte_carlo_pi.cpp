@@ -65,20 +65,84 @@ double true_sigma(uint64_t n) {
     return std::sqrt(kPi * (4 - kPi) / double(n));
 }
 
+// For the diagnosis of wrong points: x of all words, then y of all words, by one mistake.
+void recognize_points(const std::vector<uint32_t>& words, const std::vector<int>& got,
+                      const std::vector<int>& want) {
+    const auto by = [&](auto x, auto y) {
+        return [&words, x, y] {
+            std::vector<int> out;
+            for (const uint32_t word : words) out.push_back(x(word));
+            for (const uint32_t word : words) out.push_back(y(word));
+            return out;
+        };
+    };
+    const auto lower = [](uint32_t word) { return whole(word); };
+    const auto upper = [](uint32_t word) { return whole(word >> 16); };
+    wb::recognize<int>(got,
+                       want,
+                       {{"x and y have changed places", by(upper, lower)},
+                        {"x and y come from the same half of the word", by(lower, lower)},
+                        {"x and y come from the same half of the word", by(upper, upper)},
+                        {"the halves are read without a sign",
+                         by([](uint32_t word) { return int(word & 0xFFFF); },
+                            [](uint32_t word) { return int(word >> 16); })},
+                        {"the radius is taken away from a half without a sign: that is another "
+                         "number than the same bits with a sign",
+                         by([](uint32_t word) { return int(word & 0xFFFF) - kRadius; },
+                            [](uint32_t word) { return int(word >> 16) - kRadius; })}});
+}
+
+// The same for verdicts on points: 1 is inside.
+void recognize_circle(const std::vector<int2>& points, const std::vector<int>& got) {
+    const auto by = [&](auto is_inside) {
+        return [&points, is_inside] {
+            std::vector<int> out;
+            for (const int2 p : points) out.push_back(is_inside(double(p.x), double(p.y)));
+            return out;
+        };
+    };
+    wb::recognize<int>(
+        got,
+        by(inside)(),
+        {{"the squares are compared with the radius itself, not with its square",
+          by([](double x, double y) { return x * x + y * y < kRadius; })},
+         {"no squares: the sum of x and y is compared with the radius",
+          by([](double x, double y) { return std::fabs(x) + std::fabs(y) < kRadius; })},
+         {"squares in float, which holds 24 bits: too few near the circle",
+          by([](double x, double y) { return float(x * x) + float(y * y) < 0x1p30f; })}});
+}
+
+// For the diagnosis of a wrong pi or sigma: what one mistake makes of the same counts.
+using Counted = std::vector<std::pair<uint64_t, uint64_t>>;  // hits, samples
+template <class Slip>
+std::function<std::vector<double>()> of_counts(const Counted& counted, Slip slip) {
+    return [&counted, slip] {
+        std::vector<double> out;
+        for (const auto& [hits, samples] : counted) out.push_back(slip(hits, samples));
+        return out;
+    };
+}
+
 }  // namespace
 
 TEST_CASE("task 1: makes a point of a word", "[task1]") {
     std::vector<int> x, y, want_x, want_y;
+    std::vector<uint32_t> words;
     for (uint64_t i = 0; i < 500; ++i) {
         const uint4 quad = random_quad(kSeed, i);
         for (const uint32_t word : {quad.x, quad.y, quad.z, quad.w}) {
             const int2 point = point_of(word);
+            words.push_back(word);
             x.push_back(point.x);
             y.push_back(point.y);
             want_x.push_back(whole(word));
             want_y.push_back(whole(word >> 16));
         }
     }
+    std::vector<int> both = x, want_both = want_x;
+    both.insert(both.end(), y.begin(), y.end());
+    want_both.insert(want_both.end(), want_y.begin(), want_y.end());
+    recognize_points(words, both, want_both);
     const auto exactly = [](size_t) { return 0.0; };
     CHECK_ARRAYS(x, want_x, exactly, "x of word");
     CHECK_ARRAYS(y, want_y, exactly, "y of word");
@@ -113,14 +177,32 @@ TEST_CASE("task 1: knows the circle to the last bit", "[task1]") {
     CHECK(in_circle(make_int2(23170, 23170)));
     CHECK_FALSE(in_circle(make_int2(23171, -23170)));
     CHECK_FALSE(in_circle(make_int2(19660, 26215)));  // 2^30 + 1
+    std::vector<int2> points;
+    std::vector<int> got;
     for (int i = 0; i < 2000; ++i) {
         const int x = int(wb::splitmix64(i) % (2 * r)) - r;
         const int y = int(wb::splitmix64(~uint64_t(i)) % (2 * r)) - r;
         // Anywhere, and along the circle, where all depends on one unit.
         const int edge = int(std::sqrt(0x1p30 - double(x) * x)) + i % 3 - 1;
-        CAPTURE(x, y, edge);
-        REQUIRE(in_circle(make_int2(x, y)) == inside(x, y));
-        if (edge < r) REQUIRE(in_circle(make_int2(x, edge)) == inside(x, edge));
+        points.push_back(make_int2(x, y));
+        if (edge < r) points.push_back(make_int2(x, edge));
+        points.push_back(make_int2(x / 128, y / 128));  // and near the centre
+    }
+    for (int x = 0; x < r; ++x) {  // so near that 24 bits do not tell
+        const int edge = int(std::sqrt(0x1p30 - double(x) * x));
+        for (const int y : {edge, edge + 1})
+            if (y < r && std::fabs(double(x) * x + double(y) * y - 0x1p30) < 48)
+                points.push_back(make_int2(x, y));
+    }
+    for (const int2 point : points) got.push_back(in_circle(point));
+    recognize_circle(points, got);
+    for (size_t i = 0; i < points.size(); ++i) {
+        const bool want = inside(points[i].x, points[i].y);
+        INFO("point (" << points[i].x << ", " << points[i].y << "): got "
+                       << (got[i] ? "inside" : "outside") << ", want "
+                       << (want ? "inside" : "outside"));
+        const bool is_right = bool(got[i]) == want;
+        REQUIRE(is_right);
     }
 }
 
@@ -189,6 +271,9 @@ TEST_CASE("task 4: the grid fills every multiprocessor once", "[task4]") {
         const int blocks = full_grid(threads);
         const int most = std::min(device.maxThreadsPerMultiProcessor / threads,
                                   device.maxBlocksPerMultiProcessor);
+        INFO("a multiprocessor holds at most " << device.maxThreadsPerMultiProcessor
+                                               << " threads and "
+                                               << device.maxBlocksPerMultiProcessor << " blocks");
         check_within("blocks for each multiprocessor",
                      double(blocks) / device.multiProcessorCount,
                      most / 8.0,  // 255 registers for each thread leave that many
@@ -199,22 +284,59 @@ TEST_CASE("task 4: the grid fills every multiprocessor once", "[task4]") {
 }
 
 TEST_CASE("task 5: pi and sigma from a count", "[task5]") {
-    const auto near = [](double got, double want) {
-        INFO("got " << wb::shown(got) << ", want " << wb::shown(want));
-        const bool is_near = std::fabs(got - want) <= 1e-14 * std::fabs(want);
-        CHECK(is_near);
-    };
-    const Estimate half = estimate_from(50, 100);
-    near(half.pi, 2);
-    near(half.sigma, 0.2);
-    CHECK(half.hits == 50);
-    CHECK(half.samples == 100);
-    const Estimate many = estimate_from(8235200000, 10485760000);  // both above 2^32
-    near(many.pi, 32940.8 / 10485.76);
-    near(many.sigma, std::sqrt(many.pi * (4 - many.pi) / 10485760000.0));
-    near(estimate_from(7, 7).pi, 4);
-    CHECK(estimate_from(7, 7).sigma == 0);
+    // Round shares, shares that no float holds, both counts above 2^32, all and none.
+    const Counted counted{{50, 100},
+                          {1, 3},
+                          {785, 1000},
+                          {8235200000, 10485760000},
+                          {8000000001, 10485760001},
+                          {7, 7}};
     CHECK(estimate_from(0, 3).pi == 0);
+    std::vector<double> pi, sigma;
+    for (const auto& [hits, samples] : counted) {
+        const Estimate got = estimate_from(hits, samples);
+        CHECK(got.hits == hits);
+        CHECK(got.samples == samples);
+        pi.push_back(got.pi);
+        sigma.push_back(got.sigma);
+    }
+    const auto of = [&](auto slip) { return of_counts(counted, slip); };
+    const auto share = [](double hits, double samples) { return hits / samples; };
+    const auto spread = [](double hits, double samples) {
+        return 4 * hits / samples * (4 - 4 * hits / samples);
+    };
+    const auto want = of([&](double h, double n) { return 4 * share(h, n); })();
+    const auto want_sigma = of([&](double h, double n) { return std::sqrt(spread(h, n) / n); })();
+    const auto bound = [](const std::vector<double>& values) {
+        return [&values](size_t i) { return 1e-14 * std::fabs(values[i]); };
+    };
+    wb::recognize<double>(
+        pi,
+        want,
+        {{"two whole numbers are divided: what comes after the point is lost",
+          of([](uint64_t h, uint64_t n) { return double(4 * h / n); })},
+         {"two whole numbers are divided: what comes after the point is lost",
+          of([](uint64_t h, uint64_t n) { return 4 * double(h / n); })},
+         {"the share of hits, which is a quarter of pi", of(share)},
+         {"whole numbers in 32 bits on the way: they hold less than 4.3 billion",
+          of([](uint64_t h, uint64_t n) { return 4 * double(int(h)) / double(n); })}},
+        bound(want));
+    bool pi_is_right = true;  // else sigma is wrong for the same reason
+    for (size_t i = 0; i < pi.size(); ++i)
+        pi_is_right &= std::fabs(pi[i] - want[i]) <= bound(want)(i);
+    if (pi_is_right)
+        wb::recognize<double>(
+            sigma,
+            want_sigma,
+            {{"the variance: its root is missing",
+              of([&](double h, double n) { return spread(h, n) / n; })},
+             {"n is outside of the root",
+              of([&](double h, double n) { return std::sqrt(spread(h, n)) / n; })},
+             {"the sigma of the share of hits, which is a quarter of that of pi",
+              of([&](double h, double n) { return std::sqrt(spread(h, n) / n) / 4; })}},
+            bound(want_sigma));
+    CHECK_ARRAYS(pi, want, bound(want), "pi of count");
+    CHECK_ARRAYS(sigma, want_sigma, bound(want_sigma), "sigma of count");
 }
 
 TEST_CASE("task 5: the estimate counts what it divides by", "[task5]") {

@@ -59,6 +59,124 @@ Counts true_counts(uint64_t seed, uint64_t first, uint64_t n, int most, Counts b
     return before;
 }
 
+// Mistakes that the grader shall know by their verdicts and counts. For display only.
+enum class Slip {
+    kOnlyX,           // the hare has met the tortoise when x is equal
+    kNearlyEqual,     // or when the two are close to each other
+    kNormNotSquared,  // |z|^2 is compared with 2
+    kBorderOutside,   // |z| = 2 is outside
+    kAtTheTortoise,   // the tortoise decides whether the point is outside
+    kHareOneStep,
+    kStartAtC,  // hare and tortoise start at c
+    kOneMore,   // trips
+    kOneLess,
+    kUndecidedInside,
+    kUndecidedOutside,
+    // of the flat loop, in the order of its samples in a lane:
+    kHareStays,  // where the last sample has left it
+    kTortoiseStays,
+    kTripsStay,  // all samples of a lane share the trips of one
+    kSureNotCounted,
+    kSureCountedTwice,
+    kFirstSampleOnly,  // that takes a trip: then the lane stops
+};
+
+Verdict slip_trip(Point& hare, Point& tortoise, Point c, Slip slip, float eps) {
+    hare = next(slip == Slip::kHareOneStep ? hare : next(hare, c), c);
+    const Point seen = slip == Slip::kAtTheTortoise ? next(tortoise, c) : hare;
+    const float norm = std::fma(seen.x, seen.x, seen.y * seen.y);
+    if (slip == Slip::kNormNotSquared ? norm > 2 : norm > 4) return Verdict::kOutside;
+    if (slip == Slip::kBorderOutside && norm == 4) return Verdict::kOutside;
+    tortoise = next(tortoise, c);
+    bool met = hare.x == tortoise.x && (hare.y == tortoise.y || slip == Slip::kOnlyX);
+    if (slip == Slip::kNearlyEqual)
+        met = std::fabs(hare.x - tortoise.x) < eps && std::fabs(hare.y - tortoise.y) < eps;
+    return met ? Verdict::kInside : Verdict::kUndecided;
+}
+
+Verdict slip_floyd(Point c, int most, Slip slip, float eps) {
+    Point hare{0, 0}, tortoise{0, 0};
+    if (slip == Slip::kStartAtC) hare = tortoise = c;
+    most += (slip == Slip::kOneMore) - (slip == Slip::kOneLess);
+    for (int trips = 1; trips <= most; ++trips) {
+        const Verdict verdict = slip_trip(hare, tortoise, c, slip, eps);
+        if (verdict != Verdict::kUndecided) return verdict;
+    }
+    return slip == Slip::kUndecidedInside    ? Verdict::kInside
+           : slip == Slip::kUndecidedOutside ? Verdict::kOutside
+                                             : Verdict::kUndecided;
+}
+
+// What the mistakes of tasks 2 and 4 are called.
+struct NamedSlip {
+    const char* words;
+    Slip slip;
+    float eps = 0;
+};
+constexpr const char* kCloseIsNotEqual =
+    "hare and tortoise count as met when they are only close to each other";
+const NamedSlip kOfFloyd[] = {
+    {"hare and tortoise count as met when one coordinate is equal", Slip::kOnlyX},
+    {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-3f},
+    {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-4f},
+    {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-5f},
+    {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-6f},
+    {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-7f},
+    {"the square of |z| is compared with 2, not with its square", Slip::kNormNotSquared},
+    {"a point at the distance 2 counts as outside", Slip::kBorderOutside},
+    {"the tortoise is asked whether the point is outside, not the hare", Slip::kAtTheTortoise},
+    {"the hare is as slow as the tortoise", Slip::kHareOneStep},
+    {"hare and tortoise start at c, not at 0", Slip::kStartAtC},
+    {"one trip more than allowed", Slip::kOneMore},
+    {"one trip fewer than allowed", Slip::kOneLess},
+    {"what is undecided counts as inside", Slip::kUndecidedInside},
+    {"what is undecided counts as outside", Slip::kUndecidedOutside},
+};
+const NamedSlip kOfFlatLoop[] = {
+    {"one trip more than allowed", Slip::kOneMore},
+    {"one trip fewer than allowed", Slip::kOneLess},
+    {"what is undecided counts as inside", Slip::kUndecidedInside},
+    {"undecided samples are not counted", Slip::kUndecidedOutside},
+    {"the hare starts where the last sample of its lane has left it", Slip::kHareStays},
+    {"the tortoise starts where the last sample of its lane has left it", Slip::kTortoiseStays},
+    {"all samples of a lane share the trips of one", Slip::kTripsStay},
+    {"samples in the cardioid or the disc are not counted", Slip::kSureNotCounted},
+    {"samples in the cardioid or the disc are counted, and then take trips as well",
+     Slip::kSureCountedTwice},
+    {"a lane stops at its first sample that takes trips", Slip::kFirstSampleOnly},
+};
+
+// The counts of a flat loop with that mistake, lane by lane.
+Counts slip_counts(uint64_t seed, uint64_t first, uint64_t n, int most, uint64_t threads,
+                   Slip slip) {
+    Counts counts{0, 0};
+    const int allowed = most + (slip == Slip::kOneMore) - (slip == Slip::kOneLess);
+    for (uint64_t thread = 0; thread < threads && thread < n; ++thread) {
+        Point hare{0, 0}, tortoise{0, 0};
+        int trips = 0;
+        for (uint64_t i = first + thread; i < first + n; i += threads) {
+            const Point c = true_point(random_word(seed, i));
+            if (slip != Slip::kHareStays) hare = {0, 0};
+            if (slip != Slip::kTortoiseStays) tortoise = {0, 0};
+            if (slip != Slip::kTripsStay) trips = 0;
+            if (shortcut(c.x, c.y) <= 0) {
+                counts.inside += slip != Slip::kSureNotCounted;
+                if (slip != Slip::kSureCountedTwice) continue;
+            }
+            Verdict verdict = Verdict::kUndecided;
+            for (; verdict == Verdict::kUndecided && trips < allowed; ++trips)
+                verdict = slip_trip(hare, tortoise, c, slip, 0);
+            const bool decided = verdict != Verdict::kUndecided;
+            counts.inside +=
+                verdict == Verdict::kInside || (!decided && slip == Slip::kUndecidedInside);
+            counts.undecided +=
+                !decided && slip != Slip::kUndecidedInside && slip != Slip::kUndecidedOutside;
+            if (slip == Slip::kFirstSampleOnly) break;
+        }
+    }
+    return counts;
+}
+
 // What the counters show after a call that found `before` in them. Poison lies on both sides.
 using Count = void (*)(uint64_t, uint64_t, uint64_t, int, Counts*, int, int);
 Counts counts_of(Count count, uint64_t seed, uint64_t first, uint64_t n, int most, int blocks,
@@ -77,10 +195,40 @@ void check_counts(Counts got, Counts want) {
     CHECK(got.undecided == want.undecided);
 }
 
-void check_flat(uint64_t seed, uint64_t first, uint64_t n, int most, int blocks, int threads) {
-    CAPTURE(first, n, most, blocks, threads);
-    check_counts(counts_of(count_flat, seed, first, n, most, blocks, threads),
-                 true_counts(seed, first, n, most));
+// One launch of count_flat, and what it should count.
+struct Launch {
+    uint64_t seed, first, n;
+    int most, blocks, threads;
+};
+
+void check_flat(const std::vector<Launch>& launches) {
+    std::vector<Counts> got, want;
+    for (const auto& [seed, first, n, most, blocks, threads] : launches) {
+        CAPTURE(first, n, most, blocks, threads);
+        got.push_back(counts_of(count_flat, seed, first, n, most, blocks, threads));
+        want.push_back(true_counts(seed, first, n, most));
+    }
+    const auto numbers = [](const std::vector<Counts>& counts) {
+        std::vector<unsigned long long> out;
+        for (const Counts& c : counts) out.insert(out.end(), {c.inside, c.undecided});
+        return out;
+    };
+    std::vector<wb::Mistake<unsigned long long>> mistakes;
+    for (const NamedSlip& named : kOfFlatLoop)
+        mistakes.push_back(
+            {named.words, [&, slip = named.slip] {
+                 std::vector<Counts> out;
+                 for (const Launch& l : launches)
+                     out.push_back(slip_counts(
+                         l.seed, l.first, l.n, l.most, uint64_t(l.blocks) * l.threads, slip));
+                 return numbers(out);
+             }});
+    wb::recognize<unsigned long long>(numbers(got), numbers(want), mistakes);
+    for (size_t k = 0; k < launches.size(); ++k) {
+        const auto& [seed, first, n, most, blocks, threads] = launches[k];
+        CAPTURE(first, n, most, blocks, threads);
+        check_counts(got[k], want[k]);
+    }
 }
 
 void check_within(const std::string& what, double value, double low, double high) {
@@ -99,9 +247,20 @@ std::string floyd_of(float x, float y, int most) {
     return in_words(floyd(make_float2(x, y), most));
 }
 
-// Verdicts on `points`, in words: what they look like as numbers says nothing.
+// Verdicts on `points`, in words: what they look like as numbers says nothing. slips(slip, eps):
+// the verdicts that a mistake would give.
+using Slips = std::function<std::vector<Verdict>(Slip, float)>;
 void check_verdicts(const std::vector<Point>& points, const std::vector<Verdict>& got,
-                    const std::vector<Verdict>& want) {
+                    const std::vector<Verdict>& want, const Slips& slips) {
+    const auto numbers = [](const std::vector<Verdict>& verdicts) {
+        std::vector<int> out;
+        for (const Verdict verdict : verdicts) out.push_back(int(verdict));
+        return out;
+    };
+    std::vector<wb::Mistake<int>> mistakes;
+    for (const NamedSlip& named : kOfFloyd)
+        mistakes.push_back({named.words, [&] { return numbers(slips(named.slip, named.eps)); }});
+    wb::recognize<int>(numbers(got), numbers(want), mistakes);
     size_t wrong = 0, first = 0;
     for (size_t i = want.size(); i-- > 0;)
         if (got[i] != want[i]) {
@@ -132,6 +291,28 @@ TEST_CASE("task 1: makes a point of a word", "[task1]") {
         want_x.push_back(want.x);
         want_y.push_back(want.y);
     }
+    std::vector<float> both = x, want_both = want_x;
+    both.insert(both.end(), y.begin(), y.end());
+    want_both.insert(want_both.end(), want_y.begin(), want_y.end());
+    // x of all words, then y of all words, made of these halves and this side of the box.
+    const auto made = [&](int half_of_x, int half_of_y, float side) {
+        return [=] {
+            std::vector<float> out;
+            for (const auto& [half, start] : {std::pair(half_of_x, kLeft), {half_of_y, kBottom}})
+                for (uint64_t i = 0; i < 3000; ++i)
+                    out.push_back(
+                        std::fma(side, unit_float(uint32_t(random_word(kSeed, i) >> half)), start));
+            return out;
+        };
+    };
+    wb::recognize<float>(both,
+                         want_both,
+                         {{"x and y have changed places", made(0, 32, 3)},
+                          {"x and y come from the same half of the word", made(32, 32, 3)},
+                          {"x and y come from the same half of the word", made(0, 0, 3)},
+                          {"a box whose side is 1", made(32, 0, 1)},
+                          {"a box whose side is 2", made(32, 0, 2)},
+                          {"a box whose side is 4", made(32, 0, 4)}});
     const auto exactly = [](size_t) { return 0.0; };
     CHECK_ARRAYS(x, want_x, exactly, "x of word");
     CHECK_ARRAYS(y, want_y, exactly, "y of word");
@@ -151,6 +332,40 @@ TEST_CASE("task 1: takes a step", "[task1]") {
         want_x.push_back(want.x);
         want_y.push_back(want.y);
     }
+    // x of all steps, then y of all steps; not those in which a mistake makes little difference.
+    const auto made = [](auto slip) {
+        std::vector<float> xs, ys;
+        for (uint64_t i = 0; i < 3000; ++i) {
+            const Point z = true_point(random_word(1, i));
+            if (std::fabs(z.x) < 0.1f || std::fabs(z.y) < 0.1f) continue;
+            const Point got = slip(z, true_point(random_word(2, i)));
+            xs.push_back(got.x);
+            ys.push_back(got.y);
+        }
+        xs.insert(xs.end(), ys.begin(), ys.end());
+        return xs;
+    };
+    const auto later = [&](auto slip) { return [&made, slip] { return made(slip); }; };
+    wb::recognize<float>(
+        made([](Point z, Point c) {
+            const float2 got = step(make_float2(z.x, z.y), make_float2(c.x, c.y));
+            return Point{got.x, got.y};
+        }),
+        made(next),
+        {{"y' = x y + c.y: the two of 2 x y is missing", later([](Point z, Point c) {
+              return Point{next(z, c).x, std::fma(z.x, z.y, c.y)};
+          })},
+         {"the square of y is added: its sign is wrong", later([](Point z, Point c) {
+              return Point{std::fma(z.x, z.x, std::fma(z.y, z.y, c.x)), next(z, c).y};
+          })},
+         {"y' is made of the new x, not of the old one", later([](Point z, Point c) {
+              const Point to = next(z, c);
+              return Point{to.x, std::fma(2 * to.x, z.y, c.y)};
+          })},
+         {"c is not added", later([](Point z, Point) {
+              return next(z, {0, 0});
+          })}},
+        [](size_t) { return 1e-6; });
     const auto exactly = [](size_t) { return 0.0; };
     CHECK_ARRAYS(x, want_x, exactly, "x of step");
     CHECK_ARRAYS(y, want_y, exactly, "y of step");
@@ -168,10 +383,10 @@ TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
             got.push_back(trip(hare, tortoise, make_float2(c.x, c.y)));
             want.push_back(true_floyd(c, trips));
             points.push_back(c);
+            if (want.back() == Verdict::kOutside) break;  // then both may be anything
             true_hare = next(next(true_hare, c), c);
             hare_x.push_back(hare.x);
             want_hare_x.push_back(true_hare.x);
-            if (want.back() == Verdict::kOutside) break;  // then the tortoise may stay
             true_tortoise = next(true_tortoise, c);
             tortoise_x.push_back(tortoise.x);
             tortoise_y.push_back(tortoise.y);
@@ -180,7 +395,16 @@ TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
             if (want.back() == Verdict::kInside) break;
         }
     }
-    check_verdicts(points, got, want);
+    check_verdicts(points, got, want, [&](Slip slip, float eps) {
+        std::vector<Verdict> out;
+        Point hare{0, 0}, tortoise{0, 0};
+        for (size_t i = 0; i < points.size(); ++i) {
+            const bool is_new = i == 0 || points[i].x != points[i - 1].x;
+            if (is_new) hare = tortoise = {0, 0};
+            out.push_back(slip_trip(hare, tortoise, points[i], slip, eps));
+        }
+        return out;
+    });
     const auto exactly = [](size_t) { return 0.0; };
     CHECK_ARRAYS(hare_x, want_hare_x, exactly, "x of the hare in trip");
     CHECK_ARRAYS(tortoise_x, want_x, exactly, "x of the tortoise in trip");
@@ -217,7 +441,11 @@ TEST_CASE("task 2: gives up after the trips it may take, and not before", "[task
         got.push_back(floyd(make_float2(c.x, c.y), most));
         want.push_back(true_floyd(c, most));
     }
-    check_verdicts(points, got, want);
+    check_verdicts(points, got, want, [&](Slip slip, float eps) {
+        std::vector<Verdict> out;
+        for (const Point c : points) out.push_back(slip_floyd(c, most, slip, eps));
+        return out;
+    });
 }
 
 TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
@@ -252,24 +480,31 @@ TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
 }
 
 TEST_CASE("task 4: counts exactly the samples asked for", "[task4]") {
+    std::vector<Launch> launches;
     for (const uint64_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1021})
-        check_flat(kSeed, 0, n, 50, 2, 128);
-    check_flat(6, 0, 20011, 100, 3, 64);
+        launches.push_back({kSeed, 0, n, 50, 2, 128});
+    launches.push_back({6, 0, 20011, 100, 3, 64});
+    check_flat(launches);
 }
 
 TEST_CASE("task 4: spends no more and no fewer trips than allowed", "[task4]") {
-    const int most = GENERATE(0, 1, 2, 3, 30, 1000);
-    check_flat(7, 0, 3001, most, 1, 96);
+    std::vector<Launch> launches;
+    for (const int most : {0, 1, 2, 3, 30, 1000}) launches.push_back({7, 0, 3001, most, 1, 96});
+    check_flat(launches);
 }
 
 TEST_CASE("task 4: begins where it is told", "[task4]") {
+    std::vector<Launch> launches;
     for (const uint64_t first : kFirsts)
-        for (const uint64_t n : {0, 1, 500}) check_flat(~kSeed, first, n, 20, 3, 64);
+        for (const uint64_t n : {0, 1, 500}) launches.push_back({~kSeed, first, n, 20, 3, 64});
+    check_flat(launches);
 }
 
 TEST_CASE("task 4: the counts do not depend on the grid", "[task4]") {
+    std::vector<Launch> launches;
     for (const auto& [blocks, threads] : {std::pair(1, 32), {1, 1024}, {7, 96}, {30, 256}})
-        check_flat(8, 0, 5003, 60, blocks, threads);
+        launches.push_back({8, 0, 5003, 60, blocks, threads});
+    check_flat(launches);
 }
 
 TEST_CASE("task 4: adds to the counts that are there, beyond 32 bits", "[task4]") {
@@ -286,24 +521,98 @@ TEST_CASE("task 4: agrees with the lanes that wait", "[task4]") {
 }
 
 TEST_CASE("task 5: area and both errors from the counts", "[task5]") {
-    const auto near = [](double got, double want) {
-        INFO("got " << wb::shown(got) << ", want " << wb::shown(want));
-        const bool is_near = std::fabs(got - want) <= 1e-14 * std::fabs(want);
-        CHECK(is_near);
+    struct Counted {
+        unsigned long long inside, undecided;
+        uint64_t samples;
     };
-    const Area third = area_from({30, 0}, 90);
-    near(third.area, 3);
-    near(third.sigma, std::sqrt(0.2));
-    CHECK(third.margin == 0);
-    CHECK(third.samples == 90);
-    CHECK(third.counts.inside == 30);
-    const Area doubtful = area_from({10, 40}, 90);
-    near(doubtful.area, 3);
-    near(doubtful.margin, 2);
-    near(area_from({0, 1}, 2).area, 2.25);
-    const Area many = area_from({8000000001, 5000000000}, 60000000000);  // all above 2^32
-    near(many.area, 9 * 10500000001.0 / 60000000000.0);
-    near(many.margin, 0.375);
+    // None undecided, most of them, an odd number, all inside, shares that no float holds, all
+    // above 2^32.
+    const std::vector<Counted> counted{{30, 0, 90},
+                                       {10, 40, 90},
+                                       {0, 1, 2},
+                                       {100, 7, 700},
+                                       {50, 0, 50},
+                                       {8000000001, 5000000000, 60000000000},
+                                       {1234567, 88, 7654321}};
+    const auto of = [&](auto slip) {
+        return [&counted, slip] {
+            std::vector<double> out;
+            for (const Counted& c : counted)
+                out.push_back(slip(double(c.inside), double(c.undecided), double(c.samples)));
+            return out;
+        };
+    };
+    const auto area_of = [](double hits, double n) { return 9 * hits / n; };
+    const auto sigma_of = [](double area, double box, double n) {
+        return std::sqrt(area * (box - area) / n);
+    };
+    const auto true_area = [=](double in, double un, double n) { return area_of(in + un / 2, n); };
+    const auto true_sigma = [=](double in, double un, double n) {
+        return sigma_of(true_area(in, un, n), 9, n);
+    };
+    std::vector<double> area, sigma, margin;
+    for (const Counted& c : counted) {
+        const Area got = area_from({c.inside, c.undecided}, c.samples);
+        CHECK(got.samples == c.samples);
+        CHECK(got.counts.inside == c.inside);
+        CHECK(got.counts.undecided == c.undecided);
+        area.push_back(got.area);
+        sigma.push_back(got.sigma);
+        margin.push_back(got.margin);
+    }
+    const auto want_area = of(true_area)(), want_sigma = of(true_sigma)();
+    const auto want_margin = of([](double, double un, double n) { return 9 * un / 2 / n; })();
+    const auto bound = [](const std::vector<double>& values) {
+        return [&values](size_t i) { return 1e-14 * std::fabs(values[i]); };
+    };
+    wb::recognize<double>(
+        area,
+        want_area,
+        {{"undecided samples are left out, as if all were outside",
+          of([=](double in, double, double n) { return area_of(in, n); })},
+         {"all undecided samples are in the area, not half of them",
+          of([=](double in, double un, double n) { return area_of(in + un, n); })},
+         {"two whole numbers are divided: what comes after the point is lost",
+          of([=](double in, double un, double n) { return 9 * std::floor((in + un / 2) / n); })},
+         {"two whole numbers are divided: what comes after the point is lost",
+          of([=](double in, double un, double n) {
+              return std::floor(9 * std::floor(in + un / 2) / n);
+          })},
+         {"half of an odd number, in whole numbers: the other half is lost",
+          of([=](double in, double un, double n) { return area_of(in + std::floor(un / 2), n); })},
+         {"the share of the samples: the area of the box is missing",
+          of([=](double in, double un, double n) { return true_area(in, un, n) / 9; })},
+         {"the box is 3 x 3, and its area 9, not 16",
+          of([=](double in, double un, double n) { return true_area(in, un, n) / 9 * 16; })},
+         {"the box is 3 x 3, and its area 9, not 4",
+          of([=](double in, double un, double n) { return true_area(in, un, n) / 9 * 4; })},
+         {"the side of the box in place of its area",
+          of([=](double in, double un, double n) { return true_area(in, un, n) / 3; })}},
+        bound(want_area));
+    bool area_is_right = true;  // else sigma is wrong for the same reason
+    for (size_t i = 0; i < area.size(); ++i)
+        area_is_right &= std::fabs(area[i] - want_area[i]) <= bound(want_area)(i);
+    if (area_is_right)
+        wb::recognize<double>(
+            sigma,
+            want_sigma,
+            {{"the sigma of an area without the undecided samples",
+              of([=](double in, double, double n) { return sigma_of(area_of(in, n), 9, n); })},
+             {"sigma of the share, not of the area",
+              of([=](double in, double un, double n) { return true_sigma(in, un, n) / 9; })},
+             {"the variance: its root is missing", of([=](double in, double un, double n) {
+                  return std::pow(true_sigma(in, un, n), 2);
+              })},
+             {"n is outside of the root", of([=](double in, double un, double n) {
+                  return true_sigma(in, un, n) / std::sqrt(n);
+              })},
+             {"another box than that of the samples", of([=](double in, double un, double n) {
+                  return sigma_of(true_area(in, un, n), 4, n);
+              })}},
+            bound(want_sigma));
+    CHECK_ARRAYS(area, want_area, bound(want_area), "area of counts");
+    CHECK_ARRAYS(sigma, want_sigma, bound(want_sigma), "sigma of counts");
+    CHECK_ARRAYS(margin, want_margin, bound(want_margin), "margin of counts");
 }
 
 TEST_CASE("task 5: the estimate decides all samples", "[task5]") {
