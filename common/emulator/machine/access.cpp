@@ -50,16 +50,19 @@ template <class A>
     uint64_t any = 0;
     if (mask == kAllLanes) {
         const uint64_t first = cut(uint64_t(base[0]) + add);
-        A differs = 0;
-        for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
-        const uint64_t last = cut(first + (kWarpSize - 1) * bytes);
         out.first = first;
-        if (differs == 0 && first <= last) {
-            out.contiguous = true;
-            out.at[0] = first;
-            out.any = first | last;
-            out.complete = false;
-            return;
+        // The second lane alone tells most scattered accesses.
+        if (base[1] == A(base[0] + A(bytes))) [[likely]] {
+            A differs = 0;
+            for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
+            const uint64_t last = cut(first + (kWarpSize - 1) * bytes);
+            if (differs == 0 && first <= last) {
+                out.contiguous = true;
+                out.at[0] = first;
+                out.any = first | last;
+                out.complete = false;
+                return;
+            }
         }
 #pragma GCC ivdep
         for (uint32_t i = 0; i < kWarpSize; ++i) {

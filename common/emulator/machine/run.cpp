@@ -169,10 +169,7 @@ Executor::Stop Executor::run_split(size_t index) {
         run.executed.add(1, std::popcount(lanes));
         warp_instructions += run.instructions;
         budget_left_ -= int64_t(run.instructions) * kWarpSize;
-        if (budget_left_ >= 0 && !abort) [[likely]]
-            return true;
-        out_of_budget();
-        return false;
+        return budget_left_ >= 0 && !abort;
     };
     for (;;) {
         frame = split->frame;
@@ -201,9 +198,12 @@ Executor::Stop Executor::run_split(size_t index) {
                 const uint32_t active = next->guarded ? mine & guard_of(*next) : mine;
                 if (active && active != mine) break;
                 const uint32_t pc = uint32_t(next - instructions);
-                split->pc = pc;
-                current = next;
-                if (!account(code, first, mine)) return Stop::kAbort;
+                if (!account(code, first, mine)) [[unlikely]] {
+                    split->pc = pc;
+                    current = next;
+                    out_of_budget();
+                    return Stop::kAbort;
+                }
                 const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
                 if (frame->undefined) [[unlikely]]
                     undefined.pass(*frame, pc, target, mine);
@@ -221,6 +221,7 @@ Executor::Stop Executor::run_split(size_t index) {
                 const uint32_t pc = uint32_t(next - instructions);
                 if (pc != first && !account(code, first, mine)) {
                     split->pc = pc;
+                    out_of_budget();
                     return Stop::kAbort;
                 }
                 first = pc + 1;
@@ -232,7 +233,10 @@ Executor::Stop Executor::run_split(size_t index) {
         const uint32_t pc = uint32_t(next - instructions);
         current = &in;
         split->pc = pc;
-        if (!account(code, first, mine)) return Stop::kAbort;
+        if (!account(code, first, mine)) {
+            out_of_budget();
+            return Stop::kAbort;
+        }
         if (frame->undefined) [[unlikely]]
             undefined.reached(*frame, pc, mine);
         uint32_t active = mine;
