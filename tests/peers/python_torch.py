@@ -5,7 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from python_peers import LOOK, Bench, close, quadratic, random_floats, root
+from python_peers import (
+    FLUSH_BYTES,
+    LOOK,
+    Bench,
+    close,
+    event_clock,
+    quadratic,
+    random_floats,
+    root,
+)
 
 
 def repeated(values: np.ndarray, n: int) -> torch.Tensor:
@@ -14,15 +23,12 @@ def repeated(values: np.ndarray, n: int) -> torch.Tensor:
 
 
 def run(bench: Bench) -> None:
-    def clock(call):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        call()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end)
-
-    bench.clock = clock
+    other = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    bench.clock = event_clock(
+        other.zero_,
+        lambda: torch.cuda.Event(enable_timing=True),
+        lambda begin, end: begin.elapsed_time(end),
+    )
     n = bench.size(1 << 28)
     few, more = random_floats(n, 1), random_floats(n, 2)
     a, b = repeated(few, n), repeated(more, n)
