@@ -171,7 +171,8 @@ void sum(const float* d_x, int n, void* d_scratch, double* d_result) {
     const auto kernel = aligned ? sum_wide_kernel<true> : sum_wide_kernel<false>;
     kernel<<<blocks, kThreads>>>(d_x, n, d_partial);
     CUDA_CHECK(cudaGetLastError());
-    finish_kernel<Sum><<<1, kThreads>>>(d_partial, blocks, d_result);
+    // A thread for each block's value: all of them are loaded at once.
+    finish_kernel<Sum><<<1, kMaxBlockThreads>>>(d_partial, blocks, d_result);
     CUDA_CHECK(cudaGetLastError());
 }
 
