@@ -124,20 +124,22 @@ __device__ float4 four(const float* x, int vector) {
     return make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Four blocks for each of 132 multiprocessors, all at work from the beginning to the end. With 1024
-// blocks some of these would have eight and others seven, and the seven would wait at the end.
-// The number is the same on every card, and so is the order of the additions.
-static constexpr int kBlocksEach = 4;
+// Two blocks of 512 threads are at work at a time on each of 132 multiprocessors, and there are
+// three such rounds: who is done sooner takes the next block, and none waits for the others for
+// long. The number is the same on every card, and so is the order of the additions.
+static constexpr int kWideThreads = 512;
+static constexpr int kBlocksEach = 2;
+static constexpr int kRounds = 3;
 static constexpr int kLoads = 8;  // of a thread, under way at one time
-static constexpr int kWideBlocks = kBlocksEach * 132;
+static constexpr int kWideBlocks = kRounds * kBlocksEach * 132;
 static_assert(kWideBlocks <= kMaxBlocks);
 
 // Each block leaves the sum of its part in `partial`. A thread keeps four sums, one for each float
 // of a vector, so that no addition waits for the one before; and it starts eight loads before it
-// needs the first: a multiprocessor then has 128 kB under way, twice what four loads give and
-// 1 % faster on an H200.
+// needs the first: a multiprocessor then has 128 kB under way, enough to hide the memory's
+// latency at full bandwidth.
 template <bool kAligned>
-__global__ void __launch_bounds__(kThreads, kBlocksEach)
+__global__ void __launch_bounds__(kWideThreads, kBlocksEach)
     sum_wide_kernel(const float* x, int n, double* partial) {
     double sums[4] = {0, 0, 0, 0};
     const auto add = [&](float4 v) {
@@ -165,11 +167,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksEach)
 
 void sum(const float* d_x, int n, void* d_scratch, double* d_result) {
     auto* d_partial = static_cast<double*>(d_scratch);
-    const int wanted = n / 4 / (kLoads * kThreads) + 1;  // at most three floats are left over
+    const int wanted = n / 4 / (kLoads * kWideThreads) + 1;  // at most three floats are left over
     const int blocks = wanted < kWideBlocks ? wanted : kWideBlocks;
     const bool aligned = reinterpret_cast<size_t>(d_x) % sizeof(float4) == 0;
     const auto kernel = aligned ? sum_wide_kernel<true> : sum_wide_kernel<false>;
-    kernel<<<blocks, kThreads>>>(d_x, n, d_partial);
+    kernel<<<blocks, kWideThreads>>>(d_x, n, d_partial);
     CUDA_CHECK(cudaGetLastError());
     // A thread for each block's value: all of them are loaded at once.
     finish_kernel<Sum><<<1, kMaxBlockThreads>>>(d_partial, blocks, d_result);
