@@ -28,7 +28,7 @@ function(workbook_add_lesson id)
     endif()
     # A test that watches host threads is told of each access to memory by the code it tests.
     set(options)
-    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp watches REGEX "thread_watch.h")
+    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp watches REGEX "thread_hooks.h")
     if(watches)
         set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
     endif()

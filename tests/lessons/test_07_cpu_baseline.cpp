@@ -8,7 +8,7 @@
 // (tests/support/thread_watch.h), not by their speed.
 #include "cpu_baseline.h"
 #include "lesson_test.h"
-#include "thread_watch.h"
+#include "thread_hooks.h"
 
 #include <cmath>
 #include <limits>
