@@ -223,11 +223,23 @@ bool Decoder::convert_address(In in) {
     return true;
 }
 
+// Part of a register, or its negative.
+bool Decoder::is_partial(Op operand) const {
+    return !operand.selector.empty() || (operand.negated && !is_predicate(operand));
+}
+
+// Whether an element of a vector, list or address is: no instruction has these.
+bool Decoder::has_partial_elements(Op operand) const {
+    return std::any_of(operand.elements.begin(), operand.elements.end(), [&](Op element) {
+        return is_partial(element) || has_partial_elements(element);
+    });
+}
+
 bool Decoder::instruction(In in) {
-    // Parts of registers and their negatives belong to the video instructions.
-    for (Op operand : in.operands)
-        if (!operand.selector.empty() || (operand.negated && !is_predicate(operand)))
-            return lane_operation(in);
+    for (Op operand : in.operands) {
+        if (is_partial(operand)) return lane_operation(in);  // the video instructions
+        if (has_partial_elements(operand)) return false;
+    }
     switch (in.opcode) {
     case Opcode::k_mov:
         return move(in);

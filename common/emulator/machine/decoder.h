@@ -78,6 +78,8 @@ private:
     uint32_t immediate(Op operand, ptx::Type type);
     uint32_t register_bytes(Op operand) const;  // 4 for a predicate's mask
     bool is_predicate(Op operand) const;
+    bool is_partial(Op operand) const;
+    bool has_partial_elements(Op operand) const;
     // Whether a register is as wide as `type` and a predicate where that is one. Handlers step
     // through rows by their own type, so a row of another width would lead them out of it.
     bool fits(Op operand, ptx::Type type) const;

@@ -292,7 +292,9 @@ TEST_CASE("hostile: a register that does not fit is refused", "[machine]") {
                                   "elect.sync %p2|%p1, -1;",
                                   "activemask.b32 %rs1;",
                                   "bar.red.popc.u32 %p1, 0, %p2;",
-                                  "stacksave.u32 %p1;"}) {
+                                  "stacksave.u32 %p1;",
+                                  "st.v2.u32 [%out], {%r1, -%r2};",
+                                  "mov.b64 %rd1, {%r1, !%r2};"}) {
         Lab lab;
         INFO(statement);
         CHECK_THROWS_AS(lab.run(statement), UnsupportedPtx);
