@@ -33,7 +33,7 @@ bool Decoder::branch(In in) {
 CallOp::Slot Decoder::slot(const Operand& operand, uint32_t bytes) {
     CallOp::Slot out;
     if (operand.kind == Operand::Kind::kSymbol && operand.target == Operand::Target::kVariable) {
-        out.region = regions_[variable_offsets_[operand.index]];
+        out.region = variable_region(operand);
     } else if (operand.kind == Operand::Kind::kRegister) {
         out.row = register_rows_[operand.index];
         out.row_bytes = register_bytes(operand);

@@ -30,7 +30,7 @@ bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
         if (op.space == Space::kParam &&
             (!function_.is_entry || base.target == Operand::Target::kVariable)) {
             if (base.target == Operand::Target::kVariable)
-                op.region = regions_[variable_offsets_[base.index]];
+                op.region = variable_region(base);
             else if (base.target == Operand::Target::kParameter)
                 op.region = code_->parameters[base.index];
             else if (base.target == Operand::Target::kResult)
@@ -41,6 +41,8 @@ bool Decoder::address(In in, const Operand& operand, MemoryOp& op) {
             return op.region.stride != 0;
         }
         const Space where = symbol_space(base);
+        const bool global = where == Space::kGlobal && op.space == Space::kConst;
+        if (op.space != Space::kGeneric && op.space != where && !global) return false;
         op.offset += int64_t(symbol(base));
         if (where == Space::kLocal) {
             op.base = MemoryOp::Base::kLocal;

@@ -177,6 +177,11 @@ ptx::Space Decoder::symbol_space(const Operand& operand) const {
     }
 }
 
+Region Decoder::variable_region(const Operand& operand) const {
+    if (function_.variables[operand.index].space != ptx::Space::kParam) return {};
+    return regions_[variable_offsets_[operand.index]];
+}
+
 uint64_t Decoder::symbol(const Operand& operand) {
     const auto use_shared = [&](const ptx::Variable& variable, std::string_view owner) {
         const uint32_t index = module_.shared_index(variable, owner);

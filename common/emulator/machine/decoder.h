@@ -90,6 +90,7 @@ private:
     uint32_t destination(Op operand, ptx::Type type);
     uint64_t reserved_shared();   // the address of the shared memory that the toolkit may use
     uint64_t symbol(Op operand);  // address in its own space
+    Region variable_region(Op operand) const;  // empty for variables that are not .param
     ptx::Space symbol_space(Op operand) const;
     bool address(In in, Op operand, MemoryOp& op);
     CallOp::Slot slot(Op operand, uint32_t bytes);

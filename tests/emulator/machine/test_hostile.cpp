@@ -301,6 +301,20 @@ TEST_CASE("hostile: a register that does not fit is refused", "[machine]") {
     }
 }
 
+TEST_CASE("hostile: a variable of another state space is refused", "[machine]") {
+    for (const char* access : {"ld.param.u64 %rd1, [lo];",
+                               "st.param.u64 [lo], %rd1;",
+                               "ld.shared.u32 %r1, [lo];",
+                               "st.global.u32 [lo], %r1;",
+                               "ld.const.u32 %r1, [sh];",
+                               "atom.shared.add.u32 %r1, [lo], 1;"}) {
+        Lab lab;
+        INFO(access);
+        const std::string variables = ".local .align 8 .b8 lo[64];\n.shared .b32 sh;\n";
+        CHECK_THROWS_AS(lab.run(variables + access), UnsupportedPtx);
+    }
+}
+
 TEST_CASE("hostile: sizes that would overflow are refused", "[machine]") {
     for (const char* declaration : {".local .b8 big[4294967297];", ".local .b8 big[524289];"}) {
         Lab lab;
