@@ -90,6 +90,7 @@ constexpr uint32_t kReservedBytes = 1024;
 std::optional<uint32_t> offset_in_reserved(ptx::Special special) {
     switch (special) {
     case ptx::Special::k_reserved_smem_offset_begin:
+    case ptx::Special::k_reserved_smem_offset_0:
     case ptx::Special::k_reserved_smem_offset_1:
         return 0;
     case ptx::Special::k_reserved_smem_offset_2:
@@ -133,6 +134,14 @@ bool Decoder::move(In in) {
             out.src[0] = row;
             out.dst = register_rows_[to.index];
             return true;
+        }
+        if (from.special == ptx::Special::k_is_explicit_cluster) {
+            if (to.kind != Operand::Kind::kRegister || !is_predicate(to)) return false;
+            Operand never;  // no launch here has clusters
+            never.kind = Operand::Kind::kImmediate;
+            ptx::Instruction plain = in;
+            plain.operands[1] = never;
+            return arithmetic(plain);
         }
         const Handler handler = move_handlers().special(from.special);
         if (!handler || to.kind != Operand::Kind::kRegister || !(is_address(to))) return false;

@@ -191,6 +191,9 @@ uint64_t Decoder::symbol(const Operand& operand) {
     if (operand.target == Operand::Target::kVariable) {
         const ptx::Variable& variable = function_.variables[operand.index];
         if (variable.space == ptx::Space::kShared) return use_shared(variable, function_.name);
+        if (variable.space == ptx::Space::kGlobal || variable.space == ptx::Space::kConst)
+            return module_.function_variable(function_.name, operand.index, variable) +
+                   uint64_t(operand.offset);
         return variable_offsets_[operand.index] + uint64_t(operand.offset);
     }
     if (operand.target == Operand::Target::kParameter)

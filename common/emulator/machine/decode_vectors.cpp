@@ -72,8 +72,9 @@ bool Decoder::vector_atomic(In in) {
     op.element_bytes = uint8_t(ptx::byte_size(in.type()));
     const uint32_t bytes = op.element_bytes * uint32_t(in.vector);
     op.mover = vector_atomic_mover(in);
-    if (!op.mover || in.space != ptx::Space::kGlobal || !address(in, in.operands[first], op) ||
-        values.kind != Operand::Kind::kVector || values.elements.size() != in.vector)
+    if (!op.mover || (in.space != ptx::Space::kGlobal && in.space != ptx::Space::kGeneric) ||
+        !address(in, in.operands[first], op) || values.kind != Operand::Kind::kVector ||
+        values.elements.size() != in.vector)
         return false;
     op.bytes = op.row_bytes = uint8_t(bytes);
     const auto registers = [&](const Operand& list, bool writes, MemoryOp& move) {
@@ -87,7 +88,9 @@ bool Decoder::vector_atomic(In in) {
             if (each.kind == Operand::Kind::kRegister &&
                 (is_predicate(each) || register_bytes(each) != op.element_bytes))
                 return false;
-            const Type element = op.element_bytes == 2 ? Type::kB16 : Type::kB32;
+            const Type element = in.type() == Type::kF32 ? Type::kF32  // constants are floats
+                                 : op.element_bytes == 2 ? Type::kB16
+                                                         : Type::kB32;
             move.rows[k] = writes ? destination(each, element) : source(each, element);
             if (move.rows[k] == kNoRow) return false;
         }

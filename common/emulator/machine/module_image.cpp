@@ -24,24 +24,24 @@ constexpr uint64_t kMostReachedBytes = 16 << 20;
 ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Observers& observers,
                          Linker& linker, uint64_t unit, int device,
                          const Machine::Variables* managed)
-    : shared(linker.shared), module_(std::move(module)), linker_(linker), unit_(linker.units[unit]),
-      serial_(++linker.modules) {
+    : shared(linker.shared), module_(std::move(module)), memory_(memory), observers_(observers),
+      linker_(linker), unit_(linker.units[unit]), device_(device), serial_(++linker.modules) {
     for (const auto& header : module_->functions())
         if (!header.is_declaration && header.is_exported)
             unit_.functions.try_emplace(std::string(header.name), this);
     try {
-        place_variables(memory, observers, device, managed);
+        place_variables(managed);
     } catch (...) {
-        abandon(memory, observers);
+        abandon();
         throw;
     }
 }
 
 // Nobody may come back to a module that could not be loaded.
-void ModuleImage::abandon(Memory& memory, Observers& observers) {
+void ModuleImage::abandon() {
     for (Allocation* a : placed_) {
-        for (Observer* o : observers.memory) o->on_free(*a);
-        memory.release(*a, 0);
+        for (Observer* o : observers_.memory) o->on_free(*a);
+        memory_.release(*a, 0);
     }
     unlink();
     for (Linker::Pointer& pointer : linker_.by_pointer)
@@ -53,17 +53,50 @@ Code* Linker::at(size_t number) {
     return by_pointer[number].owner->code(by_pointer[number].name);
 }
 
-void ModuleImage::place_variables(Memory& memory, Observers& observers, int device,
-                                  const Machine::Variables* managed) {
+// Memory with the initial value; addresses in it are stored later.
+Allocation* ModuleImage::place(const ptx::Variable& variable) {
+    const std::string name(variable.name);
+    const MemoryKind kind = variable.space == ptx::Space::kConst ? MemoryKind::kConst
+                            : variable.is_managed                ? MemoryKind::kManaged
+                                                                 : MemoryKind::kModule;
+    Allocation* a = memory_.allocate(kind,
+                                     std::max<uint64_t>(variable.bytes, 1),
+                                     device_,
+                                     0,
+                                     std::max<uint64_t>(256, variable.align));
+    if (!a)
+        throw ptx::ParseError("no memory for the device variable `" + name + "` (" +
+                              std::to_string(variable.bytes) + " bytes)");
+    placed_.push_back(a);
+    a->name = ptx::demangled_variable(name);
+    std::memset(a->host, 0, a->bytes);
+    a->marked = false;
+    std::copy_n(
+        variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes), a->host);
+    for (Observer* o : observers_.memory) o->on_alloc(*a);
+    return a;
+}
+
+// Variables in the .global or .const space that a function declares in its body: one each, as long
+// as the module.
+uint64_t ModuleImage::function_variable(std::string_view function, uint32_t index,
+                                        const ptx::Variable& variable) {
+    Allocation*& a = function_variables_[std::string(function) + "/" + std::to_string(index)];
+    if (!a) {
+        a = place(variable);
+        for (const ptx::SymbolFixup& fixup : variable.fixups)
+            if (!store_address(*a, fixup)) linker_.pending.push_back({this, a, fixup});
+    }
+    return a->address;
+}
+
+void ModuleImage::place_variables(const Machine::Variables* managed) {
     std::vector<std::pair<const ptx::Variable*, Allocation*>> placed;
     for (const ptx::Variable& variable : module_->variables()) {
         if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
         if (variable.is_extern || variable.is_texture || variable.is_surface) continue;
         const std::string name(variable.name);
-        const MemoryKind kind = variable.space == ptx::Space::kConst ? MemoryKind::kConst
-                                : variable.is_managed                ? MemoryKind::kManaged
-                                                                     : MemoryKind::kModule;
-        if (kind == MemoryKind::kManaged && managed) {
+        if (variable.space == ptx::Space::kGlobal && variable.is_managed && managed) {
             const auto found = managed->find(name);
             if (found != managed->end() && found->second->live) {
                 variables_[name] = found->second;
@@ -71,24 +104,10 @@ void ModuleImage::place_variables(Memory& memory, Observers& observers, int devi
                 continue;
             }
         }
-        Allocation* a = memory.allocate(kind,
-                                        std::max<uint64_t>(variable.bytes, 1),
-                                        device,
-                                        0,
-                                        std::max<uint64_t>(256, variable.align));
-        if (!a)
-            throw ptx::ParseError("no memory for the device variable `" + name + "` (" +
-                                  std::to_string(variable.bytes) + " bytes)");
-        placed_.push_back(a);
-        a->name = ptx::demangled_variable(name);
-        std::memset(a->host, 0, a->bytes);
-        a->marked = false;
-        std::copy_n(
-            variable.initial.data(), std::min<size_t>(variable.initial.size(), a->bytes), a->host);
+        Allocation* a = place(variable);
         variables_[name] = a;
         if (variable.is_exported) unit_.variables.try_emplace(name, a);
         placed.push_back({&variable, a});
-        for (Observer* o : observers.memory) o->on_alloc(*a);
     }
     for (const auto& [variable, a] : placed)
         for (const ptx::SymbolFixup& fixup : variable->fixups)
@@ -105,6 +124,7 @@ bool ModuleImage::store_address(Allocation& variable, const ptx::SymbolFixup& fi
     } catch (const UnsupportedPtx&) {
         return false;
     }
+    value >>= fixup.shift;
     if (fixup.offset + fixup.bytes <= variable.bytes)
         std::memcpy(variable.host + fixup.offset, &value, std::min<size_t>(fixup.bytes, 8));
     return true;
@@ -197,6 +217,7 @@ Allocation* ModuleImage::variable(std::string_view mangled) {
 std::vector<Allocation*> ModuleImage::variables() {
     std::vector<Allocation*> out;
     for (const auto& [name, allocation] : variables_) out.push_back(allocation);
+    for (const auto& [name, allocation] : function_variables_) out.push_back(allocation);
     return out;
 }
 
@@ -209,6 +230,7 @@ void ModuleImage::unlink() {
     });
     std::erase_if(linker_.pending, [&](const auto& pending) { return pending.module == this; });
     variables_.clear();
+    function_variables_.clear();
 }
 
 Kernel* ModuleImage::kernel(std::string_view mangled) {

@@ -68,23 +68,30 @@ public:
     // The window of a shared variable, made on first use; `owner` is the function, empty at module
     // level.
     uint32_t shared_index(const ptx::Variable& variable, std::string_view owner);
+    // The address of a .global or .const variable that a function declares; memory on first use.
+    uint64_t function_variable(std::string_view function, uint32_t index,
+                               const ptx::Variable& variable);
     const ptx::Variable* module_shared(std::string_view name) const;
     Linker& linker() { return linker_; }
 
 private:
-    void place_variables(Memory& memory, Observers& observers, int device,
-                         const Machine::Variables* managed);
+    void place_variables(const Machine::Variables* managed);
+    Allocation* place(const ptx::Variable& variable);
     // Stores the address that an initialiser asks for; false when nobody defines the symbol yet.
     bool store_address(Allocation& variable, const ptx::SymbolFixup& fixup);
-    void abandon(Memory& memory, Observers& observers);
+    void abandon();
     std::unique_ptr<ptx::Module> module_;
+    Memory& memory_;
+    Observers& observers_;
     Linker& linker_;
     Linker::Unit& unit_;
     std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
     std::unordered_map<std::string, std::unique_ptr<Code>> codes_;
     std::unordered_map<std::string, Allocation*> variables_;
+    std::unordered_map<std::string, Allocation*> function_variables_;  // by function and number
     std::vector<Allocation*> placed_;  // of these, the ones that this module has made
     std::unordered_map<std::string, uint64_t> pointers_;
+    const int device_;
     const uint32_t serial_;
 
 public:

@@ -146,8 +146,7 @@ void BodyParser::label(const Token& name) {
         return;
     }
     if (lexer_.accept_dotted(".calltargets")) {
-        lexer_.skip_statement();  // a hint; an indirect call goes where its register points
-        out_.prototypes.push_back({name.text, {}, {}});
+        call_targets(name);
         return;
     }
     const uint32_t here = uint32_t(out_.body.size());
@@ -170,6 +169,21 @@ void BodyParser::branch_targets(const Token& name) {
         targets.push_back(0);
     } while (lexer_.accept(','));
     lexer_.expect(';', "after .branchtargets");
+}
+
+// Any of the functions shows what the call passes; where it goes, its register says.
+void BodyParser::call_targets(const Token& name) {
+    Function::Prototype prototype;
+    prototype.name = name.text;
+    do {
+        const Token target = lexer_.expect_name("the name of a function");
+        const FunctionHeader* header = index_.find_function(target.text);
+        if (!header) lexer_.fail(target, "a function that is declared before");
+        prototype.results = header->results;
+        prototype.parameters = header->parameters;
+    } while (lexer_.accept(','));
+    lexer_.expect(';', "after .calltargets");
+    out_.prototypes.push_back(std::move(prototype));
 }
 
 void BodyParser::call_prototype(const Token& name) {

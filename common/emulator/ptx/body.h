@@ -19,7 +19,8 @@ private:
     struct Range {
         Type type = Type::kNone;
         uint32_t count = 0;
-        std::vector<uint32_t> dense;                    // number -> index + 1
+        uint8_t vector = 1;           // elements follow one another in Function::registers
+        std::vector<uint32_t> dense;  // number -> index + 1
         std::unordered_map<uint32_t, uint32_t> sparse;  // for large numbers
     };
     struct Symbol {
@@ -55,6 +56,7 @@ private:
     void location();
     void label(const Token& name);
     void branch_targets(const Token& name);
+    void call_targets(const Token& name);
     void call_prototype(const Token& name);
     void open_scope();
     void close_scope();
@@ -66,7 +68,7 @@ private:
     void declare_register(const Token& name, const Specifiers& specifiers);
     Found find(std::string_view name, std::string_view suffix);
     bool find_in_scope(Scope& scope, std::string_view name, std::string_view suffix, Found& out);
-    bool find_in_ranges(Scope& scope, std::string_view name, Found& out);
+    bool find_in_ranges(Scope& scope, std::string_view name, std::string_view suffix, Found& out);
     uint32_t use_register(std::string_view name, Type type);
 
     // instructions.cpp
@@ -76,7 +78,15 @@ private:
     void branch(Instruction& out);
     void append(Instruction&& instruction);
     void append_return(uint32_t line);
+
+    // lowering.cpp
     void lower_call_registers(Instruction& out, const Token& place);
+    void check_arguments(const Instruction& out, const std::vector<Parameter>& expected,
+                         size_t list, const Token& place);
+    Operand temporary(Type type);
+    void append_move(const Instruction& model, Type type, Operand to, Operand from);
+    void lower_specials(Instruction& out);
+    bool lower_vector_move(Instruction& out, const Token& place);
     void move_registers(const std::vector<bool>& flags, bool results, const Instruction& model);
 
     // operands.cpp

@@ -202,8 +202,7 @@ private:
         out_.fixups.push_back({at, symbol.name, symbol.addend, symbol.generic, uint8_t(element_)});
     }
 
-    // `0xFF(sym), 0xFF00(sym), ...`: the bytes of one pointer, lowest first (PTX ISA "mask
-    // operator").
+    // `0xFF(sym), 0xFF00(sym), ...`: bytes of an address (PTX ISA "Initializers", mask()).
     void parse_masked(uint64_t at) {
         const Token first = lexer_.take();
         lexer_.expect('(', "after a mask");
@@ -211,18 +210,19 @@ private:
         lexer_.expect(')', "after a masked address");
         const unsigned shift = first.bits ? unsigned(std::countr_zero(first.bits)) : 64;
         if (element_ != 1 || shift % 8 != 0 || first.bits != uint64_t(0xff) << shift) {
-            lexer_.fail(first, "a mask of one byte, such as 0xFF00, in an array of bytes");
+            lexer_.fail(first, "a mask of one byte, such as 0xFF00, for a variable of bytes");
         }
         const uint64_t index = shift / 8;
         store(at, 0);
-        if (index == 0) {
-            out_.fixups.push_back({at, symbol.name, symbol.addend, symbol.generic, 8});
-            return;
+        if (!out_.fixups.empty() && index > 0) {
+            SymbolFixup& last = out_.fixups.back();
+            if (last.offset + index == at && last.bytes == index && last.shift == 0 &&
+                last.symbol == symbol.name && last.addend == symbol.addend) {
+                ++last.bytes;
+                return;
+            }
         }
-        if (out_.fixups.empty() || out_.fixups.back().offset + index != at ||
-            out_.fixups.back().symbol != symbol.name) {
-            lexer_.fail(first, "the lower bytes of the same address before this one");
-        }
+        out_.fixups.push_back({at, symbol.name, symbol.addend, symbol.generic, 1, uint8_t(shift)});
     }
 
     Lexer& lexer_;

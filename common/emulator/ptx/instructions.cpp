@@ -40,15 +40,6 @@ bool takes_address(Opcode opcode) {
            opcode == Opcode::k_atom || opcode == Opcode::k_red || opcode == Opcode::k_prefetch;
 }
 
-Operand symbol_operand(Operand::Target target, uint32_t index, std::string_view name) {
-    Operand out;
-    out.kind = Operand::Kind::kSymbol;
-    out.target = target;
-    out.index = index;
-    out.name = name;
-    return out;
-}
-
 Operand address_of(Operand symbol) {
     Operand out;
     out.kind = Operand::Kind::kAddress;
@@ -137,6 +128,8 @@ void BodyParser::instruction(Instruction& out) {
             report(std::string_view(out.text.data(), size_t(end - out.text.data())), out.line);
         }
     }
+    if (out.opcode == Opcode::k_mov && out.vector > 1 && lower_vector_move(out, place)) return;
+    if (out.opcode == Opcode::k_mov || out.opcode == Opcode::k_cvt) lower_specials(out);
     append(std::move(out));
 }
 
@@ -188,102 +181,6 @@ void BodyParser::call(Instruction& out) {
     out.operands.push_back(std::move(callee));
     out.operands.push_back(std::move(arguments));
     if (prototype.kind != Operand::Kind::kNone) out.operands.push_back(std::move(prototype));
-}
-
-// Old-style calls name registers and constants where .param variables should stand: those become
-// variables here, with a store before the call or a load behind it. Appends the call.
-void BodyParser::lower_call_registers(Instruction& out, const Token& place) {
-    const std::vector<Parameter>* expected[2] = {nullptr, nullptr};
-    if (const FunctionHeader* header = index_.find_function(out.operands[1].name)) {
-        expected[0] = &header->results;
-        expected[1] = &header->parameters;
-    } else if (out.operands.size() > 3) {
-        for (const Function::Prototype& prototype : out_.prototypes) {
-            if (prototype.name != out.operands[3].name) continue;
-            expected[0] = &prototype.results;
-            expected[1] = &prototype.parameters;
-        }
-    }
-    std::vector<Instruction> loads;
-    for (const size_t list : {size_t(0), size_t(2)}) {
-        const std::vector<Parameter>* parameters = expected[list / 2];
-        std::vector<Operand>& elements = out.operands[list].elements;
-        for (size_t i = 0; i < elements.size(); ++i) {
-            Operand& element = elements[i];
-            if (element.kind == Operand::Kind::kSymbol || element.kind == Operand::Kind::kSink)
-                continue;
-            Type type = Type::kNone;
-            if (parameters && i < parameters->size())
-                type = (*parameters)[i].type;
-            else if (element.kind == Operand::Kind::kRegister)
-                type = out_.registers[element.index].type;
-            if (byte_size(type) == 0 || (list == 0 && element.kind != Operand::Kind::kRegister) ||
-                element.kind == Operand::Kind::kVector || element.kind == Operand::Kind::kAddress) {
-                lexer_.fail(place, "parameters of the call in .param variables");
-            }
-            Variable variable;
-            variable.name = element.name.empty() ? std::string_view("argument") : element.name;
-            variable.space = Space::kParam;
-            variable.type = type;
-            variable.bytes = variable.align = byte_size(type);
-            const Operand symbol = symbol_operand(
-                Operand::Target::kVariable, uint32_t(out_.variables.size()), variable.name);
-            out_.variables.push_back(variable);
-            Instruction copy;
-            copy.opcode = list == 0 ? Opcode::k_ld : Opcode::k_st;
-            copy.text = list == 0 ? "ld.param" : "st.param";
-            copy.space = Space::kParam;
-            copy.types = {type};
-            copy.guarded = out.guarded;
-            copy.guard_negated = out.guard_negated;
-            copy.guard = out.guard;
-            copy.location = out.location;
-            copy.line = out.line;
-            if (list == 0)
-                copy.operands = {element, address_of(symbol)};
-            else
-                copy.operands = {address_of(symbol), element};
-            element = symbol;
-            if (list == 0)
-                loads.push_back(std::move(copy));
-            else
-                append(std::move(copy));
-        }
-    }
-    append(std::move(out));
-    for (Instruction& load : loads) append(std::move(load));
-}
-
-// Parameters in the .reg space: loads them before the body starts, stores results before a return.
-void BodyParser::move_registers(const std::vector<bool>& flags, bool results,
-                                const Instruction& model) {
-    const std::vector<Parameter>& parameters = results ? out_.results : out_.parameters;
-    for (uint32_t i = 0; i < flags.size(); ++i) {
-        if (!flags[i]) continue;
-        const Parameter& parameter = parameters[i];
-        const Found found = find(parameter.name, {});
-        if (!found.found || found.operand.kind != Operand::Kind::kRegister ||
-            byte_size(parameter.type) == 0) {
-            lexer_.fail(model.line, parameter.name, "expected a scalar register as a parameter");
-        }
-        Instruction copy;
-        copy.opcode = results ? Opcode::k_st : Opcode::k_ld;
-        copy.text = results ? "st.param" : "ld.param";
-        copy.space = Space::kParam;
-        copy.types = {parameter.type};
-        copy.guarded = model.guarded;
-        copy.guard_negated = model.guard_negated;
-        copy.guard = model.guard;
-        copy.location = model.location;
-        copy.line = model.line;
-        const Operand memory = address_of(symbol_operand(
-            results ? Operand::Target::kResult : Operand::Target::kParameter, i, parameter.name));
-        if (results)
-            copy.operands = {memory, found.operand};
-        else
-            copy.operands = {found.operand, memory};
-        append(std::move(copy));
-    }
 }
 
 }  // namespace ptx

@@ -111,6 +111,23 @@ char Lexer::after_token() const {
     return at < text_.size() ? text_[at] : '\0';
 }
 
+// `# 5 "file"` or `#line 5 "file"`: what a C preprocessor leaves in the text. ptxas skips them.
+bool Lexer::is_line_marker() const {
+    if (text_[position_] != '#') return false;
+    size_t at = position_ + 1;
+    const auto blanks = [&] {
+        while (at < text_.size() && text_[at] != '\n' && in(text_[at], kBlank)) ++at;
+    };
+    blanks();
+    if (text_.substr(at, 4) == "line") at += 4;
+    blanks();
+    const size_t digits = at;
+    while (at < text_.size() && in(text_[at], kDigit)) ++at;
+    if (at == digits) return false;
+    blanks();
+    return at < text_.size() && text_[at] == '"';
+}
+
 void Lexer::skip_space() {
     while (position_ < text_.size()) {
         const char c = text_[position_];
@@ -119,7 +136,7 @@ void Lexer::skip_space() {
             ++position_;
         } else if (in(c, kBlank)) {
             ++position_;
-        } else if (c == '/' && text_.substr(position_, 2) == "//") {
+        } else if ((c == '/' && text_.substr(position_, 2) == "//") || is_line_marker()) {
             const size_t end = text_.find('\n', position_);
             position_ = end == std::string_view::npos ? text_.size() : end;
         } else if (c == '/' && text_.substr(position_, 2) == "/*") {
@@ -147,7 +164,7 @@ void Lexer::advance() {
     }
     const char c = text_[position_];
     const char next = position_ + 1 < text_.size() ? text_[position_ + 1] : '\0';
-    if (in(c, kDigit)) {
+    if (in(c, kDigit) || is_fraction()) {
         lex_number();
     } else if (in(c, kFollows) ||
                (c == '%' && in(next, kFollows) && !(after_value && in(next, kDigit)))) {
@@ -166,6 +183,23 @@ void Lexer::lex_name() {
     token_.kind = Token::Kind::kName;
     ++position_;
     while (position_ < text_.size() && in(text_[position_], kFollows)) ++position_;
+}
+
+// `.5` and `.5e-3` are numbers; `.1d` and `.2dms` are modifiers.
+bool Lexer::is_fraction() const {
+    size_t at = position_;
+    if (text_[at] != '.') return false;
+    const size_t digits = ++at;
+    while (at < text_.size() && in(text_[at], kDigit)) ++at;
+    if (at == digits) return false;
+    if (at < text_.size() && (text_[at] | 0x20) == 'e') {
+        ++at;
+        if (at < text_.size() && (text_[at] == '-' || text_[at] == '+')) ++at;
+        const size_t exponent = at;
+        while (at < text_.size() && in(text_[at], kDigit)) ++at;
+        if (at == exponent) return false;
+    }
+    return at == text_.size() || !in(text_[at], kFollows);
 }
 
 void Lexer::lex_dotted() {

@@ -80,9 +80,11 @@ public:
     [[noreturn]] void fail(uint32_t line, std::string_view token, std::string_view message) const;
 
 private:
+    bool is_line_marker() const;
     void skip_space();
     void lex_name();
     void lex_dotted();
+    bool is_fraction() const;
     void lex_number();
     void lex_hex_float(size_t digits);
     void lex_string();

@@ -131,14 +131,14 @@ struct Instruction {
     Type type(size_t i = 0) const { return i < types.size() ? types[i] : Type::kNone; }
 };
 
-// A pointer stored in an initialiser: eight (or four) bytes at `offset` get the address of `symbol`
-// + addend.
+// A pointer stored in an initialiser: the bytes at `offset` get the address of `symbol` + addend.
 struct SymbolFixup {
     uint64_t offset;
     std::string_view symbol;
     int64_t addend;
-    bool generic;   // written as generic(symbol)
-    uint8_t bytes;  // 4 or 8
+    bool generic;       // written as generic(symbol)
+    uint8_t bytes;      // 4 or 8; with the mask operator, as many as follow one another
+    uint8_t shift = 0;  // in bits: the mask operator may start above the lowest byte
 };
 
 struct Variable {

@@ -48,10 +48,10 @@ void BodyParser::declare_register(const Token& name, const Specifiers& specifier
         const uint64_t wanted = lexer_.expect_integer("how many registers");
         if (wanted > kMaxRange) lexer_.fail(count, "fewer registers");
         lexer_.expect('>', "after the number of registers");
-        if (specifiers.vector != 1) lexer_.fail(name, "scalar registers in a range");
         Range range;
         range.type = specifiers.type;
         range.count = uint32_t(wanted);
+        range.vector = specifiers.vector;
         if (!scope.ranges.try_emplace(name.text, std::move(range)).second) {
             lexer_.fail(name, "a range of registers that is not declared twice in one block");
         }
@@ -66,7 +66,8 @@ void BodyParser::declare_register(const Token& name, const Specifiers& specifier
     }
 }
 
-bool BodyParser::find_in_ranges(Scope& scope, std::string_view name, Found& out) {
+bool BodyParser::find_in_ranges(Scope& scope, std::string_view name, std::string_view suffix,
+                                Found& out) {
     if (scope.ranges.empty()) return false;
     size_t digits = name.size();
     while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
@@ -87,9 +88,24 @@ bool BodyParser::find_in_ranges(Scope& scope, std::string_view name, Found& out)
                 std::max<size_t>(wanted + 1, std::min<size_t>(2 * wanted, kMaxDense))));
         }
         uint32_t& slot = wanted < kMaxDense ? range.dense[wanted] : range.sparse[wanted];
-        if (slot == 0) slot = use_register(name, range.type);
-        out.found = true;
-        out.operand = register_operand(slot - 1, name);
+        if (slot == 0) {
+            slot = use_register(name, range.type);
+            for (uint8_t i = 1; i < range.vector; ++i) use_register(name, range.type);
+        }
+        if (range.vector == 1) {
+            out.selector = is_selector(suffix);
+            out.found = suffix.empty() || out.selector;
+            out.operand = register_operand(slot - 1, name);
+        } else if (suffix.empty()) {
+            out.found = true;
+            out.operand = {};
+            out.operand.kind = Operand::Kind::kVector;
+            for (uint32_t i = 0; i < range.vector; ++i)
+                out.operand.elements.push_back(register_operand(slot - 1 + i, name));
+        } else if (const uint32_t i = component(suffix); i < range.vector) {
+            out.found = true;
+            out.operand = register_operand(slot - 1 + i, name);
+        }
         return true;
     }
     return false;
@@ -99,10 +115,7 @@ bool BodyParser::find_in_scope(Scope& scope, std::string_view name, std::string_
                                Found& out) {
     const auto named = scope.names.find(name);
     if (named == scope.names.end()) {
-        if (!find_in_ranges(scope, name, out)) return false;
-        out.selector = is_selector(suffix);
-        out.found = suffix.empty() || out.selector;
-        return true;
+        return find_in_ranges(scope, name, suffix, out);
     }
     Symbol& symbol = named->second;
     if (symbol.kind == Symbol::Kind::kVariable) {

@@ -168,14 +168,14 @@ TEST_CASE("body: unknown instructions are listed and the rest is parsed", "[ptx]
 frobnicate.sync.b32 {%r1, %r2}, [%r9 + 4], {x};
 add.shiny.u32 %r1, %r2, %r3;
 vadd.s32.u32.s32 %r1, %r2.b0, %r3.h1;
-mov.u32 %r1, %pm0_64;
+mov.u32 %r1, %envreg77;
 ret;)");
     const auto unsupported = module->unsupported("k");
     REQUIRE(unsupported.size() == 3);
     CHECK(unsupported[0].text == "frobnicate.sync.b32");
     CHECK(unsupported[0].line == 6);
     CHECK(unsupported[1].text == "add.shiny.u32");
-    CHECK(contains(unsupported[2].text, "%pm0_64"));
+    CHECK(contains(unsupported[2].text, "%envreg77"));
     CHECK(module->function("k")->body[0].opcode == Opcode::kUnknown);
     CHECK(module->function("k")->body[1].opcode == Opcode::k_add);
     CHECK(module->function("k")->body.size() == 5);

@@ -105,6 +105,12 @@ TEST_CASE("variable: addresses become fixups", "[ptx][variable]") {
     REQUIRE(masked.fixups.size() == 1);
     CHECK(masked.fixups[0].offset == 2);
     CHECK(masked.fixups[0].bytes == 8);
+
+    const auto bytes = variable(".global .b8 t[3] = {0xFF00(f), 0xFF(f), 0xFF00(f+1)};");
+    REQUIRE(bytes.fixups.size() == 3);
+    CHECK(bytes.fixups[0].shift == 8);
+    CHECK(bytes.fixups[1].bytes == 1);
+    CHECK(bytes.fixups[2].addend == 1);
 }
 
 TEST_CASE("variable: one declaration may name several", "[ptx][variable]") {
@@ -134,7 +140,8 @@ TEST_CASE("variable: what does not fit is refused with its line", "[ptx][variabl
                              ".global .align 3 .u32 x;",
                              ".global .pred p;",
                              ".global .b8 s[2] = \"abc\";",
-                             ".global .b8 x[2] = {0xFF00(f)};",
+                             ".global .b8 x[2] = {0xFFF(f)};",
+                             ".global .u16 x[2] = {0xFF(f)};",
                              ".global .u32 x[4",
                              ".global .u32 x = ;",
                              ".global .u32 x = {1, 2",

@@ -152,7 +152,9 @@ TEST_CASE("operand: special registers", "[ptx][operand]") {
     CHECK(parse("mov.u64 %rd1, %clock64;").operand(1).special == ptx::Special::k_clock64);
     CHECK(parse("mov.u32 %r1, %envreg2;").operand(1).special == ptx::Special::k_envreg2);
     CHECK(parse("mov.u32 %r1, %lanemask_lt;").operand(1).special == ptx::Special::k_lanemask_lt);
-    CHECK(parse("mov.v4.u32 {%r1, %r2, %r3, %r4}, %ntid;").operand(1).elements.size() == 4);
+    // A vector becomes one move for each element.
+    CHECK(parse("mov.v4.u32 {%r1, %r2, %r3, %r4}, %ntid;").operand(1).special ==
+          ptx::Special::k_ntid_x);
 }
 
 TEST_CASE("operand: texture references carry their coordinates second", "[ptx][operand]") {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// PTX as people and other compilers write it: forms that nvcc never prints, each accepted by ptxas,
+// with the value that they must give; and what ptxas refuses, with the line and the cause.
+#include "machine_lab.h"
+
+using namespace machine_lab;
+
+namespace {
+
+struct Spelling {
+    const char* body;  // leaves a word in %r1
+    uint32_t value;
+    const char* before = "";
+};
+
+void check(std::initializer_list<Spelling> spellings) {
+    for (const Spelling& each : spellings) {
+        CAPTURE(each.body);
+        Lab lab;
+        lab.run(std::string(each.body) + "\nst.global.u32 [%mine], %r1;", {}, each.before);
+        CHECK(lab.got(0) == each.value);
+    }
+}
+
+// What loading and decoding a kernel with this body says; empty if nothing.
+std::string refusal(const std::string& body, const std::string& before = "") {
+    Lab lab;
+    try {
+        lab.run(body, {}, before);
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return {};
+}
+
+constexpr const char* kTwo =
+    ".func (.reg .b32 a, .reg .b32 b) two(.reg .b32 x) { add.u32 a, x, 1; add.u32 b, x, 2; ret; }\n"
+    ".func (.reg .b32 a) other(.reg .b32 x, .reg .b64 y) { cvt.u32.u64 a, y; add.u32 a, a, x; }\n";
+
+}  // namespace
+
+TEST_CASE("spelling: variables in the global and const space inside a function",
+          "[machine][spellings]") {
+    check({
+        {".global .u32 g = 4;\nld.global.u32 %r1, [g];", 4},
+        {".const .u32 c[2] = {5, 6};\nld.const.u32 %r1, [c+4];", 6},
+        {".global .u32 g = 7;\n{ .global .u32 g = 8; st.global.u32 [g], 9; }\n"
+         "ld.global.u32 %r1, [g];",
+         7},
+        {".global .u64 p = t+4;\nld.global.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1];",
+         3,
+         ".global .u32 t[2] = {2, 3};\n"},
+        {".global .u32 g = 4;\nmov.u64 %rd1, g;\ncvta.global.u64 %rd1, %rd1;\nld.u32 %r1, [%rd1];",
+         4},
+    });
+}
+
+TEST_CASE("spelling: a function's own global variable keeps its value between calls",
+          "[machine][spellings]") {
+    Lab lab;
+    lab.run("setp.eq.u32 %p1, %lane, 0;\n@!%p1 bra DONE;\ncall (%r1), count, ();\n"
+            "call (%r1), count, ();\ncall (%r1), count, ();\nst.global.u32 [%mine], %r1;\nDONE:",
+            {},
+            ".func (.reg .b32 r) count() {\n.global .u32 n = 0;\nld.global.u32 r, [n];\n"
+            "add.u32 r, r, 1;\nst.global.u32 [n], r;\nret;\n}\n");
+    CHECK(lab.got(0) == 3);
+}
+
+TEST_CASE("spelling: vector registers", "[machine][spellings]") {
+    check({
+        {".reg .v4 .b32 v;\nmov.v4.b32 v, {1, 2, 3, 4};\nmov.b32 %r1, v.z;", 3},
+        {".reg .v2 .b32 v;\nmov.v2.b32 v, {1, 2};\nmov.v2.b32 v, {v.y, v.x};\n"
+         "mad.lo.u32 %r1, v.x, 10, v.y;",
+         21},
+        {".reg .v2 .b32 v<3>, w;\nmov.b32 v1.x, 1;\nmov.b32 v1.y, 2;\nmov.b32 v2.y, 5;\n"
+         "mov.v2.b32 w, v1;\nadd.u32 %r1, w.y, v2.g;",
+         7},
+        {".reg .v4 .b32 v<2>;\nst.global.v4.b32 [%out+1024], {6, 7, 8, 9};\n"
+         "ld.global.v4.b32 v1, [%out+1024];\nmov.b32 %r1, v1.w;",
+         9},
+        {".reg .v2 .b16 v<2>;\nmov.b32 v1, 0x30004;\ncvt.u32.u16 %r1, v1.y;", 3},
+        {"mov.v2.b32 {%r1, _}, {3, 4};", 3},
+        {"mov.v4.u32 {_, %r1, _, _}, %ntid;", 1},
+        {".reg .v4 .u32 t;\nmov.v4.u32 t, %ntid;\nmov.u32 %r1, t.x;", 32},
+        {"mov.v4.u16 {%rs1, %rs2, %rs3, %rs4}, %ntid;\ncvt.u32.u16 %r1, %rs1;", 32},
+    });
+}
+
+TEST_CASE("spelling: special registers outside of plain moves", "[machine][spellings]") {
+    check({
+        {"cvt.u16.u32 %rs1, %ntid.x;\ncvt.u32.u16 %r1, %rs1;", 32},
+        {"cvt.u64.u32 %rd1, %ntid.x;\ncvt.u32.u64 %r1, %rd1;", 32},
+        {"mov.u16 %rs1, %ntid.x;\ncvt.u32.u16 %r1, %rs1;", 32},
+        {"mov.b64 %rd1, {%ntid.x, %ntid.y};\nshr.u64 %rd1, %rd1, 32;\ncvt.u32.u64 %r1, %rd1;", 1},
+        {"mov.b32 {%rs1, _}, %ntid.x;\ncvt.u32.u16 %r1, %rs1;", 32},
+        {"mov.pred %p1, %is_explicit_cluster;\nselp.u32 %r1, 1, 2, %p1;", 2},
+        {"mov.u64 %rd1, %pm0_64;\nmov.u32 %r1, 1;", 1},
+        {"pmevent 1;\npmevent.mask 6;\nmov.u32 %r1, 1;", 1},
+    });
+    const std::string wide = refusal("mov.u64 %rd1, %laneid;");
+    CHECK(wide.find("has 32 bits") != std::string::npos);
+    CHECK(wide.find("%laneid") != std::string::npos);
+    CHECK(refusal("mov.u32 %r1, %clock64;").find("has 64 bits") != std::string::npos);
+}
+
+TEST_CASE("spelling: constants that start with a point, and preprocessor lines",
+          "[machine][spellings]") {
+    check({
+        {"mov.f32 %f1, .5;\nmov.b32 %r1, %f1;", 0x3f000000},
+        {"mov.f32 %f1, -.25e+1;\nmov.b32 %r1, %f1;", 0xc0200000},
+        {"ld.global.u32 %r1, [g+4];", 0x3e800000, ".global .f32 g[2] = {1.0, .25};\n"},
+        {"# 12 \"kernel.cl\" 1\n#line 13 \"kernel.cl\"\nmov.u32 %r1, 3; # 14 \"kernel.cl\"\n", 3},
+    });
+    CHECK(refusal("#define X 1\n").find("'#'") != std::string::npos);
+}
+
+TEST_CASE("spelling: results that nobody wants, and lists of call targets",
+          "[machine][spellings]") {
+    check({
+        {"call (_, %r1), two, (5);", 7, kTwo},
+        {"call (%r1, _), two, (5);", 6, kTwo},
+        {"call (_), other, (1, 2);\nmov.u32 %r1, 4;", 4, kTwo},
+        {"mov.u64 %rd1, other;\nT: .calltargets other;\ncall (%r1), %rd1, (4, 7), T;", 11, kTwo},
+    });
+}
+
+TEST_CASE("spelling: a call must pass what the function declares", "[machine][spellings]") {
+    const std::string missing = refusal("\ncall (%r1), other, (1);", kTwo);
+    CHECK(missing.find("1 argument(s)") != std::string::npos);
+    CHECK(missing.find("declares 2") != std::string::npos);
+    CHECK(refusal("call other, (1, 2);", kTwo).find("0 result(s)") != std::string::npos);
+    const std::string wide = refusal("call (%r1), other, (%rd1, 2);", kTwo);
+    CHECK(wide.find("8 bytes") != std::string::npos);
+    CHECK(wide.find("`x` of the function has 4") != std::string::npos);
+}
+
+TEST_CASE("spelling: single bytes of an address", "[machine][spellings]") {
+    // Bytes 1 and 0 of the address, in that order, and byte 2 alone.
+    Lab lab;
+    LoadedModule& m = lab.load(".global .align 256 .u32 t[4];\n"
+                               ".global .u8 swapped[2] = {0xFF00(t+4), 0xFF(t+4)};\n"
+                               ".global .u8 third = 0xFF0000(t);\n");
+    const uint64_t at = m.variable("t")->address;
+    CHECK(uint8_t(m.variable("swapped")->host[0]) == uint8_t((at + 4) >> 8));
+    CHECK(uint8_t(m.variable("swapped")->host[1]) == uint8_t(at + 4));
+    CHECK(uint8_t(m.variable("third")->host[0]) == uint8_t(at >> 16));
+}
+
+TEST_CASE("spelling: vector atomics through a generic address", "[machine][spellings]") {
+    check({
+        {"cvta.global.u64 %rd1, %out;\nst.global.v2.f32 [%out+1024], {1.0, 2.0};\n"
+         "bar.sync 0;\nsetp.ne.u32 %p1, %lane, 0;\n@%p1 bra DONE;\n"
+         "atom.add.v2.f32 {%f1, %f2}, [%rd1+1024], {0.5, 4.0};\n"
+         "red.add.v2.f32 [%rd1+1024], {0.5, 4.0};\nDONE:\nld.global.v2.f32 {%f3, %f4}, "
+         "[%out+1024];\nadd.f32 %f3, %f3, %f4;\nadd.f32 %f3, %f3, %f2;\nmov.b32 %r1, %f3;",
+         0x41600000},  // (1 + 0.5 + 0.5) + (2 + 4 + 4) + 2
+    });
+}
