@@ -16,6 +16,7 @@ from rich.text import Text
 
 from . import diagnose, progress
 from .catch_xml import CAPTURED, Failure
+from .diagnose import compiler
 from .findings import Finding
 from .grade import CaseResult, Grade
 from .project import Lesson
@@ -138,11 +139,13 @@ def _show_build_error(grade: Grade, out: Console) -> None:
         out.print(Text("      " + line, style="red" if "error" in line else ""), soft_wrap=True)
     if len(grade.build_error.splitlines()) > 40:
         _wrapped(out, "...")
-    first = re.search(r"\.cu\((\d+)\): error", grade.build_error)
-    if first:
-        out.print(
-            Text(f"  start with line {first.group(1)}: the first error often causes the others")
-        )
+    first = compiler.first_error(grade.build_error)
+    if not first:
+        return
+    cause = compiler.looks_like(grade.build_error)
+    if cause:
+        _wrapped(out, f"looks like: {cause}", style="yellow")
+    out.print(Text(f"  start with line {first[0]}: the first error often causes the others"))
 
 
 def _show_case(grade: Grade, result: CaseResult, out: Console, seen: dict) -> None:

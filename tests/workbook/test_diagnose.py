@@ -315,6 +315,22 @@ class Notes(unittest.TestCase):
             self.assertEqual(arrays.compared([{"array": {**good, **change}, "raw": raw}]), [])
         self.assertEqual(arrays.compared([{"array": good, "raw": raw[:-1]}, {"count": {}}]), [])
 
+    def test_a_grid_that_is_too_small_on_one_axis_is_named(self) -> None:
+        want = floats(np.random.default_rng(3), 20 * 50)
+        row, column = np.divmod(np.arange(1000), 50)
+        for words, hit, grid in (
+            ("has 32 threads along x, one for each of the first 32 columns, and there are 50",
+             column >= 32, (2, 2)),
+            ("has 16 threads along y, one for each of the first 16 rows, and there are 20",
+             row >= 16, (4, 1)),
+            ("x and y are swapped", column >= 32, (4, 2)),
+            ("the last 4 rows were never written", row >= 16, (4, 3)),
+        ):  # fmt: skip
+            launch = Launch("kernel", (*grid, 1), (16, 16, 1), 1)
+            text = told(blank(want, hit), want, columns=50, launches=[launch])
+            self.assertIn(words, text)
+        self.assertNotIn("swapped", text)
+
     def test_the_width_of_a_matrix_is_taken_from_what_was_captured(self) -> None:
         want = floats(np.random.default_rng(3), 60)
         for info, columns in (
@@ -387,6 +403,8 @@ class Scalars(unittest.TestCase):
             ("", "passes(32) == 32", "0 == 32"),
             ("", "passes(16) == 16", "32 == 16"),
             ("off by one", "escape_time(2.0, -0.5f) == 0", "1 == 0"),
+            ("lowest 32 bits", "index(4194304, 1024, 7) == 9", "7 == 4294967303 (0x100000007)"),
+            ("a double lies", "up(2, 1) == 9", "9007199254740992 == 9007199254740993"),
             ("0 instead", "sum_of(x) == 32", "0 == 32"),
         ):
             with self.subTest(expression):
@@ -421,6 +439,9 @@ class Causes(unittest.TestCase):
         self.assertNotIn("block's number", self.cause(neighbours))
         apart = finding("race-global", block=[1, 0, 0], thread=[0, 0, 0], other=other)
         self.assertIn("one block reads what another", self.cause(apart))
+        both = finding("race-global", str(stores.data["message"]), block=[1, 0, 0],
+                       thread=[1, 0, 0], other={**other, "line": 12})  # fmt: skip
+        self.assertIn("block's number", self.cause(apart, both))
 
     def test_one_thread_alone_may_be_slow_and_not_endless(self) -> None:
         alone = finding("hang", "the kernel does not finish: 1 thread is on line 3 and 255 threads "
@@ -447,7 +468,7 @@ class Causes(unittest.TestCase):
         empty = finding(code, "`a[0]` is read, but `a` has 0 elements")
         self.assertIn("without elements", self.cause(empty))
         low = finding(code, "`a[-1]` is read, but `a` begins at element 0")
-        self.assertIn("below 0", self.cause(low))
+        self.assertIn("subtracted from is too small", self.cause(low))
         slot = finding("out-of-bounds-shared", "`t[-1]` is read, but `t` begins at element 0")
         self.assertIn("below 0", self.cause(slot))
         far = "`out` is written 17179869172 bytes past its end, and has only 8 bytes"
@@ -524,6 +545,8 @@ class Causes(unittest.TestCase):
             self.assertIn(words, self.cause(finding("invalid-copy", message)))
         free = "host code reads the bytes in front of device memory, as `free` and `realloc` do"
         self.assertIn("cudaFree", self.cause(finding("host-dereference", free)))
+        wild = "`cudaFree` gets 0x7fff039b0600, which is not an allocation of CUDA"
+        self.assertIn("cudaMalloc did not give", self.cause(finding("double-free", wild)))
 
     def test_crashes_of_the_host(self) -> None:
         for words, ended, output in (
@@ -552,6 +575,7 @@ class Causes(unittest.TestCase):
             ("one bank", "c->shared_load_conflicts + c->shared_store_conflicts == 0", "4 == 0"),
             ("more barriers", "c->block_barriers <= 9 * c->blocks", "6304 <= 3546"),
             ("too few threads", "c->threads >= 16384", "256 >= 16384"),
+            ("too few threads", "c->threads == 3840", "128 == 3840 (0xf00)"),
             ("more threads", "c->threads <= 16384", "26624 <= 16384"),
             ("fewer launches", "c->launches == 2", "1 == 2"),
             ("do atomics store", "c->global_store_bytes > 0", "0 > 0"),

@@ -128,6 +128,13 @@ def _two_stores(finding: Finding) -> bool:
     return finding.code == "race-global" and "written while" in message and "writing" in message
 
 
+def _blocks_meet(finding: Finding) -> bool:
+    """Whether threads of one number, of two blocks, store to one element."""
+    other = finding.data.get("other") or {}
+    apart = bool(other.get("block")) and other.get("block") != finding.data.get("block")
+    return _two_stores(finding) and apart and other.get("thread") == finding.data.get("thread")
+
+
 def _of_race(finding: Finding, lost: bool) -> str:
     here, there = _place_of(finding)
     other = finding.data.get("other") or {}
@@ -198,7 +205,10 @@ def _of_bounds(finding: Finding) -> str:
         return by_code[finding.code]
     match = re.search(r"`(?:[^`]*)\[(-?\d+)\]`.* has (\d+) element", message)
     if re.search(r"\[-\d+\]`", message):
-        return "an index below 0: nothing asks whether the element exists on that side"
+        return (
+            "an index below 0: what was subtracted from is too small, or nothing asks whether "
+            "the element exists on that side"
+        )
     if match and int(match.group(2)) == 0:
         return "an array without elements, and nothing asks whether there is one"
     if match and int(match.group(1)) == int(match.group(2)) and "in all" not in notes:
@@ -214,9 +224,17 @@ def _of_finding(finding: Finding, lost: bool) -> str:
     if finding.code == "invalid-copy" and "no device pointer" in str(finding.data.get("message")):
         return "a variable of the device named where a pointer belongs: on the host it is a symbol"
     if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
-        return "a launch for no elements: CUDA refuses a grid of 0 blocks"
+        return (
+            "a grid of 0 blocks, which CUDA refuses: a launch for no elements, or a division that "
+            "cut off what should have been rounded up"
+        )
     if finding.code == "host-dereference" and "`free`" in _said(finding):
         return "device memory that is given to free() or delete: cudaFree() gives it back"
+    if finding.code == "double-free" and "not an allocation" in _said(finding):
+        return (
+            "an address for cudaFree that cudaMalloc did not give: memory of the host, or the "
+            "address of the pointer itself"
+        )
     if finding.code == "invalid-copy":
         return _of_copy(_said(finding))
     if finding.code == "hang" and re.search(r": 1 thread is on .*\breturned", _said(finding)):
@@ -268,7 +286,9 @@ _BY_COUNTER = (
 
 def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
     """A counter that is smaller than it should be, or ''."""
-    match = re.match(r"^(-?[\d.]+) (==|>=|>) (-?[\d.]+)$", " ".join(expansion.split()))
+    # Catch2 adds the hexadecimal form of whole numbers above 255.
+    plain = re.sub(r"\s*\(0x[0-9a-f]+\)", "", expansion)
+    match = re.match(r"^(-?[\d.]+) (==|>=|>) (-?[\d.]+)$", " ".join(plain.split()))
     if not match or not float(match.group(1)) < float(match.group(3)):
         if not match or float(match.group(1)) != 0 or match.group(2) != ">":
             return ""
@@ -370,6 +390,8 @@ def likely_cause(
                 return values  # it says why the index leaves the array
             if mistake and (finding.code == "out-of-bounds-global" or _two_stores(finding)):
                 return mistake  # it explains every value: the finding follows from it
+            if finding.code == "race-global":  # of several, the one that says which index is wrong
+                finding = next((f for f in findings if _blocks_meet(f)), finding)
             return _of_finding(finding, values.startswith("too small"))
     if "cudaErrorInvalidConfiguration" in exception:
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"

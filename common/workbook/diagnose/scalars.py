@@ -38,9 +38,29 @@ def _is_float(value: float) -> bool:
     return abs(value) < 2.0**127 and struct.unpack("f", struct.pack("f", value))[0] == value
 
 
+def _too_narrow(pairs: list[tuple[float, float]]) -> str:
+    """Whole numbers that passed through a type which is too small for them."""
+    if not pairs or not all(_integral(w) for _, w in pairs):
+        return ""
+    if all(w >= 2**32 and g == w % 2**32 for g, w in pairs):
+        return "only the lowest 32 bits are left: computed in 32 bits, and widened too late"
+    if all(w > 2**31 and g in (_wrapped(w), _wrapped(w) % 2**64) for g, w in pairs):
+        return "too large for an int: computed in 32 bits, and widened too late"
+    if all(abs(w) > 2**53 and abs(g - w) <= abs(w) * 2.0**-52 for g, w in pairs):
+        return (
+            "right to about 53 bits only: a double lies on the way, and cannot hold every whole "
+            "number as large as this"
+        )
+    return ""
+
+
 def of_functions(pairs: list[tuple[float, float]]) -> str:
     """The same for results of a host function of plain numbers: nothing is stored or counted."""
     pairs = [(g, w) for g, w in pairs if g != w]
+    if any(math.isnan(v) or math.isinf(v) for pair in pairs for v in pair):
+        return ""
+    if width := _too_narrow(pairs):
+        return width
     steps = {g - w for g, w in pairs}
     if steps == {1.0} or steps == {-1.0}:
         return f"off by one: 1 too {'large' if 1.0 in steps else 'small'}"
@@ -63,12 +83,8 @@ def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
         return "NaN: the result was never written, or computed from something that was not"
     if any(math.isnan(v) or math.isinf(v) for v in got + want):
         return ""
-    if all(w >= 2**32 and _integral(w) and g == w % 2**32 for g, w in pairs):
-        return "only the lowest 32 bits are left: computed in 32 bits, and widened too late"
-    if all(
-        _integral(w) and w > 2**31 and g in (_wrapped(w), _wrapped(w) % 2**64) for g, w in pairs
-    ):
-        return "too large for an int: computed in 32 bits, and widened too late"
+    if width := _too_narrow(pairs):
+        return width
     # One small number and its half meet by chance: 1 for 2 is as likely one too few.
     tells = len(pairs) > 1 or abs(want[0]) > 4 or want[0] != int(want[0])
     if all(g == 0 for g in got) and all(w < 0 for w in want):

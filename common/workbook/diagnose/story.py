@@ -33,7 +33,8 @@ def _all_untouched(c: Compared) -> bool:
 
 def _was(c: Compared) -> str:
     """What an element holds that no thread wrote."""
-    return "its filling" if c.filled().any() else "what it held before"
+    # Among data of all kinds some equal the filling by chance.
+    return "its filling" if c.filled()[c.bad].mean() > 0.5 else "what it held before"
 
 
 def _none_by_a_kernel(c: Compared) -> bool:
@@ -119,6 +120,35 @@ def _one_block_each_round(c: Compared, launch: Launch) -> str:
     return ""
 
 
+def _along(c: Compared, launch: Launch) -> str:
+    """Whole rows or columns of a matrix lie outside of the grid, which is too small on an axis."""
+    if not c.columns or c.size % c.columns:
+        return ""
+    extent = [launch.grid[axis] * launch.block[axis] for axis in (0, 1)]
+    rows = c.size // c.columns
+    first, end = c.ranges[0]
+    below = len(c.ranges) == 1 and end == c.size and first % c.columns == 0 and first > 0
+    right = c.whole and not below and 0 < first < c.columns
+    if right:
+        i = np.arange(c.kept)
+        right = np.array_equal(c.bad, i % c.columns >= first)
+    if not below and not right:
+        return ""
+    one, many, count, reached, axis = ("row", "rows", rows, first // c.columns, 1) if below else (
+        "column", "columns", c.columns, first, 0)  # fmt: skip
+    beyond = f"the last {count - reached} {many} were never written"
+    if reached == extent[axis]:
+        threads = f"{reached} thread{'s' * (reached != 1)}"
+        each = f"one for each of the first {reached} {many}" if reached != 1 else f"for one {one}"
+        return f"{beyond}: the grid has {threads} along {'xy'[axis]}, {each}, and there are {count}"
+    if reached == extent[1 - axis] and extent[axis] >= count:
+        return (
+            f"{beyond}: the others are as many as the grid has threads along {'yx'[axis]}: x and y "
+            "are swapped"
+        )
+    return ""
+
+
 def _untouched(c: Compared) -> Story:
     """No thread wrote the wrong elements: which are they, and why might that be."""
     launch = c.launch
@@ -128,6 +158,8 @@ def _untouched(c: Compared) -> Story:
         return Story(f"nothing was written: the output still holds {_was(c)}", 2)
     if _none_by_a_kernel(c):
         return Story(f"no thread wrote any element: the output still holds {_was(c)}", 2)
+    if launch and (text := _along(c, launch)):
+        return Story(text, 2)
     if launch and (text := _from_some_element_on(c, launch) or _one_block_each_round(c, launch)):
         return Story(text, 2)
     if len(c.ranges) == 1 and c.ranges[0] == (1, c.size):

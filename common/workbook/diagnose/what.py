@@ -286,7 +286,7 @@ def float_in_double(c: Compared, use: np.ndarray) -> Pattern | None:
     with np.errstate(all="ignore"):
         floats = got == got.astype(np.float32)
         wanted = want == want.astype(np.float32)
-    if floats.all() and not wanted.any():
+    if floats.all() and not wanted.any() and not (got == np.round(got)).all():
         return Pattern("each is a number that a float can hold: computed in float, and too few "
                        "digits for a double")  # fmt: skip
     return None

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""What stands behind the first error of a compiler or linker, in a beginner's words."""
+
+from __future__ import annotations
+
+import re
+
+# Of nvcc: `file.cu(12): error: ...`; of the host's compiler: `file.cu:12:5: error: ...`.
+_ERROR = re.compile(r"^(\S.*?)(?:\((\d+)\)|:(\d+):\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
+
+_THREE = "a launch has three brackets on each side: kernel<<<blocks, threads>>>(arguments)"
+_SHARED = r"__shared__|attribute__\(\(shared"  # nvcc prints what the first stands for
+_LAMBDA = "a lambda cannot be handed to a kernel here: a struct with an operator() can"
+
+# The first error's text, what the line must hold, and the words. The first that fits.
+_CAUSES = (
+    (r'expected a ";"', r"\bvoid\s+\w+\(.*\{\s*$|^\s*(__attribute__|__global__|template)",
+     "a closing brace is missing above this line: a function begins within another one"),
+    (r'expected a ";"', "", "a semicolon is missing at the end of the statement before this place"),
+    (r"integral or unscoped enum|expected a \">>>\"|expression must have arithmetic",
+     r"(?<!<)<<(?!<)[^<]*,[^<]*>>\s*\(", _THREE),
+    (r"__global__ function call must be configured", "",
+     "a kernel is called as if it were a function: a launch needs <<<blocks, threads>>> between "
+     "its name and its arguments"),
+    (r"a host function call cannot be configured", "",
+     "what stands in front of <<< >>> is no kernel: its definition lacks __global__"),
+    (r'__device__ function\("__syncthreads', "",
+     "__syncthreads() is for kernels: the host waits with cudaDeviceSynchronize()"),
+    (r"a __device__ function.*(cannot be configured|from a __host__)", r"<<<",
+     "what stands in front of <<< >>> is no kernel: that is __global__, and not __device__"),
+    (r"__global__ function must have a void return type", "",
+     "a kernel returns nothing: it is __global__ void, and stores its result"),
+    (r"operator\(\).*from a __global__ function|closure type for a lambda|--extended-lambda", "",
+     _LAMBDA),
+    (r"calling a (constexpr )?__host__ function\(\"\w+\"\)", r"\bstd\s*::",
+     "a function of the C++ library that only the host has: in a kernel, write the loop, or use "
+     "CUDA's own (min, max, sqrtf, ...)"),
+    (r"calling a (constexpr )?__host__ function", "",
+     "a kernel calls a function that only the host has: it lacks __device__ in front"),
+    (r"calling a __device__ function", "",
+     "host code calls a function that only the device has: call it in a kernel, or make it "
+     "__host__ __device__"),
+    (r'identifier "(threadId|blockId|threadDim|blockdim|threadidx|blockidx|griddim|threadIDx)"', "",
+     "the numbers of a thread are called threadIdx, blockIdx, blockDim and gridDim"),
+    (r'identifier "(cout|cerr|endl|vector|min|max|sort|swap|move|string)" is undefined', "",
+     "a name of the C++ library: std:: in front of it, and its header included?"),
+    (r'namespace "std" has no member', "", "the header that declares this name is not included"),
+    (r"identifier .* is undefined", "",
+     "nothing of that name is declared here: a typing error, or a name from another function"),
+    (r"must be a modifiable lvalue", "",
+     "this cannot be stored to: const, or an expression on the left of ="),
+    (r'const \w+ \*" is incompatible', "",
+     "a const pointer where one is wanted that may be written through: the order of the "
+     "arguments, or a const missing in the kernel's list"),
+    (r'expected a "\)"', "",
+     "a closing parenthesis is missing on this line, or a comma or operator in it"),
+    (r"missing closing quote", "", "a text in quotes does not end on its line"),
+    (r"(no suitable conversion function from|a reference of type) .*std::vector", "",
+     "a kernel takes a pointer to device memory, and not a std::vector"),
+    (r"no suitable conversion|is incompatible with parameter", "",
+     "arguments in another order, or of another type, than the function's list has"),
+    (r"too (few|many) arguments", "", "not as many arguments as the function's list has"),
+    (r"argument types are: \((float|double|int|char) \*,", r"cudaMalloc",
+     "cudaMalloc stores the address: it wants that of your pointer, &pointer"),
+    (r"variable length array cannot", _SHARED,
+     "the size of a __shared__ array must be known to the compiler: constexpr, or extern "
+     "__shared__ with the bytes in <<< >>>"),
+    (r"initializer not allowed for __shared__", "",
+     "shared memory has no initial value: the threads set it, and then a barrier"),
+    (r'incomplete type ".*\[\]" is not allowed', _SHARED,
+     "an array without a size is extern __shared__, and gets its bytes in <<< >>>"),
+    (r"return value type does not match|void.*should not return a value", "",
+     "a kernel returns nothing: it stores its result"),
+    (r"expected a declaration", r"^\s*\}\s*$",
+     "one closing brace too many: the function has ended above"),
+    (r"has already been (declared|defined)", "", "one name for two things: the earlier one is "
+                                                  "above"),
+    (r"explicit type is missing", "", "a type is missing: int, size_t, float, or auto; for a "
+                                      "kernel, void"),
+    (r'operand of "\*" must be a pointer', r"\*\*", "C++ has no **: multiply, or call powf"),
+    (r"must have pointer-to-object type", r"\[", "[ ] behind something that is no pointer and no "
+                                                   "array"),
+    (r"expected a statement", r"\belse\b", "an else without its if: is there a semicolon behind "
+                                             "the condition?"),
+    (r"parameter pack .* not expanded", "", "a list of arguments is handed on with three dots: "
+                                             "args..."),
+    (r"extended character|stray ", "", "a character that is no part of C++, perhaps pasted from "
+                                       "a web page"),
+    (r"second operand to the conditional operator is of type .void", "<<<",
+     "a kernel returns nothing: it is __global__ void"),
+    (r"No such file or directory", "#include", "a header that is not here: the lesson's own and "
+                                                 "those of CUDA and C++ can be included"),
+)  # fmt: skip
+
+
+def first_error(text: str) -> tuple[int, str, str] | None:
+    """Line, words, and the source line as the compiler shows it, of the first error."""
+    match = _ERROR.search(text)
+    if not match:
+        return None
+    behind = text[match.end() :].lstrip("\n").splitlines()
+    # The host's compiler puts `   12 | ` in front.
+    shown = next((re.sub(r"^ *\d+ \| ", "", one) for one in behind[:2] if _is_code(one)), "")
+    words = match.group(4)
+    if behind and behind[0].strip().startswith("argument types are"):
+        words += " " + behind[0].strip()
+    return int(match.group(2) or match.group(3)), words, shown
+
+
+def _is_code(line: str) -> bool:
+    return bool(line.strip()) and not line.strip().startswith(("argument types are", "^"))
+
+
+def looks_like(text: str) -> str:
+    """The likely cause of the first error, or ''."""
+    found = first_error(text)
+    if not found:
+        return ""
+    _, words, shown = found
+    for pattern, place, cause in _CAUSES:
+        if re.search(pattern, words) and (not place or re.search(place, shown)):
+            return cause
+    return ""
