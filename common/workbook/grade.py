@@ -111,6 +111,8 @@ class CaseResult:
         checks = [(failure.expression, failure.expansion) for failure in self.outcome.failures]
         mistake = diagnose.of_mistakes(self.details)
         explained = any(not CAPTURED.match(info) for info in self.texts())
+        if self.ended.startswith("did not finish") and not self.findings:
+            return "host code that does not come to its end: no kernel was found that does not"
         return diagnose.likely_cause(
             self.arrays, self.findings, self.exception(), checks, mistake, explained
         ) or diagnose.of_crash(self.ended, self.output)
@@ -250,7 +252,8 @@ def _where_it_hangs(
     with contextlib.suppress(OSError):
         runner.run(
             command,
-            {**env, "EMULATOR_BUDGET": _SMALL_BUDGET},
+            # Nothing else is looked for: the budget is then used up within a second.
+            {**env, "EMULATOR_BUDGET": _SMALL_BUDGET, "EMULATOR_CHECKS": "stalls"},
             ROOT,
             dataclasses.replace(limits, seconds=_SECOND_LOOK),
         )

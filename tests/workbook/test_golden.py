@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,21 @@ class Other(unittest.TestCase):
         self.assertEqual(result.ended, "did not finish within 0.5 s")
         found = [(one.code, one.line) for one in result.findings]
         self.assertEqual(found, [("hang", lines.index(endless) + 1)])
+
+    def test_where_no_kernel_is_endless_it_is_the_host(self) -> None:
+        text = LESSON.solution_file.read_text()
+        launch = "    count_up_kernel<<<"
+        source = BUILD / "demo" / "endless_host" / "double_all.cu"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        endless = "    for (volatile int k = 0; k < 1; k = 2 * k) {}\n"
+        source.write_text(text.replace(launch, endless + launch))
+        program, _ = programs.compiled(BUILD, LESSON, source)
+        cases = [c for c in catch_xml.cases_in_source(LESSON.test_file) if "counts up" in c.name]
+        with unittest.mock.patch.object(grade, "_SECOND_LOOK", 0.5):
+            result = grade.run_case(program, cases[0], "emulator", BUILD, runner.Limits(seconds=1))
+        self.assertEqual(result.findings, [])
+        self.assertIn("did not finish", result.ended)
+        self.assertIn("host code", result.cause())
 
     def test_doctor_names_versions_and_what_to_do(self) -> None:
         out = io.StringIO()
