@@ -40,6 +40,8 @@ ERRORS = (
     ("cannot be stored to", "a[i] = out[i];", "error: expression must be a modifiable lvalue"),
     ("order of the arguments", "k<<<1, 256>>>(a, out);",
      'error: argument of type "const float *" is incompatible with parameter of type "float *"'),
+    ("an index in [ ]", "out[i] = mass(first.d_pt, 1.0f);",
+     'error: argument of type "const float *" is incompatible with parameter of type "float"'),
     ("not a std::vector", "k<<<1, 256>>>(v);",
      'error: no suitable conversion function from "std::vector<float, std::allocator<float>>" to '
      '"float *" exists'),

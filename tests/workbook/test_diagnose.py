@@ -572,6 +572,11 @@ class Causes(unittest.TestCase):
         for words, expression, expansion in (
             ("the host does the work", "counters->launches == 1", "0 == 1"),
             ("not coalesced", "c->global_load_sectors <= n / 8", "50000 <= 6251"),
+            (
+                "not coalesced",
+                "useful(c->global_load_bytes, c->global_load_sectors) >= 0.95",
+                "0.25 >= 0.95",
+            ),
             ("one bank", "c->shared_load_conflicts + c->shared_store_conflicts == 0", "4 == 0"),
             ("more barriers", "c->block_barriers <= 9 * c->blocks", "6304 <= 3546"),
             ("too few threads", "c->threads >= 16384", "256 >= 16384"),
