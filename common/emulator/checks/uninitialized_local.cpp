@@ -26,6 +26,8 @@ void UninitializedLocal::on_undefined_use(const machine::UndefinedUse& use) {
     const Kind kind = use.origin->kind;
     if (kind != Kind::kRegister && kind != Kind::kLocal) return;
     const machine::SiteId site = use.origin->site ? use.origin->site : use.site;
+    // Only a library has touched it: a variable of its own, and of no interest to its user.
+    if (site_of(site).library && site_of(use.site).library) return;
     findings_.add("uninitialized-local", site, *use.warp, use.lanes, 0, nullptr, [&](uint32_t) {
         Draft draft;
         const char* const what =

@@ -3,9 +3,10 @@
 //
 // The machine follows such values (machine/undefined.h) and tells when one decides a branch, is an
 // address, or is stored after a computation; the finding names the line that read the variable.
-// What the compiler has replaced by then cannot be seen: with optimisation, most scalars without a
-// value become constants. Arrays that are indexed at run time and sums that start from nothing
-// remain; a -G build shows the rest.
+// A variable that only a library (CUB, Thrust) reads in a kernel of its own is the library's: no
+// finding. What the compiler has replaced by then cannot be seen: with optimisation, most scalars
+// without a value become constants. Arrays that are indexed at run time and sums that start from
+// nothing remain; a -G build shows the rest.
 #pragma once
 
 #include "checks/thread_findings.h"

@@ -14,6 +14,7 @@ struct LocalBench : Bench {
     void use(UndefinedUse::How how, uint32_t line, uint32_t lanes = 0x30) {
         checker.on_undefined_use({how, &warp, site(line, "st.global.u32"), lanes, &origin});
     }
+    static void in_library(machine::SiteId site) { bench::sites()[site].library = true; }
     UndefinedOrigin origin;
     checks::UninitializedLocal checker;
 };
@@ -57,4 +58,25 @@ TEST_CASE("uninitialized-local: other memory and shuffles are somebody else's",
     bench.origin.kind = GENERATE(UndefinedOrigin::Kind::kLoad, UndefinedOrigin::Kind::kShuffle);
     bench.use(UndefinedUse::How::kStored, 14);
     CHECK(bench.report.findings().empty());
+}
+
+TEST_CASE(
+    "uninitialized-local: a library's own variable is no finding until the user's code reads it",
+    "[checks][uninitialized]") {
+    LocalBench bench;
+    bench.in_library(bench.origin.site);
+    const machine::SiteId used = bench.site(14, "st.global.u32");
+    const auto read = [&] {
+        bench.checker.on_undefined_use(
+            {UndefinedUse::How::kAddress, &bench.warp, used, 1, &bench.origin});
+    };
+    SECTION("used in the library") {
+        bench.in_library(used);
+        read();
+        CHECK(bench.report.findings().empty());
+    }
+    SECTION("used in a function that the user handed in") {
+        read();
+        CHECK(bench.report.findings().size() == 1);
+    }
 }
