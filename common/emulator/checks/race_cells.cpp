@@ -35,16 +35,14 @@ inline void RaceDetector::cell(Context& c, Sector& s, uint32_t byte, uint32_t la
         if (volatile_seen_ && !compare_volatile(c, atomics.first, byte, lane, false))
             compare_volatile(c, atomics.second, byte, lane, false);
         const Segment segment = c.published >> lane & 1 ? (*c.warp.fenced_at)[lane] : c.segment;
-        remember(
-            c, s, atomics, cell_entry(segment, c.event.site, lane), byte, Sector::kMoreAtomics);
+        remember(c, s, atomics, cell_entry(segment, c.id, lane), byte, Sector::kMoreAtomics);
     } else {
         if (s.atomic_cells()) {
             if (role == Role::kStrongLoad && c.allocation)
                 observe(c, s.atomic_cells()[s.cell(byte)].first, byte, lane);
             compare_with_atomics(c, s, byte, lane);
         }
-        remember_read(
-            c, s, c.shadow.reader_cell(s, byte), cell_entry(c.segment, c.event.site, lane), byte);
+        remember_read(c, s, c.shadow.reader_cell(s, byte), cell_entry(c.segment, c.id, lane), byte);
     }
 }
 
@@ -53,6 +51,7 @@ void RaceDetector::compare_with_readers(Context& c, Sector& s, uint32_t byte, ui
     const bool strong_write = c.role == Role::kStrongWrite;
     for (const Entry e : {p.first, p.second}) {
         if (e < c.floor) continue;
+        if (strong_write && !strong(e)) note_guess(c, e, byte, lane);
         if (strong_write && strong(e)) {
             if (narrow_seen_) compare_scope(c, e, byte, lane);
             if (volatile_seen_ && compare_volatile(c, e, byte, lane, true)) return;
@@ -99,7 +98,7 @@ bool RaceDetector::atomics_allow_store(Context& c, Sector& s, uint32_t byte, uin
 }
 
 void RaceDetector::store_cell(Context& c, Sector& s, uint32_t byte, uint32_t lane) {
-    const Entry mine = cell_entry(c.segment, c.event.site, lane);
+    const Entry mine = cell_entry(c.segment, c.id, lane);
     const Entry writer = Shadow::writer_at(s, byte);
     bool same_value = false;
     if (writer >= c.floor && unordered_lane(c, writer, lane) != kNobody) {
@@ -113,7 +112,7 @@ void RaceDetector::store_cell(Context& c, Sector& s, uint32_t byte, uint32_t lan
     if (s.has(Sector::kReaderCells)) s.reader_cells()[s.cell(byte)] = {};
     if (s.atomic_cells() && !same_value && !keep) s.atomic_cells()[s.cell(byte)] = {};
     if (same_value) {
-        if (segment_of(slot) == segment_of(mine) && instruction_of(slot) == c.event.site) {
+        if (segment_of(slot) == segment_of(mine) && instruction_of(slot) == c.id) {
             if (second_lane_of(slot) == lane_of(slot)) slot = with_second_lane(slot, lane);
             return;
         }
@@ -175,7 +174,7 @@ void RaceDetector::scattered(Context& c, uint32_t lanes) {
             Sector& s = c.shadow.sector(start);
             const uint32_t byte = uint32_t(start & (kSectorBytes - 1));
             if (role != Role::kStore && can_hurry &&
-                hurried<role>(c, s, byte, cell_entry(c.segment, event.site, lane)))
+                hurried<role>(c, s, byte, cell_entry(c.segment, c.id, lane)))
                 continue;
             c.offset = start - byte;
             if (!s.has(Sector::kByteCells)) c.shadow.prepare_words(s);

@@ -36,12 +36,35 @@ AccessTraits traits_of(const AccessEvent& event) {
     return t;
 }
 
+// Instructions of a toolkit's function that was not inlined (-G) all have the place of the call.
+machine::SiteId RaceDetector::identify(const AccessEvent& event) {
+    if (event.site == event.instruction || event.instruction == 0) return event.site;
+    const auto [entry, fresh] = called_.try_emplace(uint64_t(event.site) << 32 | event.instruction,
+                                                    kCalled | machine::SiteId(places_.size()));
+    if (fresh) places_.push_back(event.site);
+    return entry->second;
+}
+
+AccessTraits& RaceDetector::traits_slot(machine::SiteId id) {
+    auto& list = id & kCalled ? called_traits_ : traits_;
+    const size_t index = id & ~kCalled;
+    if (index >= list.size()) list.resize(index + 256);
+    return list[index];
+}
+
+const AccessTraits& RaceDetector::traits_at(machine::SiteId id) const {
+    static const AccessTraits kUnknown;
+    const auto& list = id & kCalled ? called_traits_ : traits_;
+    const size_t index = id & ~kCalled;
+    return index < list.size() ? list[index] : kUnknown;
+}
+
 void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t published,
                           const machine::Allocation* allocation, Shadow& shadow, uint64_t shift) {
     WarpOrder& w = order_.warp(*event.warp);
     w.used = true;
-    if (event.site >= traits_.size()) traits_.resize(event.site + 256);
-    AccessTraits& traits = traits_[event.site];
+    const machine::SiteId id = identify(event);
+    AccessTraits& traits = traits_slot(id);
     if (!traits.known) {
         traits = traits_of(event);
         narrow_seen_ |= traits.strong && traits.block_scope && allocation;
@@ -50,6 +73,7 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
     }
     const bool is_load = event.kind == AccessKind::kLoad;
     Context c{event, w, shadow, shift, allocation};
+    c.id = id;
     c.role = is_strong(event) ? (is_load ? Role::kStrongLoad : Role::kStrongWrite)
                               : (is_load ? Role::kLoad : Role::kStore);
     c.floor = entry_floor(order_.ordered_before());

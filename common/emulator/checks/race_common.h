@@ -12,6 +12,8 @@
 //  - Two plain stores of the same value do not count: many threads raising one flag is common, and
 //    harmless on hardware that stores whole words. A load that is unordered with a store does,
 //    even when the value would be the same.
+//  - A plain load beside an atomic does not count if it is a guess that its own thread checks: see
+//    race_guesses.cpp.
 // Two accesses of different lanes by one instruction conflict too, if they are plain stores of
 // different values. What is found, and on which line, does not depend on which access happened to
 // run first: the place is the access that a thread makes after it has made the other one itself.
@@ -19,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +40,8 @@ struct AccessTraits {
     bool known = false, strong = false, writes = false, atomic = false, block_scope = false;
     bool forgiving = false;    // an atomic for which an older value is as good a start
     bool by_volatile = false;  // strong only because it is volatile, and in shared memory
+    // A load: what its thread then does to the word that it has read.
+    enum class Guess : uint8_t { kNone, kImproved, kCompared } guess = Guess::kNone;
 };
 AccessTraits traits_of(const machine::AccessEvent& event);
 
@@ -60,8 +65,10 @@ struct Race {
 
 class RaceDetector {
 public:
-    RaceDetector(const char* code, HappensBefore& order, Report& report)
-        : code_(code), order_(order), report_(report) {}
+    RaceDetector(const char* code, HappensBefore& order, Report& report);
+    ~RaceDetector();
+    RaceDetector(const RaceDetector&) = delete;
+    RaceDetector& operator=(const RaceDetector&) = delete;
 
     // The accesses of `lanes`, all within `shadow`, whose offset is the address plus `shift`.
     // `allocation`: of global memory. `published`: what HappensBefore::on_strong_access said.
@@ -71,6 +78,8 @@ public:
     // `shadow`.
     void host_access(const machine::HostAccess& access, const machine::Allocation& allocation,
                      Segment segment, Shadow& shadow, uint64_t begin, uint64_t end, bool writes);
+    // The launch is over: reports what has waited for the thread that read to check its guess.
+    void settle();
 
 private:
     enum class Role : uint8_t { kLoad, kStore, kStrongLoad, kStrongWrite };
@@ -118,6 +127,7 @@ private:
     void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, Clash clash);
     bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
                               uint32_t lane) const;
+    static const std::byte* held_at(const Context& c, uint64_t address, uint32_t lane);
     bool remember_quickly(const Context& c, Pair& pair, Entry mine) const;
     void remember(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte, Sector::Flag more);
     void remember_more(Context& c, Sector& s, Pair& pair, Entry mine, uint32_t byte,
@@ -131,10 +141,21 @@ private:
     bool comes_later(const Context& c, const Found& f);
     std::optional<bool> seen_later(const Context& c, const Found& f) const;
     bool spilled_ordered(Context& c, Sector& s, Entry mine, Sector::Flag more);
-    bool strong(Entry e) const {
-        const machine::SiteId site = instruction_of(e);
-        return site < traits_.size() && traits_[site].strong;
+    // What stands for an instruction in the shadow: its place, or a number of its own where several
+    // share one place.
+    static constexpr machine::SiteId kCalled = 1u << 23;
+    machine::SiteId identify(const machine::AccessEvent& event);
+    machine::SiteId place_behind(machine::SiteId id) const {
+        return id & kCalled && id < 2 * kCalled ? places_[id & ~kCalled] : id;
     }
+    AccessTraits& traits_slot(machine::SiteId id);
+    const AccessTraits& traits_at(machine::SiteId id) const;
+
+    // Guesses.
+    void note_guess(const Context& c, Entry e, uint32_t byte, uint32_t lane);
+    bool is_guess(machine::SiteId load, bool forgiving) const;
+    bool hold(const Context& c, const Found& f, machine::SiteId place, machine::SiteId other);
+    bool strong(Entry e) const { return traits_at(instruction_of(e)).strong; }
 
     // Races of the event at hand by other party; of one that clashes with more, the first ones.
     struct Found {
@@ -143,21 +164,32 @@ private:
         Race race;
     };
 
+    // A race between a plain load and an atomic, until the end of the launch.
+    struct Held {
+        Finding finding;
+        machine::SiteId place = 0, other = 0, load = 0;
+        bool forgiving = false;
+    };
+
     const char* code_;
     HappensBefore& order_;
     Report& report_;
-    std::vector<AccessTraits> traits_;  // by instruction
+    std::vector<AccessTraits> traits_, called_traits_;  // by instruction: see identify()
+    std::unordered_map<uint64_t, machine::SiteId> called_;
+    std::vector<machine::SiteId> places_;
     std::array<Found, 6> found_;
     std::unordered_map<uint64_t, bool> later_;  // comes_later() by both instructions
     std::set<std::string> order_of_lines_;      // "file:line file:line"
-    bool strong_store_seen_ = false;            // a strong store to global memory has happened
-    bool narrow_seen_ = false;                  // a strong access of block scope has happened
-    bool volatile_seen_ = false;                // a volatile access to shared memory has happened
+    std::vector<Held> held_;
+    std::shared_ptr<RaceDetector*> self_ = std::make_shared<RaceDetector*>(this);  // null: gone
+    bool strong_store_seen_ = false;  // a strong store to global memory has happened
+    bool narrow_seen_ = false;        // a strong access of block scope has happened
+    bool volatile_seen_ = false;      // a volatile access to shared memory has happened
 };
 
-// Adds a finding for one race, which stands for `count` pairs.
-void report_race(Report& report, const char* code, const HappensBefore& order, const Race& race,
-                 uint64_t count);
+// The finding for one race, which stands for `count` pairs.
+Finding describe_race(const char* code, const HappensBefore& order, const Race& race,
+                      uint64_t count);
 // The same for a copy or fill by the host as the later access.
 void report_host_race(Report& report, const char* code, const HappensBefore& order,
                       const machine::HostAccess& access, const machine::Allocation& allocation,

@@ -43,13 +43,13 @@ bool RaceDetector::compare(Context& c, Entry e, uint32_t byte, uint32_t lane, bo
 // A strong read finds what `e` stored: see HappensBefore::observe.
 void RaceDetector::observe(Context& c, Entry e, uint32_t byte, uint32_t lane) {
     const machine::SiteId site = instruction_of(e);
-    if (e < c.floor || !strong(e) || traits_[site].atomic) return;
+    if (e < c.floor || !strong(e) || traits_at(site).atomic) return;
     order_.observe(segment_of(e), lane_of(e), c.warp, lane, c.offset + byte - c.shift);
 }
 
 void RaceDetector::compare_scope(Context& c, Entry e, uint32_t byte, uint32_t lane) {
     if (e < c.floor || !strong(e)) return;
-    if (!traits_[instruction_of(e)].block_scope && !traits_[c.event.site].block_scope) return;
+    if (!traits_at(instruction_of(e)).block_scope && !traits_at(c.id).block_scope) return;
     const Segment segment = segment_of(e);
     if (segment >= order_.launch_first() && order_.same_block(order_.warp_of(segment), c.warp))
         return;
@@ -59,8 +59,8 @@ void RaceDetector::compare_scope(Context& c, Entry e, uint32_t byte, uint32_t la
 
 // Two volatile accesses of one warp, one of them a store. `load`: the earlier access is one.
 bool RaceDetector::compare_volatile(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load) {
-    if (e < c.floor || instruction_of(e) == c.event.site) return false;
-    if (!traits_[c.event.site].by_volatile || !traits_[instruction_of(e)].by_volatile) return false;
+    if (e < c.floor || instruction_of(e) == c.id) return false;
+    if (!traits_at(c.id).by_volatile || !traits_at(instruction_of(e)).by_volatile) return false;
     if (order_.warp_of(segment_of(e)) != c.warp.number) return false;
     const uint32_t other = unordered_lane(c, e, lane, load);
     if (other == kNobody) return false;
@@ -92,10 +92,10 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
     f.race.address = c.offset + byte - c.shift;
     f.race.other_segment = segment_of(e);
     f.race.other_lane = other_lane;
-    f.race.other_site = instruction_of(e);
-    if (instruction_of(e) < traits_.size()) f.race.other = traits_[instruction_of(e)];
+    f.race.other_site = place_behind(instruction_of(e));
+    f.race.other = traits_at(instruction_of(e));
     f.race.one_store =
-        c.role == Role::kStore && segment_of(e) == c.segment && instruction_of(e) == c.event.site;
+        c.role == Role::kStore && segment_of(e) == c.segment && instruction_of(e) == c.id;
     f.race.first_write = Shadow::writer_at(c.shadow.sector(c.offset), byte) < c.floor;
     f.race.narrow_scope = scope;
     f.race.lock_step = clash == Clash::kLockStep;
@@ -104,11 +104,11 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
 void RaceDetector::flush(Context& c) {
     for (uint32_t i = 0; i < c.races; ++i) {
         Found& f = found_[i];
-        machine::SiteId place = c.event.site, other = f.key;
+        machine::SiteId place = c.event.site, other = place_behind(f.key);
         f.race.swapped = comes_later(c, f);
         if (f.race.swapped) std::swap(place, other);
-        if (report_.bump(code_, place, other, f.count)) continue;
-        report_race(report_, code_, order_, f.race, f.count);
+        if (report_.bump(code_, place, other, f.count) || hold(c, f, place, other)) continue;
+        report_.add(describe_race(code_, order_, f.race, f.count));
         report_.remember(code_, place, other);
     }
 }
@@ -116,7 +116,7 @@ void RaceDetector::flush(Context& c) {
 // Whether a thread that runs both instructions, with no barrier between them, runs the other
 // party's last: then that one is to blame, although it happened to run first this time.
 bool RaceDetector::comes_later(const Context& c, const Found& f) {
-    const machine::SiteId now = c.event.site, other = f.key;
+    const machine::SiteId now = c.event.site, other = place_behind(f.key);
     if (f.race.other_segment < order_.launch_first() || other == now) return false;
     const auto [entry, fresh] = later_.try_emplace(uint64_t(other) << 32 | now);
     if (!fresh) return entry->second;
@@ -145,7 +145,7 @@ bool RaceDetector::comes_later(const Context& c, const Found& f) {
 
 // The same by what warps have done; empty when none of them ran both.
 std::optional<bool> RaceDetector::seen_later(const Context& c, const Found& f) const {
-    const machine::SiteId now = c.event.site, other = f.key;
+    const machine::SiteId now = c.event.site, other = place_behind(f.key);
     const uint32_t warp = order_.warp_of(f.race.other_segment);
     const BlockOrder& block = *c.warp.block;
     const Segment since = warp == c.warp.number ? c.warp.floor : block.floor;
@@ -158,6 +158,15 @@ std::optional<bool> RaceDetector::seen_later(const Context& c, const Found& f) c
     return std::nullopt;
 }
 
+// What memory holds at an address within the access of `lane`; null when that is not known.
+const std::byte* RaceDetector::held_at(const Context& c, uint64_t address, uint32_t lane) {
+    if (c.allocation)
+        return c.allocation->host ? c.allocation->host + (address - c.allocation->address)
+                                  : nullptr;
+    const std::byte* held = machine::current_bytes(c.event, lane);
+    return held ? held + (address - c.event.address[lane]) : nullptr;
+}
+
 // Whether `lane` stores the value that `writer` stored into this cell.
 bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t byte,
                                         uint32_t bytes, uint32_t lane) const {
@@ -167,7 +176,7 @@ bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t
     const auto stored_by = [&](uint32_t l) {
         return event.values + l * event.value_stride + (address - event.address[l]);
     };
-    if (segment_of(writer) == c.segment && instruction_of(writer) == event.site) {
+    if (segment_of(writer) == c.segment && instruction_of(writer) == c.id) {
         // Perhaps another lane of this very instruction, which is not in memory yet.
         for (uint32_t l = lane; l-- > 0;) {
             if (!((event.mask & ~event.bad_lanes) >> l & 1) || address < event.address[l] ||
@@ -176,12 +185,7 @@ bool RaceDetector::stores_what_is_there(const Context& c, Entry writer, uint32_t
             return std::memcmp(stored_by(lane), stored_by(l), bytes) == 0;
         }
     }
-    const std::byte* now = nullptr;
-    if (c.allocation) {
-        now = c.allocation->host ? c.allocation->host + (address - c.allocation->address) : nullptr;
-    } else if (const std::byte* held = machine::current_bytes(event, lane)) {
-        now = held + (address - event.address[lane]);
-    }
+    const std::byte* now = held_at(c, address, lane);
     return now && std::memcmp(stored_by(lane), now, bytes) == 0;
 }
 

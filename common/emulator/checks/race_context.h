@@ -18,6 +18,7 @@ struct RaceDetector::Context {
     Role role = Role::kLoad;
     bool partial = false;  // lanes may know more than the floors say
     uint32_t published = 0;
+    machine::SiteId id = 0;  // of the instruction, see identify()
     Segment segment = 0;
     Entry floor = 0;  // entries below are ordered before every thread
     Entry block_first =

@@ -19,8 +19,8 @@ void RaceDetector::host_access(const machine::HostAccess& access,
         race.address = (allocation.address & ~uint64_t(kSectorBytes - 1)) + offset;
         race.other_segment = segment_of(e);
         race.other_lane = lane_of(e);
-        race.other_site = instruction_of(e);
-        if (race.other_site < traits_.size()) race.other = traits_[race.other_site];
+        race.other_site = place_behind(instruction_of(e));
+        race.other = traits_at(instruction_of(e));
     };
     const Entry pattern = pattern_entry(segment, 0, 0, kWholeSector);
     const Entry cell = cell_entry(segment, 0, 0);

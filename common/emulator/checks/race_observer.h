@@ -22,6 +22,7 @@ public:
         if (drives()) order_->on_launch_begin(launch);
     }
     void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override {
+        detector_.settle();
         if (drives()) order_->on_launch_end();
     }
     void on_block_begin(const machine::BlockInfo& block) override {

@@ -104,8 +104,8 @@ bool only_stale(const Race& race, const AccessTraits& now, const AccessTraits& o
 
 }  // namespace
 
-void report_race(Report& report, const char* code, const HappensBefore& order, const Race& race,
-                 uint64_t count) {
+Finding describe_race(const char* code, const HappensBefore& order, const Race& race,
+                      uint64_t count) {
     const machine::AccessEvent& event = *race.event;
     const machine::LaunchInfo& launch = *event.warp->block->launch;
     const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
@@ -163,7 +163,7 @@ void report_race(Report& report, const char* code, const HappensBefore& order, c
                               : same_warp         ? "no barrier or `__syncwarp` lies between"
                                                   : "no barrier lies between";
     }
-    report.add(std::move(finding));
+    return finding;
 }
 
 void report_host_race(Report& report, const char* code, const HappensBefore& order,

@@ -158,7 +158,7 @@ void RaceDetector::in_order(Context& c, uint32_t shape) {
     // From the first lane's struct to the last one's.
     const uint64_t start = (c.event.address[0] + c.shift) & ~uint64_t(step - 1);
     const uint64_t end = start + machine::kWarpSize * step;
-    const Entry first = pattern_entry(c.segment, c.event.site, 0, shape);
+    const Entry first = pattern_entry(c.segment, c.id, 0, shape);
     for (uint64_t at = start & ~uint64_t(kSectorBytes - 1); at < end; at += kSectorBytes) {
         Sector& s = c.shadow.sector(at);
         c.offset = at;

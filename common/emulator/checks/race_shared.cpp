@@ -95,7 +95,7 @@ void RaceShared::compare_with_copies(const AccessEvent& event) {
         race.other_site = copy.site;
         race.other = {true, false, true, false, false};
         race.under_way = true;
-        report_race(report_, "race-shared", *order_, race, 1);
+        report_.add(describe_race("race-shared", *order_, race, 1));
         met_.insert(copy.site);
     });
 }

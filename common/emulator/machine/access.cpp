@@ -173,6 +173,9 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
             event.values = packed;
             event.value_stride = 16;
         }
+    } else if (op.kind >= AccessKind::kAtomic) {
+        event.operand = ex.rows + op.operands[0];
+        event.operand_stride = op.row_bytes;
     }
     for (Observer* o : list) o->on_access(event);
     if (place.bad | misaligned)

@@ -163,6 +163,9 @@ struct AccessEvent {
     // Stores: lane i's bytes are at values + i * value_stride (before the store). Else null.
     const std::byte* values;
     uint32_t value_stride;
+    // Atomics: the same for their first operand (what a compare-and-swap compares with). Else null.
+    const std::byte* operand = nullptr;
+    uint32_t operand_stride = 0;
     bool texture = false;  // by a texture or surface instruction: not the path of ld and st
 
     // Undefined values. Loads: to be filled in, null when nobody follows them. Stores: the lanes

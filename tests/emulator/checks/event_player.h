@@ -379,6 +379,9 @@ inline void Lanes::access(uint32_t line, How how, const Addresses& address, uint
     if (how.kind == AccessKind::kStore) {
         e.values = values[0];
         e.value_stride = 16;
+    } else if (how.kind >= AccessKind::kAtomic && value) {
+        e.operand = values[0];
+        e.operand_stride = 16;
     }
     for (auto& o : player_.observers_) o->on_access(e);
     if (!e.values || shared) return;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Plain loads whose value the same thread then checks with an atomic.
+#include "race_players.h"
+
+using namespace player;
+
+namespace {
+
+How atomic_of(const char* opcode) {
+    How how = kAtomic;
+    how.opcode = opcode;
+    return how;
+}
+
+ArrayOf zero(Global& p) {
+    const ArrayOf word = p.global(1);
+    std::memset(word.allocation->host, 0, 4);
+    return word;
+}
+
+// Two threads of two blocks: a plain load of `word`, then an atomic there with `operand`.
+void load_then_update(Global& p, const Addresses& word, const char* opcode, uint64_t operand) {
+    for (uint32_t block = 0; block < 2; ++block) {
+        p.thread(block, 0).load(10, word);
+        p.thread(block, 0).access(
+            11, atomic_of(opcode), word, 4, [=](uint32_t) { return operand; });
+    }
+}
+
+}  // namespace
+
+TEST_CASE("race-global: a load that starts a compare-and-swap loop is no race", "[checks][race]") {
+    Global p;
+    const auto sum = zero(p);
+    p.launch(2, 32);
+    SECTION("against what was read") {
+        load_then_update(p, sum.all(0), "atom.global.cas.b32", 0);
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("also beside another atomic") {
+        p.thread(1, 1).access(12, atomic_of("atom.global.add.u32"), sum[0]);
+        load_then_update(p, sum.all(0), "atom.global.cas.b32", 0);
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("against something else, the load was for another purpose") {
+        load_then_update(p, sum.all(0), "atom.global.cas.b32", 7);
+        CHECK(p.races() == Lines{"11 after 10"});
+    }
+    SECTION("a plain store in place of the loop stays a race") {
+        load_then_update(p, sum.all(0), "atom.global.cas.b32", 0);
+        p.thread(0, 1).store(13, sum[0]);
+        CHECK(!p.races().empty());
+    }
+    SECTION("a sum does not check what was read") {
+        load_then_update(p, sum.all(0), "atom.global.add.u32", 0);
+        CHECK(p.races() == Lines{"11 after 10"});
+    }
+}
+
+TEST_CASE("race-global: a test before an update that can only improve is no race",
+          "[checks][race]") {
+    Global p;
+    const auto best = zero(p);
+    p.launch(2, 32);
+    const auto minus_one = 0xffffffffull;
+    SECTION("a smaller number for a minimum") {
+        load_then_update(p, best.all(0), "atom.global.min.s32", minus_one);
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("unsigned, it is not smaller") {
+        load_then_update(p, best.all(0), "atom.global.min.u32", minus_one);
+        CHECK(p.races() == Lines{"11 after 10"});
+    }
+    SECTION("a larger number for a maximum") {
+        load_then_update(p, best.all(0), "atom.global.max.u32", minus_one);
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("a bit that was not set") {
+        load_then_update(p, best.all(0), "atom.global.or.b32", 4);
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("one that was") {
+        load_then_update(p, best.all(0), "atom.global.or.b32", 0);
+        CHECK(p.races() == Lines{"11 after 10"});
+    }
+    SECTION("beside a sum it is one all the same") {
+        p.thread(1, 1).access(12, atomic_of("atom.global.add.u32"), best[0]);
+        load_then_update(p, best.all(0), "atom.global.max.u32", 5);
+        CHECK(p.races() == Lines{"12 after 10"});
+    }
+}
+
+TEST_CASE("race-global: another thread's check does not make a load a guess", "[checks][race]") {
+    Global p;
+    const auto word = zero(p);
+    p.launch(2, 32);
+    p.thread(0, 0).load(10, word.all(0));
+    p.thread(1, 0).access(
+        11, atomic_of("atom.global.cas.b32"), word.all(0), 4, [](uint32_t) { return 0; });
+    CHECK(p.races().size() == 1);
+}
+
+TEST_CASE("race-global: a race with a guess waits for the end of the launch, no longer",
+          "[checks][race]") {
+    Global p;
+    const auto word = zero(p);
+    p.launch(2, 32);
+    p.thread(0, 0).load(10, word.all(0));
+    p.thread(1, 0).access(11, atomic_of("atom.global.add.u32"), word[0]);
+    CHECK(p.report.errors() == 0);
+    p.launch(1, 32);
+    CHECK(p.report.errors() == 1);
+}
