@@ -158,12 +158,18 @@ class Values(unittest.TestCase):
                 ("the last row", np.where(r == rows - 1, noise, m)),
                 ("the last column", np.where(k == columns - 1, noise, m)),
                 ("the last 8 columns were never written", np.where(k >= columns - 8, FILLING, m)),
+                ("outside of the first 16 rows and 16 columns was never written: as many as one "
+                 "block has", np.where((r >= 16) | (k >= 16), FILLING, m)),
+                ("outside of the first 8 rows and 20 columns was never written",
+                 np.where((r >= 8) | (k >= 20), FILLING, m)),
                 ("the border", np.where((r == 0) | (k == 0) | (r == rows - 1) | (k == columns - 1),
                                         noise, m)),
                 ("off the diagonal", np.where(r != k, noise, m)),
             ):  # fmt: skip
                 with self.subTest(words, rows=rows):
-                    text = told(np.ascontiguousarray(got).ravel(), want, columns=columns)
+                    tiles = Launch("kernel", (4, 4, 1), (16, 16, 1), 1)
+                    text = told(np.ascontiguousarray(got).ravel(), want, columns=columns,
+                                launches=[tiles])  # fmt: skip
                     self.assertIn(words, text)
 
     def test_whole_numbers(self) -> None:
@@ -442,6 +448,21 @@ class Causes(unittest.TestCase):
         both = finding("race-global", str(stores.data["message"]), block=[1, 0, 0],
                        thread=[1, 0, 0], other={**other, "line": 12})  # fmt: skip
         self.assertIn("block's number", self.cause(apart, both))
+        within = finding("race-global", "`a[1]` is written", block=[0, 0, 0], thread=[0, 0, 0],
+                         other=other)  # fmt: skip
+        self.assertIn("meet on one element (line 9 and line 12)", self.cause(within))
+        slot = finding("race-shared", "`t[1]` is written while another thread may still be "
+                       "writing it", other={**other, "line": 12})  # fmt: skip
+        self.assertIn("store to one slot", self.cause(slot))
+
+    def test_an_atomic_on_one_side_is_not_enough(self) -> None:
+        other = {"line": 12, "block": [0, 0, 0], "thread": [1, 0, 0]}
+        half = finding("race-global", "`count[0]` is written without an atomic while another "
+                       "thread may still be updating it", other=other)  # fmt: skip
+        self.assertIn("every access", self.cause(half))
+        scope = finding("race-global", "`count[0]` is updated by two blocks, but one of them only "
+                        "with block scope", block=[1, 0, 0], other=other)  # fmt: skip
+        self.assertIn("whole device", self.cause(scope))
 
     def test_one_thread_alone_may_be_slow_and_not_endless(self) -> None:
         alone = finding("hang", "the kernel does not finish: 1 thread is on line 3 and 255 threads "
@@ -484,6 +505,16 @@ class Causes(unittest.TestCase):
                           "had returned on line 3", severity="warning")  # fmt: skip
         self.assertIn("share for the block", self.cause(barrier, read))
         self.assertIn("before anyone wrote it", self.cause(read))
+        for kernel, words in (
+            ("    if (i >= n) return;  // no element", "share for the block"),
+            ("    if (i < n) {  // return is another matter", "only some of the threads reach"),
+        ):
+            with self.subTest(kernel), tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "a.cu"
+                path.write_text(f"int f() {{ return 1; }}\n__global__ void k() {{\n{kernel}\n"
+                                "        __syncthreads();\n")  # fmt: skip
+                where = {**barrier.data, "path": str(path), "line": 4}
+                self.assertIn(words, self.cause(Finding(where), read))
 
     def test_a_barrier_in_between_that_not_all_reach_is_no_missing_one(self) -> None:
         race = finding("race-shared", "`t[1]` is read", other={"line": 9})
@@ -518,11 +549,14 @@ class Causes(unittest.TestCase):
         other = {"mistakes": ["shifted"], "wrong": 1}
         self.assertEqual(diagnose.of_mistakes([one, other, {"count": {}}]), "shifted")
         self.assertEqual(diagnose.of_mistakes([one, {"mistakes": [], "wrong": 9}]), "")
+        self.assertEqual(diagnose.of_mistakes([{**one, "wrong": 0}] * 2), "")  # no evidence
         self.assertEqual(diagnose.of_mistakes([]), "")
         values = [made(np.arange(9.0) + 1, np.arange(9.0))]
         self.assertIn("backwards", diagnose.likely_cause(values, [], mistake="backwards"))
         outside = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 9 elements")
         self.assertEqual(diagnose.likely_cause(values, [outside], mistake="backwards"), "backwards")
+        slot = finding("uninitialized-shared", "`t[5]` is read, but no thread wrote it")
+        self.assertEqual(diagnose.likely_cause(values, [slot], mistake="backwards"), "backwards")
         race = finding("race-shared", "`t[1]` is read", other={"line": 9})
         self.assertIn("barrier", diagnose.likely_cause(values, [race], mistake="backwards"))
 
@@ -536,6 +570,8 @@ class Causes(unittest.TestCase):
 
     def test_copies(self) -> None:
         for words, message in (
+            ("no quotes", "`cudaMemcpyToSymbol` gets something that is not a __device__ or "
+                          "__constant__ variable"),
             ("after it was freed", "`cudaMemcpy` reads from an allocation of 4 bytes that has been "
                                    "freed"),
             ("wrong direction", "`cudaMemcpy` writes to an allocation of 4 bytes as host memory, "

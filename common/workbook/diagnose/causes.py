@@ -101,11 +101,12 @@ def of_mistakes(details: list[dict[str, Any]]) -> str:
     Two wrong numbers may agree by chance: three are asked for, or several comparisons.
     """
     told = [entry for entry in details if isinstance(entry.get("mistakes"), list)]
-    if not told or (len(told) < 2 and sum(int(entry.get("wrong", 0)) for entry in told) < 3):
+    wrong = sum(int(entry.get("wrong", 0)) for entry in told)
+    if not wrong or (len(told) < 2 and wrong < 3):
         return ""
     common = [
         words
-        for words in told[0]["mistakes"]
+        for words in dict.fromkeys(told[0]["mistakes"])
         if isinstance(words, str) and all(words in entry["mistakes"] for entry in told)
     ]
     return "; or ".join(common[:2])
@@ -145,9 +146,16 @@ def _of_race(finding: Finding, lost: bool) -> str:
     if at_once:
         return "several threads store to one element, each its own value: only one may, or each " \
                "needs an element of its own"  # fmt: skip
+    message = str(finding.data.get("message"))
+    if "only with block scope" in message:
+        return "an atomic of block scope, where several blocks use one number: it must reach the " \
+               "whole device"  # fmt: skip
     if finding.code == "race-shared":
         if here == there and source.only_updates(finding):
             return "several threads of a block update one element without an atomic"
+        if here and here == there and "is written while" in message and "writing" in message:
+            return "several threads store to one slot: does the index give each its own, or is a " \
+                   "barrier missing between two rounds?"  # fmt: skip
         if here and here == there:
             return (
                 f"a missing barrier between one round and the next: {here} reads what {here} wrote"
@@ -155,6 +163,9 @@ def _of_race(finding: Finding, lost: bool) -> str:
         if here and there:
             return f"a missing barrier between {there} and {here}"
         return by_code[finding.code]
+    if "without an atomic" in message:
+        return "an atomic on one side, a plain access on the other: every access to a number " \
+               "that threads share must be atomic"  # fmt: skip
     prefix = "lost updates: " if lost else ""
     if blocks_differ and same_thread and here == there:
         return prefix + "several blocks work on the same element: is the block's number missing " \
@@ -171,6 +182,9 @@ def _of_race(finding: Finding, lost: bool) -> str:
     if blocks_differ:
         return f"one block reads what another one writes ({there} and {here}): blocks run in any " \
                "order, and a barrier does not hold them together"  # fmt: skip
+    if here and there and not same_thread:
+        return f"threads of one block meet on one element ({there} and {here}): is a barrier " \
+               "missing between the two, or is the index wrong?"  # fmt: skip
     return prefix + by_code[finding.code]
 
 
@@ -221,6 +235,9 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return _of_race(finding, lost)
     if finding.code.startswith("out-of-bounds-"):
         return _of_bounds(finding)
+    if finding.code == "invalid-copy" and "is not a __device__ or __constant__" in _said(finding):
+        return "the name of a __device__ or __constant__ variable belongs there: no quotes, no " \
+               "&, no index"  # fmt: skip
     if finding.code == "invalid-copy" and "no device pointer" in str(finding.data.get("message")):
         return "a variable of the device named where a pointer belongs: on the host it is a symbol"
     if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
@@ -228,6 +245,8 @@ def _of_finding(finding: Finding, lost: bool) -> str:
             "a grid of 0 blocks, which CUDA refuses: a launch for no elements, or a division that "
             "cut off what should have been rounded up"
         )
+    if finding.code == "invalid-launch" and "dynamic shared memory" in _said(finding):
+        return "more shared memory than a block may have: what does not fit needs another way"
     if finding.code == "host-dereference" and "`free`" in _said(finding):
         return "device memory that is given to free() or delete: cudaFree() gives it back"
     if finding.code == "double-free" and "not an allocation" in _said(finding):
@@ -258,6 +277,8 @@ def _said(finding: Finding) -> str:
 
 # What it means when a counter misses its target, by what its name holds; the first that fits.
 _BY_COUNTER = (
+    (r"^efficiency\(", "lanes of one warp wait while others work: a loop in the loop? The compiler "
+                       "may also make one of a `continue`"),
     (r"device_to_host|host_to_device", "data is copied to or from the host on the way"),
     (r"conflicts", "lanes of one warp use different words of one bank of shared memory"),
     (r"atomic", "more atomic updates than needed"),
@@ -377,9 +398,15 @@ def likely_cause(
     `explained`: the test itself said in words what was wrong.
     """
     values = mistake or of_values(found, checks or [], explained)
-    codes = {f.code for f in findings if "returned" in str(f.data.get("message"))}
-    if "barrier-divergence" in codes and any(f.code == "uninitialized-shared" for f in findings):
-        return "threads return before they have done their share for the block: all are needed"
+    missed = [f for f in findings if f.code == "barrier-divergence" and "returned" in _said(f)]
+    # They left by a `return` above the barrier, or went round a branch that holds it.
+    absent = (
+        "threads return before they have done their share for the block: all are needed"
+        if any(source.returns_above(f) for f in missed)
+        else by_code["barrier-divergence"]
+    )
+    if missed and any(f.code == "uninitialized-shared" for f in findings):
+        return absent
     outside = {f.line for f in findings if f.code == "out-of-bounds-global"}
     if _barrier_between(findings):
         return by_code["barrier-divergence"]
@@ -390,7 +417,8 @@ def likely_cause(
                 continue
             if finding.code.startswith("out-of-bounds") and _INDEX.search(values):
                 return values  # it says why the index leaves the array
-            if mistake and (finding.code == "out-of-bounds-global" or _two_stores(finding)):
+            follows = finding.code in ("out-of-bounds-global", "uninitialized-shared")
+            if mistake and (follows or _two_stores(finding)):
                 return mistake  # it explains every value: the finding follows from it
             if finding.code == "race-global":  # of several, the one that says which index is wrong
                 finding = next((f for f in findings if _blocks_meet(f)), finding)
@@ -399,11 +427,11 @@ def likely_cause(
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
     if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
         return "an argument of a CUDA call that the runtime rejects"
-    if "barrier-divergence" in codes and "never written" in values and not mistake:
-        return "threads return before they have done their share for the block: all are needed"
+    if missed and "never written" in values and not mistake:
+        return absent
     if values:
         return values
     for finding in findings:
         if finding.severity == "warning" and finding.code in by_code:
-            return by_code[finding.code]
+            return _of_finding(finding, False)
     return ""

@@ -32,3 +32,21 @@ def only_updates(finding: Finding) -> bool:
         re.search(rf"(?:\+\+|--)\s*{element}", text)
         or re.search(rf"{element}\s*(?:\+\+|--|[-+*|&^]=)", text)
     )
+
+
+def returns_above(finding: Finding) -> bool:
+    """Whether a `return` stands above the finding's line in the same function, or may.
+
+    A function begins at the last line above that starts in the first column, but for its braces.
+    """
+    try:
+        lines = Path(str(finding.data.get("path") or "")).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return True
+    for line in reversed(lines[: max(finding.line - 1, 0)]):
+        text = line.split("//")[0]
+        if re.search(r"\breturn\b", text):
+            return True
+        if re.match(r"[A-Za-z_}]", text):
+            return False
+    return False

@@ -167,10 +167,20 @@ def _untouched(c: Compared) -> Story:
     place = where.place(c)
     if place:
         verb = "was" if _is_singular(place) else "were"
-        return Story(f"{place} {verb} never written", 2)
+        return Story(f"{place} {verb} never written" + _one_block(place, launch), 2)
     if c.wrong == 1:
         return Story(f"{c.what} {c.ranges[0][0]} was never written", 2)
     return Story(f"{c.wrong} of {c.size} elements were never written", 2)
+
+
+def _one_block(place: str, launch: Launch | None) -> str:
+    """Of a matrix just as many rows and columns were written as a block has."""
+    size = re.search(r"outside of the first (\d+) rows and (\d+) columns", place)
+    if not size or not launch or launch.blocks < 2:
+        return ""
+    if {int(size.group(1)), int(size.group(2))} != set(launch.block[:2]):
+        return ""
+    return ": as many as one block has: is the block's number missing from the index?"
 
 
 def _is_singular(place: str) -> bool:

@@ -146,6 +146,11 @@ def in_matrix(c: Compared, mask: np.ndarray) -> str:
     ):  # fmt: skip
         if shape.any() and (m == shape).all() and not shape.all():
             return words
+    right_rows, right_columns = (np.flatnonzero((~m).any(axis=axis)) for axis in (1, 0))
+    if len(right_rows) and len(right_columns):
+        height, width = int(right_rows[-1]) + 1, int(right_columns[-1]) + 1
+        if height < rows and width < columns and (m == ((r >= height) | (k >= width))).all():
+            return f"everything outside of the first {height} rows and {width} columns"
     square = min(rows, columns)
     edge = (r >= square) | (k >= square)
     if rows != columns and edge.any() and (m == edge).all():
