@@ -101,7 +101,8 @@ class CaseResult:
     def _cause(self) -> str:
         from . import diagnose
 
-        if self.case.efficient and self.safe and not self.ended:
+        wrong = any(finding.severity == "error" for finding in self.findings)
+        if self.case.efficient and not wrong and not self.ended and self.outcome.failures:
             counted = [entry.get("count") for entry in self.details]
             launched = any(isinstance(c, dict) and c.get("launches") for c in counted)
             for failure in self.outcome.failures:
