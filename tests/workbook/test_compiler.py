@@ -36,6 +36,8 @@ ERRORS = (
     ("called threadIdx", "i = blockIdx.x * blockDim.x + threadId.x;",
      'error: identifier "threadId" is undefined'),
     ("std:: in front", "cout << 1;", 'error: identifier "cout" is undefined'),
+    ("shuffles do the same", "int s = __reduce_add_sync(~0u, 1);",
+     'error: identifier "__reduce_add_sync" is undefined'),
     ("typing error", "out[idx] = 1;", 'error: identifier "idx" is undefined'),
     ("cannot be stored to", "a[i] = out[i];", "error: expression must be a modifiable lvalue"),
     ("order of the arguments", "k<<<1, 256>>>(a, out);",

@@ -45,6 +45,9 @@ _CAUSES = (
     (r'identifier "(cout|cerr|endl|vector|min|max|sort|swap|move|string)" is undefined', "",
      "a name of the C++ library: std:: in front of it, and its header included?"),
     (r'namespace "std" has no member', "", "the header that declares this name is not included"),
+    (r'identifier "__reduce_\w+_sync" is undefined', "",
+     "__reduce_..._sync needs compute capability 8.0; the lessons are compiled for 7.5, so that "
+     "they run on more cards: shuffles do the same"),
     (r"identifier .* is undefined", "",
      "nothing of that name is declared here: a typing error, or a name from another function"),
     (r"must be a modifiable lvalue", "",
