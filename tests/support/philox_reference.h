@@ -16,6 +16,7 @@ enum class PhiloxSlip {
     kNineRounds,
     kElevenRounds,
     kKeyFirst,        // the key grows before the first round
+    kKeyStays,        // the key never grows
     kKeysSwapped,     // key.x where key.y belongs
     kStepsSwapped,    // each half of the key grows by the other's constant
     kFactorsSwapped,  // each constant times the other word
@@ -45,7 +46,8 @@ inline PhiloxWords philox_reference(PhiloxWords c, uint32_t k0, uint32_t k1,
         return uint32_t(slip == PhiloxSlip::kHalvesSwapped ? product >> 32 : product);
     };
     for (int round = 0; round < rounds; ++round) {
-        const uint32_t grown = uint32_t(round) + (slip == PhiloxSlip::kKeyFirst);
+        const uint32_t grown =
+            slip == PhiloxSlip::kKeyStays ? 0 : uint32_t(round) + (slip == PhiloxSlip::kKeyFirst);
         uint64_t even_factor = 3528531795u, odd_factor = 3449720151u;
         if (slip == PhiloxSlip::kFactorsSwapped) std::swap(even_factor, odd_factor);
         const uint64_t odd = c[2] * odd_factor;
@@ -60,6 +62,7 @@ inline constexpr std::pair<PhiloxSlip, const char*> kPhiloxSlips[] = {
     {PhiloxSlip::kNineRounds, "nine rounds, and not ten"},
     {PhiloxSlip::kElevenRounds, "eleven rounds, and not ten"},
     {PhiloxSlip::kKeyFirst, "the key grows before the first round: it grows between two rounds"},
+    {PhiloxSlip::kKeyStays, "the key is the same in all rounds: it grows from one to the next"},
     {PhiloxSlip::kKeysSwapped, "the two halves of the key have changed places"},
     {PhiloxSlip::kStepsSwapped, "each half of the key grows by the other one's constant"},
     {PhiloxSlip::kFactorsSwapped, "each word is multiplied by the other one's constant"},
