@@ -73,6 +73,26 @@ std::vector<float> sums_of_ranges(const Lists& lists, int first, int last, int s
     return out;
 }
 
+// For each list what `of` makes of it; where it begins in the content is passed, too.
+template <class F>
+std::vector<float> by_list(const Lists& lists, F of) {
+    std::vector<float> out;
+    size_t at = 0;
+    for (const auto& list : lists) {
+        out.push_back(float(of(list, at)));
+        at += list.size();
+    }
+    return out;
+}
+
+// What the lanes from `first` on have added up, each in steps of `step`.
+double of_lanes(const std::vector<float>& list, size_t first, size_t step) {
+    double total = 0;
+    for (size_t lane = first; lane < 32; ++lane)
+        for (size_t i = lane; i < list.size(); i += step) total += list[i];
+    return total;
+}
+
 // The sums of the first or of the last so many elements of each list.
 std::vector<float> sums_of_some(const Lists& lists, size_t most) {
     std::vector<float> out;
@@ -115,6 +135,62 @@ void check_sums(Sum sum, const Lists& lists, int before = 0) {
           [&] { return sums_of_some(lists, 32); }},
          {"only the first element of each list is in the sum",
           [&] { return sums_of_some(lists, 1); }},
+         {"computed in whole numbers: fractions are lost",
+          [&] {
+              return by_list(lists, [](const std::vector<float>& list, size_t) {
+                  int total = 0;
+                  for (const float value : list) total = int(float(total) + value);
+                  return total;
+              });
+          }},
+         {"divided by the number of elements: the mean, and not the sum",
+          [&] {
+              return by_list(lists, [](const std::vector<float>& list, size_t) {
+                  return std::accumulate(list.begin(), list.end(), 0.0) / double(list.size());
+              });
+          }},
+         {"each list is taken to begin at the first element of all",
+          [&] {
+              return by_list(lists, [&](const std::vector<float>& list, size_t) {
+                  double total = 0;
+                  size_t left = list.size();
+                  for (const auto& from : lists)
+                      for (const float value : from)
+                          if (left > 0) total += value, --left;
+                  return total;
+              });
+          }},
+         {"one element is added again and again: the loop's index is not used",
+          [&] {
+              std::vector<float> all, out;
+              for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+              for (size_t k = 0; k < lists.size(); ++k)
+                  out.push_back(k < all.size() ? float(lists[k].size()) * all[k] : 0);
+              return out;
+          }},
+         {"every lane begins at the first element of its list",
+          [&] {
+              return by_list(lists, [](const std::vector<float>& list, size_t) {
+                  double total = 0;
+                  for (size_t i = 0; i < list.size(); i += 32) total += list[i];
+                  return 32 * total;
+              });
+          }},
+         {"lanes go on by 1, and not by the size of the warp",
+          [&] {
+              return by_list(lists, [](const std::vector<float>& list, size_t) {
+                  return of_lanes(list, 0, 1);
+              });
+          }},
+         {"the last lane stores, and only lane 0 has the sum of all",
+          [&] {
+              size_t longest = 0;
+              for (const auto& list : lists) longest = std::max(longest, list.size());
+              if (longest < 32) return std::vector<float>();
+              return by_list(lists, [](const std::vector<float>& list, size_t) {
+                  return 32 * of_lanes(list, 31, 32);
+              });
+          }},
          {"lanes go on by the size of the block, and not of the warp",
           [&] {
               std::vector<float> out;
@@ -153,7 +229,20 @@ Event random_event(int size, uint64_t seed) {
 }
 
 // Which pair of an event is taken: the right one, or what is often written instead.
-enum class Pick { kHeaviest, kAnyCharge, kEqual, kFirst, kLast, kLightest, kNeighbours, kNotZero };
+enum class Pick {
+    kHeaviest,
+    kAnyCharge,
+    kEqual,
+    kFirst,
+    kLast,
+    kLightest,
+    kNeighbours,
+    kNotZero,
+    kBreaksOff,     // the pairs of an electron, at the first one of equal charge
+    kReturns,       // at the first pair of equal charge
+    kSwapped,       // eta and phi
+    kSameMomentum,  // pt of the first electron for both
+};
 
 // What heaviest_pairs must find, in double; bound: how far off a float may be.
 struct Answer {
@@ -164,12 +253,16 @@ Answer answer(const Event& e, Pick pick = Pick::kHeaviest) {
     Answer best;
     for (int i = 0; i < e.size(); ++i)
         for (int j = i + 1; j < e.size(); ++j) {
+            if (pick == Pick::kBreaksOff && e.charge[i] == e.charge[j]) break;
+            if (pick == Pick::kReturns && e.charge[i] == e.charge[j]) return best;
             if (pick != Pick::kAnyCharge && (e.charge[i] == e.charge[j]) != (pick == Pick::kEqual))
                 continue;
             if (pick == Pick::kNeighbours && j != i + 1) continue;
-            const double deta = double(e.eta[i]) - e.eta[j], dphi = double(e.phi[i]) - e.phi[j];
+            double deta = double(e.eta[i]) - e.eta[j], dphi = double(e.phi[i]) - e.phi[j];
+            if (pick == Pick::kSwapped) std::swap(deta, dphi);
+            const double other = e.pt[pick == Pick::kSameMomentum ? i : j];
             const double a = std::sinh(deta / 2), b = std::sin(dphi / 2);
-            const double mass = 2 * std::sqrt(double(e.pt[i]) * e.pt[j] * (a * a + b * b));
+            const double mass = 2 * std::sqrt(e.pt[i] * other * (a * a + b * b));
             const double opening = std::hypot(deta, std::remainder(dphi, 2 * kPi));
             const double wrap = std::fabs(dphi) > kPi ? 5e-7 / opening : 0;
             best.bound = std::max(best.bound, mass * (2e-6 + wrap));
@@ -191,6 +284,10 @@ constexpr std::pair<Pick, const char*> kWrongPicks[] = {
     {Pick::kLightest, "the lightest pair is taken"},
     {Pick::kNeighbours, "only neighbours in the list are paired"},
     {Pick::kNotZero, "a pair whose mass is 0 is taken for none"},
+    {Pick::kBreaksOff, "the pairs of an electron end at the first one of equal charge"},
+    {Pick::kReturns, "the search ends at the first pair of equal charge"},
+    {Pick::kSwapped, "eta and phi have changed places"},
+    {Pick::kSameMomentum, "both electrons of a pair have the pt of the first"},
 };
 
 void check_events(const std::vector<Event>& events, int before = 0) {
