@@ -136,6 +136,17 @@ void check_average(const std::vector<float>& in, int window, int threads) {
               return averages_by(
                   in, window, [](int, int count) { return count; }, window - 1);
           }},
+         {"computed in whole numbers: fractions are lost",
+          [&] {
+              std::vector<float> out;
+              for (int i = 0; i < int(in.size()); ++i) {
+                  int sum = 0;
+                  for (int j = std::max(0, i - window + 1); j <= i; ++j)
+                      sum = int(float(sum) + in[j]);
+                  out.push_back(float(sum / std::min(window, i + 1)));
+              }
+              return out;
+          }},
          {"the sum is not divided by anything",
           [&] { return averages_by(in, window, [](int, int) { return 1; }); }}},
         [&](size_t i) { return want.bound[i]; });
@@ -165,6 +176,7 @@ void check_stencil(int n, const std::vector<float>& weights, Border border, int 
 
 void check_weights(const std::vector<float>& got, const std::vector<float>& want) {
     CHECK_ARRAYS(got, want);
+    const bool none = std::all_of(got.begin(), got.end(), [](float v) { return v == 0; });
     size_t right = 0;  // how many bytes of the weights have arrived
     const auto* a = reinterpret_cast<const unsigned char*>(got.data());
     const auto* b = reinterpret_cast<const unsigned char*>(want.data());
@@ -173,6 +185,9 @@ void check_weights(const std::vector<float>& got, const std::vector<float>& want
     std::vector<std::string> mistakes;
     if (right == got.size()) mistakes.push_back("as many bytes were copied as there are weights");
     if (right / 4 + 1 == got.size()) mistakes.push_back("the last weight was not copied");
+    if (right > got.size() && right / 4 + 1 < got.size())
+        mistakes.push_back("only the first weights were copied: how many are there?");
+    if (none) mistakes.push_back("no weight has arrived: was anything copied, and to the device?");
     wb::details::note_mistakes(mistakes, 2);
 }
 
@@ -196,10 +211,8 @@ constexpr uint64_t kBlocks = (kCount + kBlock - 1) / kBlock;
 }  // namespace
 
 TEST_CASE("task 1: averages five numbers with a window of three", "[task1]") {
-    wb::DeviceBuffer<float> d_in(std::vector<float>{1, 2, 3, 4, 5}), d_out(5);
-    moving_average(d_in.get(), d_out.get(), 5, 3, 32);
-    CUDA_CHECK(cudaGetLastError());
-    CHECK_ARRAYS(d_out.download(), std::vector<float>{1, 1.5f, 2, 3, 4});
+    check_average({1, 2, 3, 4, 5}, 3, 32);  // 1, 1.5, 2, 3, 4
+    check_average({9, -2.5f, 0.25f, 40, -7.75f}, 4, 32);
 }
 
 TEST_CASE("task 1: averages arrays of any length", "[task1]") {
@@ -230,11 +243,12 @@ TEST_CASE("task 1: launches nothing for an empty array", "[task1]") {
 TEST_CASE("task 2: kernels see the weights", "[task2]") {
     for (const int radius : {0, 1, 7, 63, kMaxRadius}) {
         CAPTURE(radius);
-        const auto weights = random_weights(radius);
+        const auto weights = random_weights(radius), passed = weights;
         wb::GuardedBuffer<float> d_out(weights.size(), wb::guard(kGuard));
-        set_weights(weights.data(), radius);
+        set_weights(passed.data(), radius);
         read_weights(d_out.get(), int(weights.size()));
         check_weights(d_out.download(), weights);
+        CHECK(passed == weights);
     }
 }
 
