@@ -47,7 +47,28 @@ void check_level(int n, int blocks, int threads) {
     CUDA_CHECK(cudaGetLastError());
     auto want = before;
     for (int i = 0; i < n - half_of(n); ++i) want[i] += before[half_of(n) + i];
-    CHECK_ARRAYS(d_data.download(), want);
+    const auto got = d_data.download();
+    CHECK_ARRAYS(got, want);
+    const auto by = [&](auto&& add) {  // add(data, i): what the thread of element i does
+        return [&, add] {
+            auto data = before;
+            for (int i = 0; i < n - half_of(n); ++i) add(data, i);
+            return data;
+        };
+    };
+    wb::recognize<float>(
+        got,
+        want,
+        {{"half is n / 2 rounded down: with an odd n the middle element is added as well",
+          by([&](auto& data, int i) { data[i] += before[n / 2 + i]; })},
+         {"the partner of element i is counted from the end",
+          by([&](auto& data, int i) { data[i] += before[n - 1 - i]; })},
+         {"neighbours are added, and not the two halves",
+          by([&](auto& data, int i) { data[i] = before[2 * i] + before[2 * i + 1]; })},
+         {"the lower half is added to the upper one: the sums are in the wrong half",
+          by([&](auto& data, int i) { data[half_of(n) + i] += before[i]; })},
+         {"the upper half takes the place of the lower one: nothing is added",
+          by([&](auto& data, int i) { data[i] = before[half_of(n) + i]; })}});
     CHECK(d_data.intact());
 }
 
@@ -56,6 +77,26 @@ float halving_sum(const std::vector<float>& values) {
     sum_by_halving(d_data.get(), int(values.size()), d_sum.get());
     CUDA_CHECK(cudaGetLastError());
     const float sum = d_sum.download()[0];
+    // Halved until `last` elements are taken for one; then `rest` says how many are left.
+    const auto halved = [&](int last, auto&& rest) {
+        auto data = values;
+        for (int left = int(values.size()); left > last; left = rest(left))
+            for (int i = 0; i < left - half_of(left); ++i) data[i] += data[half_of(left) + i];
+        return std::vector{data[0]};
+    };
+    if (values.size() > 1) {
+        const float right = float(std::accumulate(values.begin(), values.end(), 0.0));
+        wb::recognize<float>(
+            {sum},
+            {right},
+            {{"the first element, as it was: no level has been added",
+              [&] { return std::vector{values[0]}; }},
+             {"one level only: half of the elements are left",
+              [&] { return halved(half_of(int(values.size())), half_of); }},
+             {"one level too few: two elements are left", [&] { return halved(2, half_of); }},
+             {"what is left is rounded down: with an odd number an element gets lost",
+              [&] { return halved(1, [](int left) { return left / 2; }); }}});
+    }
     CHECK(d_data.intact());
     CHECK(d_sum.intact());
     return sum;
@@ -69,7 +110,26 @@ void check_block_sums(const std::vector<float>& in) {
     CUDA_CHECK(cudaGetLastError());
     std::vector<float> want(blocks_of(n), 0.0f);
     for (int i = 0; i < n; ++i) want[i / kThreads] += in[i];
-    CHECK_ARRAYS(d_out.download(), want);
+    const auto got = d_out.download();
+    CHECK_ARRAYS(got, want);
+    const auto some = [&](auto&& counts) {  // counts(t): whether thread t's element is in the sum
+        return [&, counts] {
+            std::vector<float> out(want.size(), 0.0f);
+            for (int i = 0; i < n; ++i)
+                if (counts(i % kThreads)) out[i / kThreads] += in[i];
+            return out;
+        };
+    };
+    wb::recognize<float>(
+        got,
+        want,
+        {{"the last level is missing: slot 1 is not in the sum",
+          some([](int t) { return t % 2 == 0; })},
+         {"the first level is missing: the upper half of the tile is left out",
+          some([](int t) { return t < kThreads / 2; })},
+         {"only the first element of each block: no level has been added",
+          some([](int t) { return t == 0; })},
+         {"only the first warp of the block is in the sum", some([](int t) { return t < 32; })}});
     CHECK_ARRAYS(d_in.download(), in);
     CHECK(d_out.intact());
 }
