@@ -163,8 +163,12 @@ void check_minimum(const std::vector<float>& x) {
          {"the largest element",
           [&] { return std::vector{x.empty() ? want : *std::max_element(x.begin(), x.end())}; }},
          {"the first element", [&] { return std::vector{x.empty() ? want : x[0]}; }},
-         {"the largest finite float is taken for what changes nothing: infinity is larger",
-          [&] { return std::vector{std::min(want, std::numeric_limits<float>::max())}; }}});
+         {"-infinity comes out: is it taken for what changes nothing?",
+          [] { return std::vector{-kInfinity}; }},
+         {"infinity comes out: is the larger one kept, or are values added?",
+          [] { return std::vector{kInfinity}; }},
+         {"a finite number is taken for what changes nothing: infinity is larger",
+          [&] { return std::vector{got > 1e9f ? std::min(want, got) : want}; }}});
 }
 
 void check_arg_max(const std::vector<float>& x) {
@@ -256,7 +260,12 @@ TEST_CASE("task 3: sums whole numbers exactly, also beyond 2^24", "[task3]") {
              {"all blocks take the elements of block 0, 1, ... again: which part is whose?",
               [&] { return counted([&](int) { return blocks; }); }},
              {"only the first warp of each block is in the sum",
-              [&] { return counted([](int i) { return i % kThreads < 32; }); }}});
+              [&] { return counted([](int i) { return i % kThreads < 32; }); }},
+             {"only thread 0 of each block is in the sum: the block is not reduced",
+              [&] { return counted([](int i) { return i % kThreads == 0; }); }},
+             {"every thread begins with element 0, and not with what changes nothing", [&] {
+                  return std::vector{want + (n ? double(blocks) * kThreads * double(x[0]) : 0)};
+              }}});
     }
 }
 
@@ -269,7 +278,12 @@ TEST_CASE("task 3: sums fractions as well as double allows", "[task3]") {
     const auto x = wb::random_floats(100003, 31);
     double magnitude = 0;
     for (const float value : x) magnitude += std::fabs(value);
-    CHECK(std::fabs(reduced<double>(x, sum) - exact_sum(x)) <= 2 * x.size() * kUlp * magnitude);
+    const double bound = 2 * x.size() * kUlp * magnitude;
+    CHECK_ARRAYS(
+        std::vector{reduced<double>(x, sum)},
+        std::vector{exact_sum(x)},
+        [&](size_t) { return bound; },
+        "sum");
 }
 
 TEST_CASE("task 3: sums with weights", "[task3]") {
@@ -281,7 +295,11 @@ TEST_CASE("task 3: sums with weights", "[task3]") {
             want += double(x[i]) * w[i];
             magnitude += std::fabs(double(x[i]) * w[i]);
         }
-        CHECK(std::fabs(weighted(x, w) - want) <= 2.0 * n * kUlp * magnitude);
+        CHECK_ARRAYS(
+            std::vector{weighted(x, w)},
+            std::vector{want},
+            [&](size_t) { return 2.0 * n * kUlp * magnitude; },
+            "weighted sum");
     }
 }
 
