@@ -104,6 +104,96 @@ uint64_t total(const Counts& counts) {
     return std::accumulate(counts.begin(), counts.end(), uint64_t(0));
 }
 
+std::string bin_in_words(int bin) {
+    return bin == kNoBin ? "no bin" : "bin " + std::to_string(bin);
+}
+
+// Checks the bin of one value, in words.
+void check_bin(float x, Axis axis, Overflow overflow, int want) {
+    const int got = bin_index(x, axis, overflow);
+    INFO("x = " << wb::shown(x) << " on " << axis.bins
+                << (axis.bins == 1 ? " bin from " : " bins from ") << axis.low << " to "
+                << axis.high << (overflow == Overflow::kDrop ? ", dropped" : ", clamped")
+                << " outside: got " << bin_in_words(got) << ", want " << bin_in_words(want));
+    const bool right = got == want;
+    CHECK(right);
+}
+
+// What a wrong formula makes of values within the axis; `formula` gives the place in bins.
+using Formula = std::function<double(float x, const Axis& axis)>;
+struct Binned {
+    std::vector<float> x;
+    std::vector<Axis> axis;
+    std::vector<int> got, want;
+    void add(float value, Axis on, Overflow overflow, int bin) {
+        x.push_back(value);
+        axis.push_back(on);
+        got.push_back(bin_index(value, on, overflow));
+        want.push_back(bin);
+    }
+    std::function<std::vector<int>()> by(Formula formula) const {
+        return [this, formula] {
+            std::vector<int> out;
+            for (size_t i = 0; i < x.size(); ++i)
+                out.push_back(std::min(int(formula(x[i], axis[i])), axis[i].bins - 1));
+            return out;
+        };
+    }
+    void recognize() const {
+        const char* const divided = "divided before multiplied: the quotient is rounded, and an "
+                                    "edge falls into the bin below";
+        wb::recognize<int>(
+            got,
+            want,
+            {{divided,
+              by([](float v, const Axis& a) { return (v - a.low) / (a.high - a.low) * a.bins; })},
+             {divided,
+              by([](float v, const Axis& a) { return (v - a.low) / ((a.high - a.low) / a.bins); })},
+             {divided,
+              by([](float v, const Axis& a) { return (v - a.low) * (a.bins / (a.high - a.low)); })},
+             {divided, by([](float v, const Axis& a) {
+                  return (double(v) - a.low) / (double(a.high) - a.low) * a.bins;
+              })},
+             {"rounded to the nearest bin, and not cut off",
+              by([](float v, const Axis& a) { return std::round(in_bins(v, a)); })},
+             {"x is cut to a whole number before it is multiplied", by([](float v, const Axis& a) {
+                  return int(v - a.low) * a.bins / std::max(1, int(a.high - a.low));
+              })},
+             {"the low end of the axis is not taken away",
+              by([](float v, const Axis& a) { return v * a.bins / a.high; })}});
+    }
+};
+
+// Mistakes that only the lesson knows, in counts that begin with `before`.
+void recognize_counts(const Counts& got, const Counts& want, const Counts& before,
+                      const std::vector<float>& x, Axis axis, Overflow overflow) {
+    const Overflow other = overflow == Overflow::kDrop ? Overflow::kClamp : Overflow::kDrop;
+    const Counts once = histogram(x, axis, overflow);
+    // -1, the filling, in as many rows for one bin as for another, but for one.
+    unsigned fewest = ~0u, most = 0;
+    for (size_t k = 0; k < want.size(); ++k) {
+        fewest = std::min(fewest, want[k] - got[k]);
+        most = std::max(most, want[k] - got[k]);
+    }
+    const bool rows_held_more = fewest > 0 && most - fewest <= 1 && most <= unsigned(kRows);
+    wb::recognize<unsigned>(
+        got,
+        want,
+        {{"what was counted before is lost", [&] { return once; }},
+         {"what lies outside of the axis is treated by the other rule",
+          [&] { return plus(before, histogram(x, axis, other)); }},
+         {"the number of the bin is added, and not 1",
+          [&] {
+              Counts counts = before;
+              for (size_t k = 0; k < once.size(); ++k) counts[k] += unsigned(k) * once[k];
+              return counts;
+          }},
+         {"the rows are added before they are filled",
+          [&] { return plus(before, Counts(once.size(), 0u - kRows)); }},
+         {"the rows are not set to zero, or not all of them, before they are filled",
+          [&] { return rows_held_more ? got : want; }}});
+}
+
 void check_same(const Counts& got, const Counts& want) {
     CHECK_ARRAYS(
         got, want, [](size_t) { return 0.0; }, "bin");
@@ -130,7 +220,8 @@ void check_fill_rows(int n, Axis axis, Overflow overflow) {
     wb::recognize<unsigned>(
         grown,
         plus(rows, rows),
-        {{"the rows are set to zero in here: they should grow by what is counted",
+        {{"filled a second time the rows do not grow: they are set to something, and should be "
+          "raised",
           [&] { return rows; }}});
     CHECK(d_rows.intact());
 }
@@ -141,9 +232,19 @@ void check_add_rows(int rows, int bins) {
     wb::GuardedBuffer<unsigned> d_rows(in, wb::guard(kGuard)), d_counts(before, wb::guard(kGuard));
     add_rows(d_rows.get(), rows, bins, d_counts.get());
     CUDA_CHECK(cudaGetLastError());
-    Counts want = before;
-    for (size_t i = 0; i < in.size(); ++i) want[i % bins] += in[i];
-    check_same(d_counts.download(), want);
+    Counts want = before, turned = before, columns(bins, 0u);
+    for (size_t i = 0; i < in.size(); ++i) {
+        want[i % bins] += in[i];
+        columns[i % bins] += in[i];
+        turned[i / rows] += in[i];
+    }
+    const Counts got = d_counts.download();
+    check_same(got, want);
+    wb::recognize<unsigned>(
+        got,
+        want,
+        {{"what was counted before is lost: the sum is stored, not added", [&] { return columns; }},
+         {"row and bin have changed places in the index", [&] { return turned; }}});
     CHECK_ARRAYS(d_rows.download(), in);
     CHECK(d_counts.intact());
 }
@@ -172,7 +273,9 @@ void check_histogram(Method method, const std::vector<float>& x, Axis axis, Over
     wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
     wb::GuardedBuffer<unsigned> d_counts(Counts(axis.bins, 0u), wb::guard(kGuard));
     method.run(d_x, axis, overflow, d_counts);
-    check_same(d_counts.download(), histogram(x, axis, overflow));
+    const Counts got = d_counts.download(), want = histogram(x, axis, overflow);
+    check_same(got, want);
+    recognize_counts(got, want, Counts(axis.bins, 0u), x, axis, overflow);
 }
 
 void check_sizes(Method method) {
@@ -199,7 +302,9 @@ void check_adds(Method method) {
     wb::GuardedBuffer<float> d_x(x, wb::guard(kGuard));
     wb::GuardedBuffer<unsigned> d_counts(before, wb::guard(kGuard));
     method.run(d_x, axis, Overflow::kDrop, d_counts);
-    check_same(d_counts.download(), plus(before, once));
+    const Counts got = d_counts.download();
+    check_same(got, plus(before, once));
+    recognize_counts(got, plus(before, once), before, x, axis, Overflow::kDrop);
     method.run(d_x, axis, Overflow::kDrop, d_counts);
     check_same(d_counts.download(), plus(plus(before, once), once));
     CUDA_CHECK(cudaMemset(d_counts.get(), 0, axis.bins * sizeof(unsigned)));
@@ -225,13 +330,11 @@ TEST_CASE("task 1: finds the bin of a mass", "[task1]") {
                                 Axis{7, 250.0f, 251.0f}}) {
             auto x = wb::random_floats(2000, axis.bins, axis.low, axis.high);
             clear_of_edges(x, axis);
-            std::vector<int> got, want;
-            for (const float value : x) {
-                got.push_back(bin_index(value, axis, rule));
-                want.push_back(bin_of(value, axis, rule));
-            }
+            Binned binned;
+            for (const float value : x) binned.add(value, axis, rule, bin_of(value, axis, rule));
             CAPTURE(axis.bins, axis.low, axis.high, int(rule));
-            CHECK_ARRAYS(got, want);
+            CHECK_ARRAYS(binned.got, binned.want);
+            binned.recognize();
         }
     }
 }
@@ -240,54 +343,51 @@ TEST_CASE("task 1: drops what lies outside", "[task1]") {
     const Axis axis = masses_axis(GENERATE(1, 120, 1200));
     const float x =
         GENERATE(-1.0f, -0.05f, -1e-40f, -1e30f, -kInfinity, 120.0f, 120.5f, 1e30f, kInfinity);
-    CAPTURE(x, axis.bins);
-    CHECK(bin_index(x, axis, Overflow::kDrop) == kNoBin);
-    CHECK(bin_index(axis.low, axis, Overflow::kDrop) == 0);
+    check_bin(x, axis, Overflow::kDrop, kNoBin);
+    check_bin(axis.low, axis, Overflow::kDrop, 0);
 }
 
 TEST_CASE("task 1: clamps what lies outside", "[task1]") {
     const Axis axis = masses_axis(GENERATE(1, 120, 1200));
     const float below = GENERATE(-1.0f, -0.05f, -1e-40f, -1e30f, -kInfinity);
     const float above = GENERATE(120.0f, 120.5f, 1e30f, kInfinity);
-    CAPTURE(below, above, axis.bins);
-    CHECK(bin_index(below, axis, Overflow::kClamp) == 0);
-    CHECK(bin_index(above, axis, Overflow::kClamp) == axis.bins - 1);
+    check_bin(below, axis, Overflow::kClamp, 0);
+    check_bin(above, axis, Overflow::kClamp, axis.bins - 1);
 }
 
 TEST_CASE("task 1: a NaN has no bin", "[task1]") {
     const Axis axis = GENERATE(Axis{120, 0.0f, 120.0f}, Axis{1, -4.0f, 4.0f});
     for (const Overflow rule : kRules) {
-        CHECK(bin_index(kNan, axis, rule) == kNoBin);
-        CHECK(bin_index(-kNan, axis, rule) == kNoBin);
-        CHECK(bin_index(axis.low, axis, rule) == 0);
+        check_bin(kNan, axis, rule, kNoBin);
+        check_bin(-kNan, axis, rule, kNoBin);
+        check_bin(axis.low, axis, rule, 0);
     }
 }
 
 TEST_CASE("task 1: the last float below the end is in the last bin", "[task1]") {
     for (const Overflow rule : kRules) {
-        std::vector<int> got, want;
-        for (const auto& [low, high] : {std::pair{0.0f, 120.0f}, {-4.0f, 4.0f}, {0.0f, 1.0f}}) {
-            for (int bins = 1; bins <= 4096; ++bins) {
-                got.push_back(bin_index(std::nextafter(high, low), {bins, low, high}, rule));
-                want.push_back(bins - 1);
-            }
-        }
-        CHECK_ARRAYS(got, want);
+        Binned last;
+        for (const auto& [low, high] : {std::pair{0.0f, 120.0f}, {-4.0f, 4.0f}, {0.0f, 1.0f}})
+            for (int bins = 1; bins <= 4096; ++bins)
+                last.add(std::nextafter(high, low), {bins, low, high}, rule, bins - 1);
+        CHECK_ARRAYS(last.got, last.want);
+        last.recognize();
     }
 }
 
 TEST_CASE("task 1: a value on an edge belongs to the bin above", "[task1]") {
     for (const auto& [low, high] : {std::pair{0.0f, 120.0f}, {-4.0f, 4.0f}}) {
-        std::vector<int> got, want;
+        Binned edges;
         for (int bins = 1; bins <= 256; ++bins) {
             for (int k = 0; k < bins; ++k) {
                 const float edge = low + float((double(high) - low) * k / bins);
                 if (in_bins(edge, {bins, low, high}) != k) continue;  // this edge is no float
-                got.push_back(bin_index(edge, {bins, low, high}, Overflow::kDrop));
-                want.push_back(k);
+                edges.add(edge, {bins, low, high}, Overflow::kDrop, k);
             }
         }
-        CHECK_ARRAYS(got, want);
+        CHECK_ARRAYS(
+            edges.got, edges.want, [](size_t) { return 0.0; }, "edge");
+        edges.recognize();
     }
 }
 
