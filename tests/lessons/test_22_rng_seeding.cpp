@@ -339,6 +339,12 @@ TEST_CASE("task 2: finds the word at a position", "[task2]") {
                       {7, 0, uint32_t(p / 4), 0}, uint32_t(kSeed), uint32_t(kSeed >> 32))[p % 4];
               });
           }},
+         {"the stream is added to the seed",
+          [&] { return words_by([](uint64_t p) { return reference_word(kSeed + 7, 7, p); }); }},
+         {"the stream is added to the seed",
+          [&] { return words_by([](uint64_t p) { return reference_word(kSeed + 7, 0, p); }); }},
+         {"the stream is left out of the counter",
+          [&] { return words_by([](uint64_t p) { return reference_word(kSeed, 0, p); }); }},
          {"the halves of the seed have changed places", [&] {
               return words_by(
                   [](uint64_t p) { return reference_word(kSeed << 32 | kSeed >> 32, 7, p); });
@@ -372,7 +378,31 @@ TEST_CASE("task 3: fills a matrix on any grid", "[task3]") {
         wb::GuardedBuffer<float> d_out(want.size(), wb::guard(kGuard));
         fill(kSeed, d_out.get(), streams, draws, blocks, threads);
         CUDA_CHECK(cudaGetLastError());
-        CHECK_ARRAYS(d_out.download(), want);
+        const auto got = d_out.download();
+        CHECK_MATRIX(draws, got, want);
+        const auto by = [&, streams = streams, draws = draws](auto&& draw) {
+            return [=] {
+                std::vector<float> out;
+                for (int s = 0; s < streams; ++s)
+                    for (int k = 0; k < draws; ++k) out.push_back(draw(s, k));
+                return out;
+            };
+        };
+        if (streams > 1)
+            wb::recognize<float>(
+                got,
+                want,
+                {{"the number of the row is added to the seed: row 1 of this seed is row 0 of the "
+                  "next one",
+                  by([](int s, int k) { return reference_draw(kSeed + s, 0, k); })},
+                 {"the number of the row is added to the seed: row 1 of this seed is row 0 of the "
+                  "next one",
+                  by([](int s, int k) { return reference_draw(kSeed + s, s, k); })},
+                 {"the number of the row is added to the position: each row is the one before, "
+                  "shifted by one",
+                  by([](int s, int k) { return reference_draw(kSeed, 0, s + k); })},
+                 {"all rows hold the same stream",
+                  by([](int, int k) { return reference_draw(kSeed, 0, k); })}});
         CHECK(d_out.intact());
     }
 }
@@ -415,7 +445,32 @@ TEST_CASE("task 4: draws the promised points", "[task4]") {
             for (int j = 0; j < 2; ++j)
                 want.push_back(reference_draw(kSeed, first + s, start + 2 * k + j));
     PhiloxPoints source(kSeed, first, streams, 256, start);
-    CHECK_ARRAYS(source.next(5), want);
+    const Points got = source.next(5);
+    CHECK_ARRAYS(got, want);
+    const auto by = [&](auto&& draw) {  // draw(s, k, j): x or y of point k of stream s
+        return [&, draw] {
+            Points out;
+            for (int k = 0; k < 5; ++k)
+                for (int s = 0; s < streams; ++s)
+                    for (int j = 0; j < 2; ++j) out.push_back(draw(s, k, j));
+            return out;
+        };
+    };
+    wb::recognize<float>(
+        got,
+        want,
+        {{"first_stream is left out",
+          by([&](int s, int k, int j) { return reference_draw(kSeed, s, start + 2 * k + j); })},
+         {"the points of one stream lie side by side: those of all streams should, point by point",
+          by([&](int s, int k, int j) {
+              const int at = k * streams + s;
+              return reference_draw(kSeed, first + at / 5, start + at % 5 * 2 + j);
+          })},
+         {"each launch begins at position 0, whatever the saved one is",
+          by([&](int s, int k, int j) { return reference_draw(kSeed, first + s, 2 * k + j); })},
+         {"the block in use is never exchanged for the next one", by([&](int s, int k, int j) {
+              return reference_draw(kSeed, first + s, start / 4 * 4 + (start + 2 * k + j) % 4);
+          })}});
     source.check_moved(start, 10);
 }
 
@@ -461,6 +516,47 @@ TEST_CASE("task 4: the points do not depend on the block size", "[task4]") {
 
 TEST_CASE("task 4: 64 batches scatter as chance does", "[task4]") {
     check_scatter<PhiloxPoints>();
+}
+
+TEST_CASE("task 5: cuRAND's streams are the sequences of one seed", "[task5]") {
+    // cuRAND's Philox puts seed, sequence and offset where lesson 22 has seed, stream and position.
+    // A draw is (word + 1/2) / 2^32, rounded to a float.
+    const int streams = 100, points = 3;
+    const uint64_t first = GENERATE(as<uint64_t>{}, 0, 1000, 1ull << 40);
+    CAPTURE(first);
+    const auto by = [&](auto&& word) {  // word(stream in the launch, draw)
+        return [&, word] {
+            Points out;
+            for (int i = 0; i < 2 * points * streams; ++i) {
+                const uint64_t s = i / 2 % streams, k = i / 2 / streams * 2 + i % 2;
+                out.push_back(float((double(word(s, k)) + 0.5) * 0x1p-32));
+            }
+            return out;
+        };
+    };
+    const auto near = [](size_t) { return 0x1p-23; };
+    const Points got = CurandPoints(kSeed, first, streams, 64).next(points);
+    const Points want =
+        by([&](uint64_t s, uint64_t k) { return reference_word(kSeed, first + s, k); })();
+    CHECK_ARRAYS(got, want, near, "draw");
+    wb::recognize<float>(
+        got,
+        want,
+        {{"seed and sequence have changed places",
+          by([&](uint64_t s, uint64_t k) { return reference_word(first + s, kSeed, k); })},
+         {"all threads have sequence 0: their streams are one",
+          by([&](uint64_t, uint64_t k) { return reference_word(kSeed, 0, k); })},
+         {"the number of the stream is the offset: all of them are parts of sequence 0",
+          by([&](uint64_t s, uint64_t k) { return reference_word(kSeed, 0, first + s + k); })},
+         {"the number of the stream is added to the seed",
+          by([&](uint64_t s, uint64_t k) { return reference_word(kSeed + first + s, 0, k); })},
+         {"the number of the stream is the seed",
+          by([&](uint64_t s, uint64_t k) { return reference_word(first + s, 0, k); })},
+         {"the number of the thread in its block is the sequence",
+          by([&](uint64_t s, uint64_t k) { return reference_word(kSeed, first + s % 64, k); })},
+         {"first_stream is left out",
+          by([&](uint64_t s, uint64_t k) { return reference_word(kSeed, s, k); })}},
+        near);
 }
 
 TEST_CASE("task 5: cuRAND's streams are independent", "[task5]") {
