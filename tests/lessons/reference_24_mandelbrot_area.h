@@ -57,6 +57,8 @@ enum class Slip {
     kOnlyX,           // the hare has met the tortoise when x is equal
     kNearlyEqual,     // or when the two are close to each other
     kNormNotSquared,  // |z|^2 is compared with 2
+    kNormTwice,       // or with 16
+    kCopies,          // of hare and tortoise are moved
     kBorderOutside,   // |z| = 2 is outside
     kAtTheTortoise,   // the tortoise decides whether the point is outside
     kHareOneStep,
@@ -75,10 +77,15 @@ enum class Slip {
 };
 
 Verdict slip_trip(Point& hare, Point& tortoise, Point c, Slip slip, float eps) {
+    if (slip == Slip::kCopies) {
+        Point one = hare, other = tortoise;
+        return slip_trip(one, other, c, Slip::kOneMore, eps);
+    }
     hare = next(slip == Slip::kHareOneStep ? hare : next(hare, c), c);
     const Point seen = slip == Slip::kAtTheTortoise ? next(tortoise, c) : hare;
     const float norm = std::fma(seen.x, seen.x, seen.y * seen.y);
-    if (slip == Slip::kNormNotSquared ? norm > 2 : norm > 4) return Verdict::kOutside;
+    const float most = slip == Slip::kNormNotSquared ? 2 : slip == Slip::kNormTwice ? 16 : 4;
+    if (norm > most) return Verdict::kOutside;
     if (slip == Slip::kBorderOutside && norm == 4) return Verdict::kOutside;
     tortoise = next(tortoise, c);
     bool met = hare.x == tortoise.x && (hare.y == tortoise.y || slip == Slip::kOnlyX);
@@ -116,6 +123,8 @@ const NamedSlip kOfFloyd[] = {
     {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-6f},
     {kCloseIsNotEqual, Slip::kNearlyEqual, 1e-7f},
     {"the square of |z| is compared with 2, not with its square", Slip::kNormNotSquared},
+    {"the square of |z| is compared with 16: 4 is the square already", Slip::kNormTwice},
+    {"hare and tortoise stay at 0: copies of them are moved", Slip::kCopies},
     {"a point at the distance 2 counts as outside", Slip::kBorderOutside},
     {"the tortoise is asked whether the point is outside, not the hare", Slip::kAtTheTortoise},
     {"the hare is as slow as the tortoise", Slip::kHareOneStep},

@@ -206,6 +206,12 @@ TEST_CASE("task 1: takes a step", "[task1]") {
           })},
          {"c is not added", later([](Point z, Point) {
               return next(z, {0, 0});
+          })},
+         {"c.x and c.y have changed places", later([](Point z, Point c) {
+              return next(z, {c.y, c.x});
+          })},
+         {"the sign of 2 x y is wrong", later([](Point z, Point c) {
+              return Point{next(z, c).x, std::fma(-2 * z.x, z.y, c.y)};
           })}},
         [](size_t) { return 1e-6; });
     const auto exactly = [](size_t) { return 0.0; };
