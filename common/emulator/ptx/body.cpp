@@ -295,6 +295,7 @@ void BodyParser::finish() {
                last.opcode != Opcode::k_bra && last.opcode != Opcode::k_brx;
     }();
     if (falls_off) append_return(lexer_.peek().line);
+    copy_parameters();
 
     std::unordered_map<std::string_view, bool> local;
     for (const auto& table : out_.branch_targets) local[table.name] = true;

@@ -86,6 +86,8 @@ private:
     Operand temporary(Type type);
     void append_move(const Instruction& model, Type type, Operand to, Operand from);
     void lower_specials(Instruction& out);
+    void lower_parameter_address(Instruction& out);
+    void copy_parameters();
     bool lower_vector_move(Instruction& out, const Token& place);
     void move_registers(const std::vector<bool>& flags, bool results, const Instruction& model);
 
@@ -106,6 +108,8 @@ private:
     std::vector<Scope> scopes_;
     std::vector<std::pair<std::string_view, uint32_t>> module_names_;  // to be declared somewhere
     std::unordered_map<std::string_view, uint32_t> all_labels_;        // kAmbiguous when twice
+    // Parameters of a function whose address is taken, and the .local variables that hold them.
+    std::unordered_map<uint32_t, uint32_t> parameter_copies_;
     uint32_t location_ = 0;
     bool jumps_to_end_ = false;
     bool done_ = false;

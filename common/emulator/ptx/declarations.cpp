@@ -128,6 +128,7 @@ Variable parse_variable(Lexer& lexer, const Specifiers& specifiers) {
     Variable out;
     const Token name = lexer.expect_name("the name of a variable");
     out.name = name.text;
+    out.line = name.line;
     out.space = specifiers.space;
     out.type = specifiers.type;
     out.is_extern = specifiers.is_extern;

@@ -21,6 +21,14 @@ public:
         if (index_.target == 0) {
             lexer_.fail(1, {}, "expected .target, for instance .target sm_75");
         }
+        for (const Variable& variable : index_.variables)
+            for (const SymbolFixup& fixup : variable.fixups)
+                if (!index_.declares(fixup.symbol))
+                    lexer_.fail(variable.line,
+                                fixup.symbol,
+                                "expected a name that is declared in this module, in the value "
+                                "of `" +
+                                    std::string(variable.name) + "`");
     }
 
 private:

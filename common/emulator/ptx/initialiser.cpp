@@ -195,8 +195,8 @@ private:
 
     void parse_symbol(uint64_t at) {
         const Token first = lexer_.peek();
-        if (element_ != 4 && element_ != 8)
-            lexer_.fail(first, "a number: an address needs 4 or 8 bytes");
+        if ((element_ != 4 && element_ != 8) || is_float(out_.type))
+            lexer_.fail(first, "a number: an address needs an integer of 4 or 8 bytes");
         const Symbol symbol = parse_address();
         store(at, 0);
         out_.fixups.push_back({at, symbol.name, symbol.addend, symbol.generic, uint8_t(element_)});

@@ -4,6 +4,7 @@
 
 #include "ptx/body.h"
 #include "ptx/expression.h"
+#include "ptx/legality.h"
 
 namespace ptx {
 namespace {
@@ -87,6 +88,7 @@ void BodyParser::mnemonic(Instruction& out) {
 
 void BodyParser::instruction(Instruction& out) {
     out.location = location_;
+    const size_t reported = unsupported_.size();
     mnemonic(out);
     const Token place = lexer_.peek();
     switch (out.opcode) {
@@ -128,8 +130,14 @@ void BodyParser::instruction(Instruction& out) {
             report(std::string_view(out.text.data(), size_t(end - out.text.data())), out.line);
         }
     }
+    // What the reader does not know is the machine's to refuse.
+    if (unsupported_.size() == reported) {
+        if (const auto wrong = complaint_about(out, out_, index_.target))
+            lexer_.fail(out.line, wrong->token, wrong->message);
+    }
     if (out.opcode == Opcode::k_mov && out.vector > 1 && lower_vector_move(out, place)) return;
     if (out.opcode == Opcode::k_mov || out.opcode == Opcode::k_cvt) lower_specials(out);
+    if (out.opcode == Opcode::k_mov && !out_.is_entry) lower_parameter_address(out);
     append(std::move(out));
 }
 

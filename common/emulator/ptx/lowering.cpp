@@ -156,6 +156,77 @@ bool BodyParser::lower_vector_move(Instruction& out, const Token& place) {
     return true;
 }
 
+// PTX ISA "mov": a parameter of a device function whose address is taken lives on the stack, and
+// the address is one of local memory.
+void BodyParser::lower_parameter_address(Instruction& out) {
+    if (out.operands.size() != 2) return;
+    Operand& from = out.operands[1];
+    if (from.kind != Operand::Kind::kSymbol || from.target != Operand::Target::kParameter) return;
+    const auto [known, is_new] =
+        parameter_copies_.try_emplace(from.index, uint32_t(out_.variables.size()));
+    if (is_new) {
+        const Parameter& parameter = out_.parameters[from.index];
+        Variable copy;
+        copy.name = parameter.name;
+        copy.space = Space::kLocal;
+        copy.type = parameter.type;
+        copy.bytes = parameter.bytes;
+        copy.align = parameter.align;
+        copy.is_array = parameter.is_array;
+        out_.variables.push_back(copy);
+    }
+    from.target = Operand::Target::kVariable;
+    from.index = known->second;
+}
+
+// Fills those variables before the first instruction; everything else moves back.
+void BodyParser::copy_parameters() {
+    if (parameter_copies_.empty()) return;
+    std::vector<Instruction> body = std::exchange(out_.body, {});
+    for (uint32_t index = 0; index < out_.parameters.size(); ++index) {
+        const auto copied = parameter_copies_.find(index);
+        if (copied == parameter_copies_.end()) continue;
+        const Parameter& parameter = out_.parameters[index];
+        for (uint32_t at = 0; at < parameter.bytes;) {
+            uint32_t step = std::min(parameter.align, 8u);
+            while (at + step > parameter.bytes) step /= 2;
+            const Type type = step == 8   ? Type::kB64
+                              : step == 4 ? Type::kB32
+                              : step == 2 ? Type::kB16
+                                          : Type::kB8;
+            const Operand value = temporary(step == 1 ? Type::kB16 : type);
+            const auto piece = [&](Operand::Target target, uint32_t place) {
+                Operand memory = address_of(symbol_operand(target, place, parameter.name));
+                memory.offset = at;
+                return memory;
+            };
+            Instruction load;
+            load.opcode = Opcode::k_ld;
+            load.text = "ld.param";
+            load.space = Space::kParam;
+            load.types = {type};
+            load.line = place_.line;
+            load.operands = {value, piece(Operand::Target::kParameter, index)};
+            Instruction store = load;
+            store.opcode = Opcode::k_st;
+            store.text = "st.local";
+            store.space = Space::kLocal;
+            store.operands = {piece(Operand::Target::kVariable, copied->second), value};
+            append(std::move(load));
+            append(std::move(store));
+            at += step;
+        }
+    }
+    const uint32_t inserted = uint32_t(out_.body.size());
+    for (Instruction& each : body) {
+        for (Operand& operand : each.operands)
+            if (operand.kind == Operand::Kind::kLabel) operand.index += inserted;
+        append(std::move(each));
+    }
+    for (auto& table : out_.branch_targets)
+        for (uint32_t& target : table.targets) target += inserted;
+}
+
 // A call must pass what the function's header, the prototype or the targets declare.
 void BodyParser::check_arguments(const Instruction& out, const std::vector<Parameter>& expected,
                                  size_t list, const Token& place) {

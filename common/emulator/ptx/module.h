@@ -146,6 +146,7 @@ struct Variable {
     Space space = Space::kNone;
     Type type = Type::kNone;
     uint32_t align = 1;
+    uint32_t line = 0;   // in the PTX text
     uint64_t bytes = 0;  // 0 for an unsized array such as dynamic shared memory
     bool is_array = false, is_extern = false, is_managed = false, is_texture = false,
          is_surface = false;

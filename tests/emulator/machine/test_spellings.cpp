@@ -156,3 +156,22 @@ TEST_CASE("spelling: vector atomics through a generic address", "[machine][spell
          0x41600000},  // (1 + 0.5 + 0.5) + (2 + 4 + 4) + 2
     });
 }
+
+TEST_CASE("spelling: the address of a function's parameter is one of the stack",
+          "[machine][spellings]") {
+    // As clang -O0 writes it; the loop shows that each call copies once, at its start.
+    constexpr const char* kFunction =
+        ".func (.param .b32 r) f(.param .align 4 .b8 s[12], .param .b32 n)\n{\n.reg .b32 a, b, i;"
+        ".reg .b64 p, g; .reg .pred q;\nmov.u32 i, 0;\nAGAIN:\nmov.b64 p, s;\n"
+        "cvta.local.u64 g, p;\nld.u32 a, [g+8];\nadd.u32 a, a, 1;\nst.local.u32 [p+8], a;\n"
+        "add.u32 i, i, 1;\nld.param.u32 b, [n];\nsetp.lt.u32 q, i, b;\n@q bra AGAIN;\n"
+        "mov.b64 p, s+4;\nld.local.u32 b, [p];\nmad.lo.u32 a, b, 100, a;\n"
+        "st.param.b32 [r], a;\nret;\n}\n";
+    check({
+        {"{\n.param .align 4 .b8 s[12];\n.param .b32 n;\n.param .b32 r;\n"
+         "st.param.b32 [s], 1;\nst.param.b32 [s+4], 2;\nst.param.b32 [s+8], 3;\n"
+         "st.param.b32 [n], 5;\ncall (r), f, (s, n);\nld.param.b32 %r1, [r];\n}",
+         208,
+         kFunction},
+    });
+}

@@ -9,7 +9,7 @@ namespace {
 // Names point into a module's text, so the modules stay.
 ptx::Variable variable(const std::string& declaration) {
     static std::vector<std::unique_ptr<ptx::Module>> modules;
-    modules.push_back(open_text(declaration));
+    modules.push_back(open_text(declaration + " .func f(); .func g(); .func h();"));
     const auto& module = modules.back();
     REQUIRE(module->variables().size() == 1);
     return module->variables()[0];
@@ -142,6 +142,8 @@ TEST_CASE("variable: what does not fit is refused with its line", "[ptx][variabl
                              ".global .b8 s[2] = \"abc\";",
                              ".global .b8 x[2] = {0xFFF(f)};",
                              ".global .u16 x[2] = {0xFF(f)};",
+                             ".global .u64 x = nobody;",
+                             ".global .f32 x = inf;",
                              ".global .u32 x[4",
                              ".global .u32 x = ;",
                              ".global .u32 x = {1, 2",

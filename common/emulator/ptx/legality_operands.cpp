@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Registers and constants against the types of an instruction: PTX ISA "Operand Type Checking" and
+// "Operand Size Exceeding Instruction-Type Size", and which literals ptxas takes for which type.
+#include "ptx/legality.h"
+#include "ptx/tables.h"
+
+namespace ptx {
+namespace {
+
+enum class Class : uint8_t { kBits, kInteger, kFloat, kPredicate };
+
+Class class_of(Type type) {
+    switch (type) {
+    case Type::kPred:
+        return Class::kPredicate;
+    case Type::kF16:
+    case Type::kBf16:
+    case Type::kF32:
+    case Type::kF64:
+        return Class::kFloat;
+    default:
+        // Two halves in one register are bits to ptxas.
+        return type >= Type::kU8 && type <= Type::kS64 ? Class::kInteger : Class::kBits;
+    }
+}
+
+// `may_exceed`: ld, st and cvt use the low part of a wider register.
+bool fits(Type held, Type wanted, bool may_exceed) {
+    const Class a = class_of(held), b = class_of(wanted);
+    if ((a == Class::kPredicate) != (b == Class::kPredicate)) return false;
+    if (a == Class::kPredicate) return true;
+    const unsigned has = byte_size(held), needs = byte_size(wanted);
+    const bool same = a == b || a == Class::kBits || b == Class::kBits;
+    if (has == needs) return same;
+    return may_exceed && has > needs && same && !(a == Class::kFloat && b == Class::kFloat);
+}
+
+bool takes_literal(const Operand& operand, Type wanted) {
+    using Literal = Operand::Literal;
+    switch (class_of(wanted)) {
+    case Class::kInteger:
+    case Class::kPredicate:
+        return operand.literal == Literal::kInteger;
+    case Class::kFloat:
+        return operand.literal != Literal::kInteger && byte_size(wanted) != 2;
+    case Class::kBits:
+        if (operand.literal == Literal::kFloat32) return byte_size(wanted) == 4;
+        if (operand.literal == Literal::kFloat64) return byte_size(wanted) == 8;
+        return true;
+    }
+    return true;
+}
+
+class Checker {
+public:
+    Checker(const Instruction& in, const Function& function) : in_(in), function_(function) {}
+
+    std::optional<Complaint> found;
+
+    void strict(size_t operand, Type wanted) { check(operand, wanted, false); }
+    void wide(size_t operand, Type wanted) { check(operand, wanted, true); }
+
+private:
+    void check(size_t index, Type wanted, bool may_exceed) {
+        if (index >= in_.operands.size() || wanted == Type::kNone || wanted == Type::kTf32) return;
+        const Operand& operand = in_.operands[index];
+        if (operand.kind == Operand::Kind::kVector) {
+            for (const Operand& element : operand.elements) one(element, wanted, may_exceed);
+        } else if (operand.kind == Operand::Kind::kPair) {
+            one(operand.elements[0], wanted, may_exceed);
+        } else {
+            one(operand, wanted, may_exceed);
+        }
+    }
+
+    void one(const Operand& operand, Type wanted, bool may_exceed) {
+        if (found || !operand.selector.empty()) return;
+        const std::string needs =
+            "`" + std::string(in_.text) + "` expects a ." + std::string(spelling(wanted)) + " here";
+        if (operand.kind == Operand::Kind::kRegister) {
+            const Type held = function_.registers[operand.index].type;
+            if (fits(held, wanted, may_exceed)) return;
+            found =
+                Complaint{std::string(operand.name),
+                          needs + ", and the register is declared ." + std::string(spelling(held))};
+        } else if (operand.kind == Operand::Kind::kImmediate && operand.name.empty() &&
+                   !takes_literal(operand, wanted)) {
+            const bool integer = operand.literal == Operand::Literal::kInteger;
+            found = Complaint{
+                "", needs + ", and the constant is " + (integer ? "an integer" : "a float")};
+        }
+    }
+
+    const Instruction& in_;
+    const Function& function_;
+};
+
+}  // namespace
+
+std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function) {
+    Checker check(in, function);
+    const Type type = in.type();
+    const auto uniform = [&](size_t first, size_t end) {
+        for (size_t i = first; i < end; ++i) check.strict(i, type);
+    };
+    switch (in.opcode) {
+    case Opcode::k_add:
+    case Opcode::k_sub:
+    case Opcode::k_mul:
+    case Opcode::k_mad:
+    case Opcode::k_fma:
+        if (in.types.size() != 1 || in.has(Mod::k_wide)) break;
+        uniform(0, 4);
+        break;
+    case Opcode::k_addc:
+    case Opcode::k_subc:
+    case Opcode::k_madc:
+    case Opcode::k_mul24:
+    case Opcode::k_mad24:
+    case Opcode::k_div:
+    case Opcode::k_rem:
+    case Opcode::k_sad:
+    case Opcode::k_abs:
+    case Opcode::k_neg:
+    case Opcode::k_min:
+    case Opcode::k_max:
+    case Opcode::k_rcp:
+    case Opcode::k_sqrt:
+    case Opcode::k_rsqrt:
+    case Opcode::k_sin:
+    case Opcode::k_cos:
+    case Opcode::k_lg2:
+    case Opcode::k_ex2:
+    case Opcode::k_tanh:
+    case Opcode::k_copysign:
+    case Opcode::k_and:
+    case Opcode::k_or:
+    case Opcode::k_xor:
+    case Opcode::k_not:
+    case Opcode::k_cnot:
+    case Opcode::k_brev:
+        uniform(0, 4);
+        break;
+    case Opcode::k_testp:
+        uniform(1, 2);
+        break;
+    case Opcode::k_selp:
+        uniform(0, 3);
+        check.strict(3, Type::kPred);
+        break;
+    case Opcode::k_slct:
+        uniform(0, 3);
+        check.strict(3, in.type(1));
+        break;
+    case Opcode::k_setp:
+        check.strict(0, Type::kPred);
+        uniform(1, 3);
+        check.strict(3, Type::kPred);
+        break;
+    case Opcode::k_set:
+        check.strict(0, type);
+        check.strict(1, in.type(1));
+        check.strict(2, in.type(1));
+        check.strict(3, Type::kPred);
+        break;
+    case Opcode::k_shl:
+    case Opcode::k_shr:
+        uniform(0, 2);
+        check.strict(2, Type::kU32);
+        break;
+    case Opcode::k_popc:
+    case Opcode::k_clz:
+    case Opcode::k_bfind:
+        check.strict(0, Type::kU32);
+        check.strict(1, type);
+        break;
+    case Opcode::k_mov:
+        // Packing and vectors have types of their own.
+        if (in.vector != 1 || in.operands.size() != 2 ||
+            in.operands[0].kind != Operand::Kind::kRegister ||
+            in.operands[1].kind == Operand::Kind::kVector)
+            break;
+        uniform(0, 2);
+        break;
+    case Opcode::k_ld:
+    case Opcode::k_ldu:
+        check.wide(0, type);
+        break;
+    case Opcode::k_st:
+        check.wide(1, type);
+        break;
+    case Opcode::k_cvt:
+        if (in.types.size() != 2 || in.operands.size() != 2) break;
+        check.wide(0, type);
+        check.wide(1, in.type(1));
+        break;
+    case Opcode::k_atom:
+        if (in.vector != 1) break;
+        check.strict(0, type);
+        check.strict(2, type);
+        if (in.has(Mod::k_cas)) check.strict(3, type);
+        break;
+    case Opcode::k_red:
+        if (in.vector == 1) check.strict(1, type);
+        break;
+    default:
+        break;
+    }
+    return check.found;
+}
+
+}  // namespace ptx
