@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 namespace checks {
@@ -103,6 +104,52 @@ Node* lifted(Node* node, uint32_t level) {
     return node;
 }
 
+// The facts about single lanes of two leaves, lane by lane: joining them one after the other takes
+// time by the product of their numbers, and where all lanes of a warp poll by themselves, each has
+// facts of its own.
+class LaneTable {
+public:
+    // Whether a fact is news beyond `before` and what the table has.
+    bool add(const LaneFact& fact, Segment before) {
+        if (fact.before <= before) return false;
+        const uint32_t row = fact.warp % kFan;
+        if (!(rows_ >> row & 1)) at_[row].fill(0);
+        rows_ |= 1u << row;
+        bool news = false;
+        for (uint32_t left = fact.lanes; left; left &= left - 1) {
+            Segment& known = at_[row][uint32_t(std::countr_zero(left))];
+            news |= known < fact.before;
+            known = std::max(known, fact.before);
+        }
+        return news;
+    }
+    // `first`: the warp of row 0.
+    void list(uint32_t first, const std::array<Segment, kFan>& before,
+              std::vector<LaneFact>& out) const {
+        out.clear();
+        for (uint32_t rows = rows_; rows; rows &= rows - 1) {
+            const uint32_t row = uint32_t(std::countr_zero(rows));
+            const size_t start = out.size();
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                const Segment segment = at_[row][lane];
+                if (segment <= before[row]) continue;
+                // Lanes that came together are neighbours or take turns: two facts back is enough.
+                size_t k = out.size();
+                const size_t stop = k - std::min<size_t>(2, k - start);
+                while (k > stop && out[k - 1].before != segment) --k;
+                if (k > stop)
+                    out[k - 1].lanes |= 1u << lane;
+                else
+                    out.push_back({first + row, 1u << lane, segment});
+            }
+        }
+    }
+
+private:
+    uint32_t rows_ = 0;
+    std::array<std::array<Segment, 32>, kFan> at_;  // by warp and lane; of rows_ only
+};
+
 Node* joined_leaves(ClockLeaf* a, ClockLeaf* b) {
     bool a_is_enough = true, b_is_enough = true;
     for (uint32_t i = 0; i < kFan; ++i) {
@@ -111,11 +158,18 @@ Node* joined_leaves(ClockLeaf* a, ClockLeaf* b) {
     }
     if (a_is_enough && b->lanes.empty()) return share(a);
     if (b_is_enough && a->lanes.empty()) return share(b);
-    auto* out = new ClockLeaf(*a);
-    out->references = 1;
+    LaneTable table;
+    for (const LaneFact& fact : a->lanes) table.add(fact, 0);
+    bool news = false;
+    for (const LaneFact& fact : b->lanes) news |= table.add(fact, a->before[fact.warp % kFan]);
+    if (a_is_enough && !news) return share(a);
+    auto* out = new ClockLeaf;
     for (uint32_t i = 0; i < kFan; ++i) out->before[i] = std::max(a->before[i], b->before[i]);
-    out->prune();
-    for (const LaneFact& fact : b->lanes) out->add(fact);
+    for (const ClockLeaf* leaf : {a, b}) {
+        if (leaf->lanes.empty()) continue;
+        table.list(leaf->lanes.front().warp / kFan * kFan, out->before, out->lanes);
+        break;
+    }
     return out;
 }
 
