@@ -177,7 +177,7 @@ EMULATOR_API cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent
 static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
                                 const cudaMemPool_t* from, cudaStream_t stream, bool per_thread) {
     return api(name, [&](Call& call) -> cudaError_t {
-        const Stream* where = find_stream(call, stream, per_thread);
+        Stream* where = find_stream(call, stream, per_thread);
         if (!where) return cudaErrorInvalidResourceHandle;
         Pool* pool = from ? find_pool(*from) : current_pool(where->device);
         if (!pool) return cudaErrorInvalidValue;
@@ -186,7 +186,10 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
         if (const cudaError_t error = device_memory(call, pointer, bytes)) return error;
         Allocation* made = call.global.memory.find(reinterpret_cast<uint64_t>(*pointer));
         if (made) add_to_pool(*pool, *made);
-        return cudaSuccess;
+        if (!where->capture) return cudaSuccess;
+        return where->capture->add(
+            *where,
+            Work{Work::Kind::kAllocate, call.name, [](Call&, Stream&) { return cudaSuccess; }});
     });
 }
 

@@ -92,3 +92,34 @@ TEST_CASE("graph: a node waits for all that it needs", "[graph]") {
     CHECK(g.waits(streams[1]) == 2);  // for the launch, and `c` for `a`
     CHECK(g.waits(g.id) == 1);
 }
+
+TEST_CASE("graphs: a captured allocation and its free are nodes, in the stream's order",
+          "[runtime][graph]") {
+    Graphs graphs;
+    cudaGraph_t captured = nullptr;
+    void* memory = nullptr;
+    REQUIRE(cudaStreamBeginCapture(graphs.stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    REQUIRE(cudaMallocAsync(&memory, 16, graphs.stream) == cudaSuccess);
+    REQUIRE(cudaMemsetAsync(memory, 0, 16, graphs.stream) == cudaSuccess);
+    REQUIRE(cudaFreeAsync(memory, graphs.stream) == cudaSuccess);
+    REQUIRE(cudaStreamEndCapture(graphs.stream, &captured) == cudaSuccess);
+    cudaGraphNode_t nodes[3];
+    size_t count = 3;
+    REQUIRE(cudaGraphGetNodes(captured, nullptr, &count) == cudaSuccess);
+    REQUIRE(count == 3);
+    REQUIRE(cudaGraphGetNodes(captured, nodes, &count) == cudaSuccess);
+    const cudaGraphNodeType want[] = {
+        cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemFree};
+    for (int i = 0; i < 3; ++i) {
+        cudaGraphNodeType type{};
+        REQUIRE(cudaGraphNodeGetType(nodes[i], &type) == cudaSuccess);
+        CHECK(type == want[i]);
+    }
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, captured, 0) == cudaSuccess);
+    for (int round = 0; round < 2; ++round)  // the memory is there again
+        CHECK(cudaGraphLaunch(exec, graphs.stream) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(graphs.stream) == cudaSuccess);
+    CHECK(cudaGraphExecDestroy(exec) == cudaSuccess);
+    CHECK(cudaGraphDestroy(captured) == cudaSuccess);
+}
