@@ -15,22 +15,28 @@ namespace {
 
 constexpr int kPoison = -1;  // what DeviceBuffer holds before anyone writes
 
-// "nothing" when work() throws nothing, else the name of the CUDA error that it threw.
-std::string thrown_by(const std::function<void()>& work) {
+// "nothing" when work() throws nothing, else the name of the CUDA error that it threw. `ours`: it
+// must be a CudaFailure; else what CUDA_CHECK throws will do too.
+std::string thrown_by(const std::function<void()>& work, bool ours = false) {
     try {
         work();
     } catch (const CudaFailure& failure) {
         return cudaGetErrorName(failure.code);
     } catch (const wb::CudaError& error) {
-        return cudaGetErrorName(error.code);
+        if (!ours) return cudaGetErrorName(error.code);
+        return "a wb::CudaError, which is no CudaFailure";
+    } catch (const std::exception& other) {
+        return std::string("something that is no CudaFailure, with the text: ") + other.what();
+    } catch (...) {
+        return "something that is no CudaFailure";
     }
     return "nothing";
 }
 
 // Compares what work() throws with the name of an error, or "nothing".
 void check_thrown(const std::string& want, const std::function<void()>& work,
-                  const std::string& when = "") {
-    const std::string got = thrown_by(work);
+                  const std::string& when = "", bool ours = false) {
+    const std::string got = thrown_by(work, ours);
     INFO(when << "thrown: " << got << ", want: " << want);
     CHECK(got == want);
 }
@@ -94,7 +100,16 @@ TEST_CASE("task 1: a kernel stores the value", "[task1]") {
     for (const int value : {42, 0, -7, 2147483647}) {
         wb::GuardedBuffer<int> d_out(1, wb::guard(64));
         hello(d_out.get(), value);
-        CHECK_ARRAYS(d_out.download(), std::vector<int>{value});
+        const auto got = d_out.download();
+        const std::vector<int> want{value};
+        wb::recognize<int>(
+            got,
+            want,
+            {{"the value is added to what was there, not stored",
+              [&] { return std::vector<int>{int(unsigned(value) + unsigned(kPoison))}; }},
+             {"42 is stored whatever the value is: it was typed in",
+              [] { return std::vector<int>{42}; }}});
+        CHECK_ARRAYS(got, want);
         CHECK(d_out.intact());
     }
 }
@@ -123,7 +138,8 @@ TEST_CASE("task 2: every error is thrown with its code", "[task2]") {
                                     cudaErrorNoDevice,
                                     cudaErrorNotReady,
                                     cudaErrorUnknown}) {
-        check_thrown(cudaGetErrorName(error), [&] { check(error, "cudaFree(data)"); });
+        check_thrown(
+            cudaGetErrorName(error), [&] { check(error, "cudaFree(data)"); }, "", true);
     }
 }
 
@@ -164,7 +180,10 @@ TEST_CASE("task 3: the launch after a refused one succeeds", "[task3]") {
         thrown_by([&] { hello_and_wait(d_out.get(), 1); });
         watch.refuse_launches = false;
         check_thrown(
-            "nothing", [&] { hello_and_wait(d_out.get(), 2); }, "the second time, ");
+            "nothing",
+            [&] { hello_and_wait(d_out.get(), 2); },
+            "the first launch was refused, the second was not; an error that was looked at and not "
+            "taken away stays. The second time, ");
     }
     CHECK_ARRAYS(d_out.download(), std::vector<int>{2});
 }

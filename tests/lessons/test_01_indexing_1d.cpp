@@ -37,6 +37,41 @@ const std::vector<Shape> kShapes{{1, 1},
                                  {1500, 33},
                                  {5, 1024}};
 
+// An index that threads compute in place of their own, and what is wrong with it.
+struct WrongIndex {
+    const char* words;
+    std::function<int64_t(int64_t block, int64_t thread, Shape shape)> index;
+};
+const std::vector<WrongIndex> kWrongIndexes{
+    {"the index multiplies the block's number by the thread's: many threads get one and the same",
+     [](int64_t b, int64_t t, Shape) { return b * t; }},
+    {"the index adds the block's number to the thread's: as if each block held one element",
+     [](int64_t b, int64_t t, Shape) { return b + t; }},
+    {"block and thread have changed places in the index",
+     [](int64_t b, int64_t t, Shape s) { return t * s.threads + b; }},
+    {"the index is a float, and beyond 2^24 a float cannot count in ones",
+     [](int64_t b, int64_t t, Shape s) { return int64_t(float(b * s.threads + t)); }},
+    {"the index is the block's number alone", [](int64_t b, int64_t, Shape) { return b; }},
+    {"the index is computed as if each block had 5 threads: the example's number is typed in",
+     [](int64_t b, int64_t t, Shape) { return b * 5 + t; }}};
+
+// Tells what a wrong answer is, where each thread stored value(i) at its index i, a wrong one.
+template <class T>
+void recognize_index(const std::vector<T>& got, const std::vector<T>& before,
+                     const std::vector<T>& want, Shape shape, std::function<T(int64_t)> value) {
+    std::vector<wb::Mistake<T>> mistakes;
+    for (const WrongIndex& wrong : kWrongIndexes)
+        mistakes.push_back({wrong.words, [&, index = wrong.index] {
+                                std::vector<T> out = before;
+                                for (int b = 0; b < shape.blocks; ++b)
+                                    for (int t = 0; t < shape.threads; ++t)
+                                        if (const int64_t i = index(b, t, shape); i < shape.n())
+                                            out[i] = value(i);
+                                return out;
+                            }});
+    wb::recognize<T>(got, want, mistakes);
+}
+
 // What a property test looks at: blocks of whole warps, so that every access can be perfect.
 constexpr Shape kWholeWarps{64, 256};
 
@@ -63,7 +98,10 @@ TEST_CASE("task 1: zeroes 5120 elements with 1024 blocks of 5 threads", "[task1]
     const auto before = wb::random_floats(5120, 1, 1.0f, 2.0f);
     wb::GuardedBuffer<float> out(before, wb::guard(kGuard));
     zero_out(out.get(), 1024, 5);
-    CHECK_ARRAYS(out.download(), std::vector<float>(5120, 0.0f));
+    const auto got = out.download();
+    const std::vector<float> want(5120, 0.0f);
+    recognize_index<float>(got, before, want, {1024, 5}, [](int64_t) { return 0.0f; });
+    CHECK_ARRAYS(got, want);
     CHECK(out.intact());
 }
 
@@ -71,8 +109,12 @@ TEST_CASE("task 1: zeroes with any number of blocks and threads", "[task1]") {
     for (const Shape shape : kShapes) {
         CAPTURE(shape.blocks, shape.threads);
         wb::GuardedBuffer<float> out(shape.n(), wb::guard(kGuard));
+        const auto before = out.download();
         zero_out(out.get(), shape.blocks, shape.threads);
-        CHECK_ARRAYS(out.download(), std::vector<float>(shape.n(), 0.0f));
+        const auto got = out.download();
+        const std::vector<float> want(shape.n(), 0.0f);
+        recognize_index<float>(got, before, want, shape, [](int64_t) { return 0.0f; });
+        CHECK_ARRAYS(got, want);
         CHECK(out.intact());
     }
 }
@@ -85,7 +127,24 @@ TEST_CASE("task 2: adds one to every element", "[task2]") {
         CUDA_CHECK(cudaGetLastError());
         auto want = data.before;
         for (int& value : want) value += 1;
-        CHECK_ARRAYS(data.device.download(), want);
+        const auto got = data.device.download();
+        const auto each = [&](auto change) {
+            return [&, change] {
+                auto values = data.before;
+                for (int i = 0; i < int(values.size()); ++i) values[i] = change(values[i], i);
+                return values;
+            };
+        };
+        wb::recognize<int>(
+            got,
+            want,
+            {{"the element's index is added to it, and not 1",
+              each([](int v, int i) { return v + i; })},
+             {"the element's index is stored, and what was there is lost",
+              each([](int, int i) { return i; })},
+             {"1 is stored, not added: what was there is lost", each([](int, int) { return 1; })},
+             {"1 is subtracted, not added", each([](int v, int) { return v - 1; })}});
+        CHECK_ARRAYS(got, want);
         CHECK(data.device.intact());
     }
 }
@@ -99,16 +158,29 @@ TEST_CASE("task 2: adds three after three calls", "[task2]") {
 }
 
 TEST_CASE("task 3: writes every element's own index", "[task3]") {
-    for (const Shape shape : kShapes) {
+    auto shapes = kShapes;
+    shapes.push_back({16400, 1024});  // more than 2^24 elements: a float cannot count them
+    for (const Shape shape : shapes) {
         CAPTURE(shape.blocks, shape.threads);
         wb::GuardedBuffer<int> out(shape.n(), wb::guard(kGuard));
+        const std::vector<int> before(shape.n(), -1);  // what the buffer is filled with
         iota(out.get(), shape.blocks, shape.threads);
         CUDA_CHECK(cudaGetLastError());
         std::vector<int> want(shape.n());
         for (int i = 0; i < shape.n(); ++i) want[i] = i;
-        CHECK_ARRAYS(out.download(), want);
+        const auto got = out.download();
+        recognize_index<int>(got, before, want, shape, [](int64_t i) { return int(i); });
+        CHECK_ARRAYS(got, want);
         CHECK(out.intact());
     }
+}
+
+// Compares with the input turned round.
+void check_reversed(const std::vector<int>& got, const std::vector<int>& before) {
+    const std::vector<int> want(before.rbegin(), before.rend());
+    wb::recognize<int>(
+        got, want, {{"a copy of the input: nothing is turned round", [&] { return before; }}});
+    CHECK_ARRAYS(got, want);
 }
 
 TEST_CASE("task 4: reverses within one block", "[task4]") {
@@ -116,7 +188,7 @@ TEST_CASE("task 4: reverses within one block", "[task4]") {
     wb::GuardedBuffer<int> out(33, wb::guard(kGuard));
     reverse(data.device.get(), out.get(), 1, 33);
     CUDA_CHECK(cudaGetLastError());
-    CHECK_ARRAYS(out.download(), std::vector<int>(data.before.rbegin(), data.before.rend()));
+    check_reversed(out.download(), data.before);
 }
 
 TEST_CASE("task 4: reverses the whole array across blocks", "[task4]") {
@@ -126,7 +198,7 @@ TEST_CASE("task 4: reverses the whole array across blocks", "[task4]") {
         wb::GuardedBuffer<int> out(shape.n(), wb::guard(kGuard));
         reverse(data.device.get(), out.get(), shape.blocks, shape.threads);
         CUDA_CHECK(cudaGetLastError());
-        CHECK_ARRAYS(out.download(), std::vector<int>(data.before.rbegin(), data.before.rend()));
+        check_reversed(out.download(), data.before);
         CHECK_ARRAYS(data.device.download(), data.before);
         CHECK(out.intact());
     }

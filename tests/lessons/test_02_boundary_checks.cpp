@@ -25,7 +25,9 @@ void check_add(int n, Add add) {
     wb::GuardedBuffer<float> d_c(n, wb::guard(kGuard));
     add(d_a.get(), d_b.get(), d_c.get());
     CUDA_CHECK(cudaGetLastError());
-    CHECK_ARRAYS(d_c.download(), sum(a, b));
+    const auto got = d_c.download(), want = sum(a, b);
+    wb::recognize<float>(got, want, wb::mistakes_of_sums(a, b));
+    CHECK_ARRAYS(got, want);
     CHECK(d_c.intact());
 }
 
@@ -62,10 +64,59 @@ void check_gather(const std::vector<float>& values, const std::vector<int>& inde
         d_values.get(), int(values.size()), d_index.get(), d_out.get(), n, policy, d_errors.get());
     CUDA_CHECK(cudaGetLastError());
     const Gathered want = gathered(values, index, before, policy);
-    CHECK_ARRAYS(d_out.download(), want.out);
+    const auto out = d_out.download();
+    const auto under = [&](OutOfRange other) {
+        return [&, other] { return gathered(values, index, before, other).out; };
+    };
+    wb::recognize<float>(
+        out,
+        want.out,
+        {{"bad indexes wrap round, which is another policy", under(OutOfRange::kWrap)},
+         {"bad indexes are clamped, which is another policy", under(OutOfRange::kClamp)},
+         {"elements with a bad index are left alone, which is another policy",
+          under(OutOfRange::kCount)},
+         {"0 is stored where an index is bad, and that element is to stay as it was", [&] {
+              auto zeros = want.out;
+              for (size_t k = 0; k < index.size(); ++k)
+                  if (index[k] < 0 || index[k] >= int64_t(values.size())) zeros[k] = 0;
+              return zeros;
+          }}});
+    CHECK_ARRAYS(out, want.out);
+    const auto errors = d_errors.download();
+    wb::recognize<int>(
+        errors,
+        want.errors,
+        {{"each bad index is counted twice: counted in two places, or launched twice",
+          [&] { return std::vector<int>{2 * want.errors[0]}; }},
+         {"all good indexes are counted, and not the bad ones",
+          [&] { return std::vector<int>{n - want.errors[0]}; }}});
     CHECK_ARRAYS(
-        d_errors.download(), want.errors, [](size_t) { return 0.0; }, "error count");
+        errors, want.errors, [](size_t) { return 0.0; }, "error count");
     CHECK(d_out.intact());
+}
+
+void check_ceil_div(long long n, int size, long long want) {
+    const long long got = ceil_div(n, size);
+    const char* known = "";
+    if (got != want && got == n / size) known = ", which is rounded down";
+    if (got != want && got == n / size + 1)
+        known = ", one more than n / size, also where nothing is left over";
+    if (got != want && got == n + size - 1 / size) known = ": what lacks brackets divides first";
+    INFO(n << " things in groups of " << size << ": got " << got << " groups" << known << ", want "
+           << want);
+    CHECK(got == want);
+}
+
+void check_wrap_index(int i, int length, int64_t want) {
+    const int64_t got = wrap_index(i, length);
+    const char* known = "";
+    if (got != want && got == i % length)
+        known = ", the rest of the division as C++ has it: below 0 for an index below 0";
+    else if (got != want && (got < 0 || got >= length))
+        known = ", which is no index of the array";
+    INFO("index " << i << " of an array of " << length << ": got " << got << known << ", want "
+                  << want);
+    CHECK(got == want);
 }
 
 const std::vector<float> kSixValues{0.0f, 1.1f, 2.2f, 3.3f, 4.4f, 5.5f};
@@ -108,24 +159,23 @@ TEST_CASE("task 1: adds a slice and leaves its neighbours alone", "[task1]") {
 }
 
 TEST_CASE("task 2: divides and rounds up", "[task2]") {
-    CHECK(ceil_div(1000, 256) == 4);
-    CHECK(ceil_div(1000000, 1024) == 977);
+    check_ceil_div(1000, 256, 4);
+    check_ceil_div(1000000, 1024, 977);
     const int size = GENERATE(1, 2, 31, 32, 256, 1000);
     const int n = GENERATE(0, 1, 31, 32, 33, 255, 256, 257, 999, 1000, 1001);
-    CAPTURE(n, size);
     long long groups = 0;
     while (groups * size < n) ++groups;
-    CHECK(ceil_div(n, size) == groups);
+    check_ceil_div(n, size, groups);
 }
 
 TEST_CASE("task 2: stays exact for numbers that need more than 31 bits", "[task2]") {
     const long long two_31 = 1ll << 31, two_40 = 1ll << 40, two_62 = 1ll << 62;
-    CHECK(ceil_div(two_31 + 5, 256) == two_31 / 256 + 1);
-    CHECK(ceil_div(two_31 + 5, 1) == two_31 + 5);
-    CHECK(ceil_div(two_40, 1024) == 1ll << 30);
-    CHECK(ceil_div(two_40 + 1, 1024) == (1ll << 30) + 1);
-    CHECK(ceil_div((1ll << 53) + 1, 1) == (1ll << 53) + 1);
-    CHECK(ceil_div(two_62, 256) == two_62 / 256);
+    check_ceil_div(two_31 + 5, 256, two_31 / 256 + 1);
+    check_ceil_div(two_31 + 5, 1, two_31 + 5);
+    check_ceil_div(two_40, 1024, 1ll << 30);
+    check_ceil_div(two_40 + 1, 1024, (1ll << 30) + 1);
+    check_ceil_div((1ll << 53) + 1, 1, (1ll << 53) + 1);
+    check_ceil_div(two_62, 256, two_62 / 256);
 }
 
 TEST_CASE("task 3: adds vectors of any length", "[task3]") {
@@ -138,21 +188,23 @@ TEST_CASE("task 3: launches nothing for an empty vector", "[task3]") {
     wb::DeviceBuffer<float> d_a(0), d_b(0), d_c(0);
     const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), 0); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (counters) CHECK(counters->launches == 0);
+    if (counters) {
+        INFO("for n = 0: launched kernels: " << counters->launches << ", want none");
+        CHECK(counters->launches == 0);
+    }
 }
 
 TEST_CASE("task 4: wraps an index from either side", "[task4]") {
-    CHECK(wrap_index(2, 6) == 2);
-    CHECK(wrap_index(6, 6) == 0);
-    CHECK(wrap_index(8, 6) == 2);
-    CHECK(wrap_index(-1, 6) == 5);
-    CHECK(wrap_index(-6, 6) == 0);
-    CHECK(wrap_index(-7, 6) == 5);
+    check_wrap_index(2, 6, 2);
+    check_wrap_index(6, 6, 0);
+    check_wrap_index(8, 6, 2);
+    check_wrap_index(-1, 6, 5);
+    check_wrap_index(-6, 6, 0);
+    check_wrap_index(-7, 6, 5);
     const int length = GENERATE(1, 2, 6, 33, 1000, 1 << 30);
     const int i = GENERATE(INT32_MIN, -1000001, -33, -1, 0, 1, 5, 999, 1000, INT32_MAX);
-    CAPTURE(i, length);
     const int64_t wide = i;
-    CHECK(wrap_index(i, length) == (wide % length + length) % length);
+    check_wrap_index(i, length, (wide % length + length) % length);
 }
 
 TEST_CASE("task 5: gathers with good indexes under every policy", "[task5]") {
@@ -190,7 +242,18 @@ TEST_CASE("efficient: a million additions leave less than one block idle", "[eff
     REQUIRE(counters->blocks > 0);
     const int64_t block = counters->threads / counters->blocks;
     CHECK(int64_t(counters->threads) - n < block);
+    CHECK(counters->threads >= 2048);                       // one block is not enough
     CHECK(counters->warp_instructions <= uint64_t(2) * n);  // serial code needs 6 or more each
+}
+
+TEST_CASE("efficient: blocks that fit exactly leave no thread over", "[efficient]") {
+    const int n = 1 << 16;
+    wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
+    const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
+    NEED_COUNTERS(counters);
+    INFO("n is a multiple of the block: " << counters->threads << " threads for " << n
+                                          << " elements");
+    CHECK(counters->threads <= uint64_t(n));
 }
 
 TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device", "[efficient]") {

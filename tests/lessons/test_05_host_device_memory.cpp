@@ -56,6 +56,17 @@ std::vector<Step> random_steps(size_t count, uint64_t seed) {
     return steps;
 }
 
+// The size of an allocation for n floats.
+void check_bytes(size_t bytes, size_t n) {
+    const char* known = "";
+    if (n > 1 && bytes == n) known = ", as many as there are floats";
+    if (bytes == n * sizeof(float*)) known = ", as if each had the size of a pointer";
+    INFO("allocated " << bytes << " bytes for " << n << " floats" << known << ", want "
+                      << n * sizeof(float));
+    const bool as_many_bytes_as_needed = bytes == n * sizeof(float);
+    CHECK(as_many_bytes_as_needed);
+}
+
 std::vector<float> by_hand(std::vector<float> values, const std::vector<Step>& steps) {
     for (float& value : values)
         for (const Step& step : steps) value = value * step.factor + step.summand;
@@ -88,10 +99,11 @@ TEST_CASE("task 1: the constructor allocates room for floats on the device", "[t
             const DeviceFloats data(n);
             for (const wb::CudaCall& call : watch.calls) bytes += call.bytes;
             CHECK(data.size() == n);
-            INFO("allocated " << bytes << " bytes for " << n << " floats, want "
-                              << n * sizeof(float));
-            CHECK(bytes == n * sizeof(float));
-            CHECK(on_the_device(data.get()));
+            check_bytes(bytes, n);
+            INFO("get() is " << (data.get() ? "no address of the device" : "null")
+                             << ": the member data_ is to hold the address of the memory");
+            const bool is_device_memory = on_the_device(data.get());
+            CHECK(is_device_memory);
         }
     }
 }
@@ -114,6 +126,25 @@ TEST_CASE("task 1: no memory left is an exception", "[task1]") {
 
 TEST_CASE("task 2: the destructor frees", "[task2]") {
     check_balance(balance([] { DeviceFloats first(1000), second(7); }), 2);
+}
+
+TEST_CASE("task 2: a destructor that cannot free does not throw", "[task2]") {
+    auto data = std::make_unique<DeviceFloats>(10);
+    float* const memory = data->get();
+    {
+        INFO("nothing was allocated for 10 floats");
+        const bool allocated = memory != nullptr;
+        REQUIRE(allocated);
+    }
+    size_t freed = 0;
+    {
+        wb::CallWatch watch;
+        watch.fail_call = 0;
+        watch.error = cudaErrorUnknown;
+        data.reset();
+        freed = watch.freed;
+    }
+    if (!freed) cudaFree(memory);
 }
 
 TEST_CASE("task 2: moving hands the memory over", "[task2]") {
@@ -204,7 +235,15 @@ TEST_CASE("task 4: download copies every float back", "[task4]") {
         DeviceFloats data(n);
         REQUIRE(data.get() != nullptr);
         CUDA_CHECK(cudaMemcpy(data.get(), host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-        CHECK_ARRAYS(std::as_const(data).download(), host);
+        const auto got = std::as_const(data).download();
+        std::vector<float> still(n);
+        CUDA_CHECK(cudaMemcpy(still.data(), data.get(), n * sizeof(float), cudaMemcpyDeviceToHost));
+        {
+            INFO("download() has changed the values on the device: does it copy the other way?");
+            const bool unchanged = still == host;
+            CHECK(unchanged);
+        }
+        CHECK_ARRAYS(got, host);
     }
 }
 
@@ -228,7 +267,22 @@ TEST_CASE("task 5: ten steps in order", "[task5]") {
         CAPTURE(n);
         const auto input = whole_numbers(n, 30 + n);
         const auto steps = random_steps(kSteps, 40 + n);
-        CHECK_ARRAYS(run_pipeline(input, steps), by_hand(input, steps));
+        const auto got = run_pipeline(input, steps), want = by_hand(input, steps);
+        wb::recognize<float>(
+            got,
+            want,
+            {{"only the first step is done", [&] { return by_hand(input, {steps[0]}); }},
+             {"only the last step is done", [&] { return by_hand(input, {steps.back()}); }},
+             {"the last step is missing",
+              [&] {
+                  return by_hand(input, {steps.begin(), steps.end() - 1});
+              }},
+             {"the steps are done in the reverse order",
+              [&] {
+                  return by_hand(input, {steps.rbegin(), steps.rend()});
+              }},
+             {"the input comes back as it was", [&] { return input; }}});
+        CHECK_ARRAYS(got, want);
     }
 }
 

@@ -72,10 +72,16 @@ void check_subtract(Shape shape, int a_rows, int a_columns, int b_rows, int b_co
         want);
 }
 
+// A formula that is often written instead, of the inputs v(0), v(1), ..., and what is wrong with
+// it.
+using Inputs = std::function<long double(int)>;
+using WrongFormula = std::pair<const char*, std::function<long double(const Inputs&)>>;
+
 // Runs op(inputs, d_out, shape) on columns of values, and compares with want(values...) computed in
 // long double; `units` is the tolerance in u, relative; `tiny` what may be lost to 0.
 template <class T, class Op, class Want>
-void check_values(std::vector<std::vector<T>> in, Op op, Want want, double units, double tiny = 0) {
+void check_values(std::vector<std::vector<T>> in, Op op, Want want, double units, double tiny = 0,
+                  const std::vector<WrongFormula>& wrong = {}) {
     const int n = int(in[0].size());
     std::vector<Operand<T>> operands;
     for (auto& values : in) operands.emplace_back(values, 1, n);
@@ -88,7 +94,17 @@ void check_values(std::vector<std::vector<T>> in, Op op, Want want, double units
                    std::numeric_limits<T>::denorm_min();
     }
     const auto got = output<T>({1, n}, [&](T* d_out, Shape shape) { op(operands, d_out, shape); });
-    CHECK_ARRAYS(got, exact, [&](size_t i) { return bound[i]; });
+    std::vector<wb::Mistake<T>> mistakes;
+    for (const auto& [words, formula] : wrong)
+        mistakes.push_back({words, [&, formula = formula] {
+                                std::vector<T> values(n);
+                                for (int i = 0; i < n; ++i)
+                                    values[i] = T(formula([&](int k) { return in[k][i]; }));
+                                return values;
+                            }});
+    const auto tolerance = [&](size_t i) { return bound[i]; };
+    wb::recognize<T>(got, exact, mistakes, tolerance);
+    CHECK_ARRAYS(got, exact, tolerance);
 }
 
 // The results of a functor on single values.
@@ -107,7 +123,20 @@ void check_saxpy_trig(T scale) {
             saxpy_trig(scale, in[0].matrix(), in[1].matrix(), d_out, shape);
         },
         [&](auto v) { return std::exp(scale * std::sin(v(0)) + std::cos(v(1))); },
-        4 * std::fabs(scale) + 8);
+        4 * std::fabs(scale) + 8,
+        0,
+        {{"sin and cos have changed places",
+          [=](const Inputs& v) { return std::exp(scale * std::cos(v(0)) + std::sin(v(1))); }},
+         {"x is scaled, and not its sine",
+          [=](const Inputs& v) { return std::exp(std::sin(scale * v(0)) + std::cos(v(1))); }},
+         {"both are scaled, the sine and the cosine",
+          [=](const Inputs& v) { return std::exp(scale * (std::sin(v(0)) + std::cos(v(1)))); }},
+         {"exp takes the sine alone, and the cosine is added after it",
+          [=](const Inputs& v) { return std::exp(scale * std::sin(v(0))) + std::cos(v(1)); }},
+         {"exp is missing",
+          [=](const Inputs& v) { return scale * std::sin(v(0)) + std::cos(v(1)); }},
+         {"the sine is not scaled",
+          [](const Inputs& v) { return std::exp(std::sin(v(0)) + std::cos(v(1))); }}});
 }
 
 template <class T>
@@ -117,7 +146,12 @@ void check_sigmoid(float low, float high) {
         [](auto& in, T* d_out, Shape shape) { sigmoid(in[0].matrix(), d_out, shape); },
         [](auto v) { return 1 / (1 + std::exp(-v(0))); },
         8,
-        std::numeric_limits<T>::min());
+        std::numeric_limits<T>::min(),
+        {{"a sign is wrong: exp(x) where exp(-x) is meant",
+          [](const Inputs& v) { return 1 / (1 + std::exp(v(0))); }},
+         {"below the line stands exp(-x) alone, without the 1",
+          [](const Inputs& v) { return std::exp(v(0)); }},
+         {"1 divided by it is missing", [](const Inputs& v) { return 1 + std::exp(-v(0)); }}});
 }
 
 template <class T>
@@ -127,7 +161,12 @@ void check_intpow(int n, float low, float high) {
         {numbers<T>(1001, 41 + n, low, high)},
         [&](auto& in, T* d_out, Shape shape) { intpow(in[0].matrix(), n, d_out, shape); },
         [&](auto v) { return std::pow(v(0), (long double)n); },
-        2.0 * std::abs(n) + 2);
+        2.0 * std::abs(n) + 2,
+        0,
+        {{"one multiplication too many", [=](const Inputs& v) { return std::pow(v(0), n + 1.0L); }},
+         {"one multiplication too few", [=](const Inputs& v) { return std::pow(v(0), n - 1.0L); }},
+         {"x is multiplied by n", [=](const Inputs& v) { return v(0) * n; }},
+         {"the sign of n is lost", [=](const Inputs& v) { return std::pow(v(0), -1.0L * n); }}});
 }
 
 }  // namespace
@@ -205,7 +244,15 @@ TEST_CASE("task 3: adds squares", "[task3]") {
                 sum_of_squares(in[0].matrix(), in[1].matrix(), d_out, shape);
             },
             [](auto v) { return v(0) * v(0) + v(1) * v(1); },
-            3);
+            3,
+            0,
+            {{"the square of the sum, and not the sum of the squares",
+              [](const Inputs& v) { return (v(0) + v(1)) * (v(0) + v(1)); }},
+             {"the squares are subtracted, not added",
+              [](const Inputs& v) { return v(0) * v(0) - v(1) * v(1); }},
+             {"a + b, without the squares", [](const Inputs& v) { return v(0) + v(1); }},
+             {"b is not squared", [](const Inputs& v) { return v(0) * v(0) + v(1); }},
+             {"a * b twice, without squares", [](const Inputs& v) { return 2 * v(0) * v(1); }}});
     };
     check(0.0f);
     check(0.0);
@@ -295,6 +342,7 @@ TEST_CASE("efficient: reads each input once and writes once", "[efficient]") {
     CHECK(two->global_store_sectors <= 4 * n / 32 + 8);
     CHECK(two->device_allocations == 0);
     CHECK(two->warp_instructions <= 4 * n);  // serial code needs 8 or more each
+    CHECK(two->threads >= 2048);             // one block is not enough
     const auto one = wb::count([&] { sigmoid(a.matrix(), d_out.get(), shape); });
     CHECK(one->global_load_bytes == 4 * n);
     CHECK(one->global_store_bytes == 4 * n);

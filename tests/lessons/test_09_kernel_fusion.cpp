@@ -69,23 +69,79 @@ std::vector<T> true_roots(const Equations<T>& e) {
     return out;
 }
 
+// What the usual mistakes make of the same equations.
+template <class T>
+std::vector<wb::Mistake<T>> usual_mistakes(const Equations<T>& e) {
+    using Formula = long double (*)(long double a, long double b, long double c, long double s);
+    static constexpr std::pair<const char*, Formula> kWrong[] = {
+        {"divided by 2 and multiplied by a: what is below needs brackets",
+         [](auto a, auto b, auto, auto s) { return (-b + s) / 2 * a; }},
+        {"4 a c is added under the root, not subtracted",
+         [](auto a, auto b, auto c, auto) {
+             return (-b + std::sqrt(b * b + 4 * a * c)) / (2 * a);
+         }},
+        {"it is the other root of the equation: a sign in front of the square root",
+         [](auto a, auto b, auto, auto s) { return (-b - s) / (2 * a); }},
+        {"b stands where -b belongs",
+         [](auto a, auto b, auto, auto s) { return (b + s) / (2 * a); }},
+        {"the square root is not taken",
+         [](auto a, auto b, auto, auto s) { return (-b + s * s) / (2 * a); }},
+        {"b is doubled, not squared",
+         [](auto a, auto b, auto c, auto) {
+             return (-b + std::sqrt(2 * b - 4 * a * c)) / (2 * a);
+         }},
+        {"b and c have changed places",
+         [](auto a, auto b, auto c, auto) {
+             return (-c + std::sqrt(c * c - 4 * a * b)) / (2 * a);
+         }},
+        {"2 a is missing below", [](auto, auto b, auto, auto s) { return -b + s; }},
+        {"above stands 4 a c, from which 2 a was to be cancelled",
+         [](auto a, auto b, auto c, auto s) {
+             return b > 0 ? 4 * a * c / (-b - s) : (-b + s) / (2 * a);
+         }},
+        {"2 a stands below, and was cancelled already",
+         [](auto a, auto b, auto c, auto s) {
+             return b > 0 ? 2 * c / (2 * a * (-b - s)) : (-b + s) / (2 * a);
+         }},
+        {"what is below the 2 c needs brackets", [](auto a, auto b, auto c, auto s) {
+             return b > 0 ? 2 * c / -b - s : (-b + s) / (2 * a);
+         }}};
+    std::vector<wb::Mistake<T>> mistakes;
+    for (const auto& [words, formula] : kWrong)
+        mistakes.push_back({words, [&e, formula = formula] {
+                                std::vector<T> out;
+                                for (size_t i = 0; i < e.size(); ++i) {
+                                    const long double a = e.a[i], b = e.b[i], c = e.c[i];
+                                    out.push_back(
+                                        T(formula(a, b, c, std::sqrt(b * b - 4 * a * c))));
+                                }
+                                return out;
+                            }});
+    return mistakes;
+}
+
 // As good as the textbook formula can be.
 template <class T>
 void check_textbook(Solver<T> solver, const Equations<T>& e) {
-    CHECK_ARRAYS(solved(solver, e), true_roots(e), [&](size_t i) {
+    const auto got = solved(solver, e);
+    const auto want = true_roots(e);
+    const auto tolerance = [&](size_t i) {
         const double a = e.a[i], b = e.b[i], s = std::sqrt(b * b - 4 * a * double(e.c[i]));
         return 8 * unit<T>() * (std::fabs(b) + s) / std::fabs(2 * a);
-    });
+    };
+    wb::recognize<T>(got, want, usual_mistakes(e), tolerance);
+    CHECK_ARRAYS(got, want, tolerance);
 }
 
 // Good to a relative error of 4e-7 in float, and as many units in double.
 template <class T>
 void check_stable(const Equations<T>& e) {
     const auto want = true_roots(e);
+    const auto got = solved<T>(roots_stable, e);
     const double bound = 4e-7 / unit<float>() * unit<T>();
-    CHECK_ARRAYS(solved<T>(roots_stable, e), want, [&](size_t i) {
-        return bound * std::fabs(double(want[i]));
-    });
+    const auto tolerance = [&](size_t i) { return bound * std::fabs(double(want[i])); };
+    wb::recognize<T>(got, want, usual_mistakes(e), tolerance);
+    CHECK_ARRAYS(got, want, tolerance);
 }
 
 template <class T>
@@ -186,6 +242,7 @@ TEST_CASE("efficient: four transfers for each equation, and one launch", "[effic
             wb::count([&] { solver(a.get(), b.get(), c.get(), root.get(), int(n)); });
         NEED_COUNTERS(counted);
         CHECK(counted->launches == 1);
+        CHECK(counted->threads >= 2048);  // one block is not enough
         CHECK(counted->global_load_bytes == 12 * n);
         CHECK(counted->global_store_bytes == 4 * n);
         CHECK(counted->global_load_sectors <= 12 * n / 32 + 8);

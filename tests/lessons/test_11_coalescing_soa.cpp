@@ -42,7 +42,22 @@ void check_columns(FromColumns compute, int n) {
     wb::GuardedBuffer<float> out(n, wb::guard(kGuard));
     compute(px.get(), py.get(), out.get(), n);
     CUDA_CHECK(cudaGetLastError());
-    CHECK_ARRAYS(out.download(), pt2(all));
+    const auto got = out.download(), want = pt2(all);
+    const auto each = [&](float (*formula)(float, float)) {
+        return [&, formula] {
+            std::vector<float> values;
+            for (const Particle& p : all) values.push_back(formula(p.px, p.py));
+            return values;
+        };
+    };
+    wb::recognize<float>(
+        got,
+        want,
+        {{"px is taken twice, and py never", each([](float x, float) { return 2 * x * x; })},
+         {"py is taken twice, and px never", each([](float, float y) { return 2 * y * y; })},
+         {"px + py, without squares", each([](float x, float y) { return x + y; })},
+         {"the root of pt squared", each([](float x, float y) { return std::hypot(x, y); })}});
+    CHECK_ARRAYS(got, want);
     CHECK(out.intact());
 }
 
@@ -55,10 +70,24 @@ void check_to_columns(int n) {
     to_columns(d_all.get(), {px.get(), py.get(), pz.get(), e.get()}, n);
     CUDA_CHECK(cudaGetLastError());
     const auto exact = [](size_t) { return 0.0; };
-    CHECK_ARRAYS(px.download(), column(all, &Particle::px), exact, "px of particle");
-    CHECK_ARRAYS(py.download(), column(all, &Particle::py), exact, "py of particle");
-    CHECK_ARRAYS(pz.download(), column(all, &Particle::pz), exact, "pz of particle");
-    CHECK_ARRAYS(e.download(), column(all, &Particle::e), exact, "e of particle");
+    const auto holds =
+        [&](const wb::GuardedBuffer<float>& d_column, float Particle::*field, const char* name) {
+            const auto got = d_column.download(), want = column(all, field);
+            const auto other = [&](float Particle::*wrong) {
+                return [&, wrong] { return column(all, wrong); };
+            };
+            wb::recognize<float>(got,
+                                 want,
+                                 {{"this column holds px", other(&Particle::px)},
+                                  {"this column holds py", other(&Particle::py)},
+                                  {"this column holds pz", other(&Particle::pz)},
+                                  {"this column holds e", other(&Particle::e)}});
+            CHECK_ARRAYS(got, want, exact, name);
+        };
+    holds(px, &Particle::px, "px of particle");
+    holds(py, &Particle::py, "py of particle");
+    holds(pz, &Particle::pz, "pz of particle");
+    holds(e, &Particle::e, "e of particle");
     CHECK((px.intact() && py.intact() && pz.intact() && e.intact()));
 }
 
@@ -208,6 +237,7 @@ TEST_CASE("efficient: every thread takes its share", "[efficient]") {
         const auto counted = count_columns(compute, kCount);
         NEED_COUNTERS(counted);
         CHECK(counted->global_store_bytes == 4 * kCount);
+        CHECK(counted->threads >= 2048);              // one block is not enough
         CHECK(counted->warp_instructions <= kCount);  // serial code needs 8 or more each
         CHECK(counted->device_allocations == 0);
         CHECK(counted->host_to_device_bytes + counted->device_to_host_bytes == 0);

@@ -68,6 +68,12 @@ public:
         for (const CudaCall& call : calls) found += call.name == name;
         return found;
     }
+    // Launches that were asked for, refused ones included.
+    size_t launches() const {
+        size_t found = 0;
+        for (const CudaCall& call : calls) found += call.name.find("Launch") != std::string::npos;
+        return found;
+    }
     // Allocations of at least a byte that succeeded, and pointers other than null that were freed.
     size_t allocated = 0, freed = 0;
     // Bytes copied in one direction, as the calls name it.
@@ -119,7 +125,12 @@ public:
             if (name == "cudaGetLastError") pending_.reset();
             return last;
         }
-        if (fault_in_kernel && launched && waits) return fault;
+        // Once it has been reported, the fault stays the last error, whoever asks.
+        if (faulted_ && (name == "cudaGetLastError" || name == "cudaPeekAtLastError")) return fault;
+        if (fault_in_kernel && launched && waits) {
+            faulted_ = true;
+            return fault;
+        }
         if (call.bytes && name.find("lloc") != std::string::npos) ++allocated;
         if (call.freed) ++freed;
         if (clock) clock->pass(call, is_launch);
@@ -132,6 +143,7 @@ public:
 
 private:
     std::optional<cudaError_t> pending_;
+    bool faulted_ = false;  // somebody has waited for the kernel that fails
 };
 
 namespace calls_detail {
@@ -231,7 +243,6 @@ WB_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned f
 WB_CALL(cudaGetLastError, (), ())
 WB_CALL(cudaPeekAtLastError, (), ())
 WB_CALL(cudaSetDevice, (int device), (device))
-WB_CALL(cudaMemGetInfo, (size_t * free, size_t* total), (free, total))
 WB_CALL(cudaRuntimeGetVersion, (int* version), (version))
 WB_CALL(cudaDriverGetVersion, (int* version), (version))
 WB_CALL(cudaEventCreate, (cudaEvent_t * event), (event))
@@ -242,6 +253,10 @@ WB_LAUNCH(cudaLaunchKernel,
           (kernel, grid, block, arguments, shared, stream), stream)
 WB_LAUNCH(__cudaLaunchKernel,  // what <<<>>> calls since CUDA 13
           (cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+           cudaStream_t stream),
+          (kernel, grid, block, arguments, shared, stream), stream)
+WB_LAUNCH(cudaLaunchCooperativeKernel,
+          (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
            cudaStream_t stream),
           (kernel, grid, block, arguments, shared, stream), stream)
 WB_LAUNCH(cudaLaunchKernelExC,
@@ -336,6 +351,15 @@ WB_RUNTIME cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
         return WB_REAL(cudaGetDeviceProperties)(properties, device);
     *properties = *watch->card;
     return cudaSuccess;
+}
+
+WB_RUNTIME cudaMemGetInfo(size_t* free, size_t* total) {
+    using Function = cudaError_t(size_t*, size_t*);
+    WB_ENTER({"cudaMemGetInfo"});
+    const cudaError_t result = WB_REAL(cudaMemGetInfo)(free, total);
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (result == cudaSuccess && watch && watch->card) *total = watch->card->totalGlobalMem;
+    return result;
 }
 
 WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {

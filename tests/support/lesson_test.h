@@ -54,8 +54,9 @@ void recognize(
             wrong.push_back(i);
     if (wrong.empty()) return;
     // The same everywhere is no evidence: an answer that does nothing is like many a mistake.
-    const bool constant =
-        got.size() > 1 && std::all_of(got.begin(), got.end(), [&](T v) { return v == got[0]; });
+    const bool constant = got.size() > 1 && std::all_of(got.begin(), got.end(), [&](T v) {
+                              return v == got[0] || (v != v && got[0] != got[0]);
+                          });
     std::vector<std::string> found;
     for (const Mistake<T>& mistake : mistakes) {
         const std::vector<T> values = mistake.values();
@@ -70,6 +71,31 @@ void recognize(
     // Two floats agree by chance less easily than two whole numbers.
     const size_t weight = constant ? 0 : std::is_floating_point_v<T> ? 2 : 1;
     details::note_mistakes(found, wrong.size() * weight);
+}
+
+// What sums of two arrays become by the usual mistakes.
+inline std::vector<Mistake<float>> mistakes_of_sums(const std::vector<float>& a,
+                                                    const std::vector<float>& b) {
+    const auto each = [&a, &b](const char* words, std::function<float(float, float)> f) {
+        return Mistake<float>{words, [&a, &b, f] {
+                                  std::vector<float> out(a.size());
+                                  for (size_t i = 0; i < out.size(); ++i) out[i] = f(a[i], b[i]);
+                                  return out;
+                              }};
+    };
+    return {
+        each("the second number is subtracted, not added", [](float x, float y) { return x - y; }),
+        each("the first number is subtracted from the second",
+             [](float x, float y) { return y - x; }),
+        each("the numbers are multiplied, not added", [](float x, float y) { return x * y; }),
+        each("the first number is taken twice, and the second never",
+             [](float x, float) { return x + x; }),
+        each("the second number is taken twice, and the first never",
+             [](float, float y) { return y + y; }),
+        each("only the first number is stored", [](float x, float) { return x; }),
+        each("only the second number is stored", [](float, float y) { return y; }),
+        each("the sum has lost its fraction: an int lies on the way",
+             [](float x, float y) { return std::trunc(x + y); })};
 }
 
 // An output's values and the memory that they came from: while it lives, a message about a wrong

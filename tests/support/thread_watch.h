@@ -63,6 +63,7 @@ public:
 
     size_t started = 0;       // threads
     size_t most_at_once = 0;  // started and not yet joined
+    size_t not_joined() const { return running_; }
     // What was wrong, in words, in an order of its own: not that of the run.
     std::set<std::string> races() const {
         std::set<std::string> texts;
