@@ -62,11 +62,10 @@ void recognize(
         const std::vector<T> values = mistake.values();
         bool all = values.size() == got.size();
         for (size_t i = 0; all && i < got.size(); ++i) all = close(got[i], values[i], i);
-        // Where an element is wrong, it is by the mistake; of many, a few may be near by chance.
-        size_t near = 0;
-        for (size_t k = 0; all && k < wrong.size(); ++k)
-            near += close(values[wrong[k]], want[wrong[k]], wrong[k]);
-        if (all && 1000 * near <= wrong.size()) found.push_back(mistake.words);
+        // Of many elements some are nearly right by chance.
+        const auto near = [&](size_t i) { return close(values[i], want[i], i); };
+        all = all && size_t(std::count_if(wrong.begin(), wrong.end(), near)) <= wrong.size() / 64;
+        if (all) found.push_back(mistake.words);
     }
     // Two floats agree by chance less easily than two whole numbers.
     const size_t weight = constant ? 0 : std::is_floating_point_v<T> ? 2 : 1;
