@@ -464,6 +464,11 @@ class Causes(unittest.TestCase):
                         "with block scope", block=[1, 0, 0], other=other)  # fmt: skip
         self.assertIn("whole device", self.cause(scope))
 
+    def test_streams_need_an_order(self) -> None:
+        copy = finding("race-global", "the array is read by `cudaMemcpyAsync` while a kernel in "
+                       "another stream may still be updating it")  # fmt: skip
+        self.assertIn("two streams", self.cause(copy))
+
     def test_one_thread_alone_may_be_slow_and_not_endless(self) -> None:
         alone = finding("hang", "the kernel does not finish: 1 thread is on line 3 and 255 threads "
                         "have returned")  # fmt: skip

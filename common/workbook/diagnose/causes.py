@@ -147,6 +147,10 @@ def _of_race(finding: Finding, lost: bool) -> str:
         return "several threads store to one element, each its own value: only one may, or each " \
                "needs an element of its own"  # fmt: skip
     message = str(finding.data.get("message"))
+    if "in another stream" in message:
+        return "two streams use one array, and nothing orders them: an event, or a synchronisation"
+    if "in another branch of a graph" in message:
+        return "two branches of a graph use one array, and none of them depends on the other"
     if "only with block scope" in message:
         return "an atomic of block scope, where several blocks use one number: it must reach the " \
                "whole device"  # fmt: skip
