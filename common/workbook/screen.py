@@ -173,15 +173,23 @@ def _show_case(grade: Grade, result: CaseResult, out: Console, seen: dict) -> No
         by_luck = any(code.startswith(("race-", "uninitialized-")) for code in codes)
         _wrapped(out, f"the values are right{' by luck' * by_luck}, but:")
     repeated = bool(result.findings) and all(f.key in seen for f in result.findings)
+    cause = "" if waits else result.cause()
+    # A mistake that explains all values comes first: the findings follow from it.
+    first = bool(result.findings) and cause == diagnose.of_mistakes(result.details)
+    if cause and first:
+        _wrapped(out, f"looks like: {cause}", style="yellow")
     for finding in result.findings:
         _show_finding(finding, result, out, seen)
     if tail := _own_output(result.output).splitlines()[-3:] if result.ended else []:
         _wrapped(
             out, "it printed at the end: " + " / ".join(line[:200] for line in tail), style="dim"
         )
-    cause = "" if waits else result.cause()
     # The cause of a finding that was shown above has been named there.
-    if cause and not (repeated and cause == diagnose.likely_cause([], result.findings)):
+    if (
+        cause
+        and not first
+        and not (repeated and cause == diagnose.likely_cause([], result.findings))
+    ):
         _wrapped(out, f"looks like: {cause}", style="yellow")
 
 

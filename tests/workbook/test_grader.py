@@ -260,6 +260,23 @@ class Grades(unittest.TestCase):
         failure = Failure(list(infos), "a == b", expansion)
         return result(outcome=Outcome(True, False, 1, [failure]), **keys)
 
+    def test_a_mistake_that_explains_all_comes_before_what_follows_from_it(self) -> None:
+        slots = finding("uninitialized-shared", message="`tile[1]` is read, but no thread wrote it")
+        mistake = {"mistakes": ["the tiles have changed places"], "wrong": 9}
+        for details, first in (([mistake], "changed places"), ([], "no thread wrote it")):
+            text = self.shown(self.failed(findings=[slots], details=details))
+            places = [text.index("looks like"), text.index("`tile[1]` is read")]
+            self.assertEqual(places[0] < places[1], first == "changed places", text)
+            self.assertEqual(text.count("looks like"), 1)
+
+    def test_a_function_of_newer_cards_is_told(self) -> None:
+        whole = self.graded()
+        whole.build_stage = "compile"
+        whole.build_error = 'a.cu(3): error: identifier "__reduce_add_sync" is undefined'
+        out = io.StringIO()
+        screen.show_grade(whole, Console(file=out, width=80, highlight=False))
+        self.assertIn("compute capability 8.0", out.getvalue())
+
     def test_numbers_are_shown_as_people_write_them(self) -> None:
         text = self.shown(
             self.failed(expansion="5000 (0x1388)\n==\n4999 (0x1387)"),
