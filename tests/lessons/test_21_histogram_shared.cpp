@@ -49,6 +49,49 @@ Counts counts_of(const std::vector<int>& keys, int bins) {
     return counts;
 }
 
+// Task 1's function on a grid that the test knows.
+struct InBlocks {
+    int blocks, threads;
+    void operator()(const int* d_keys, int n, int bins, unsigned* d_counts) const {
+        count_in_blocks(d_keys, n, bins, d_counts, blocks, threads);
+    }
+};
+
+// What mistakes in the index or in the merge make of the counts, on a grid that the test knows.
+void add_grid_mistakes(std::vector<wb::Mistake<unsigned>>& mistakes, const Counts& before,
+                       const std::vector<int>& keys, const InBlocks& grid) {
+    if (grid.blocks < 2) return;
+    const size_t threads = grid.threads, blocks = grid.blocks;
+    const auto add = [&](const char* words, auto&& times) {  // how often key i counts
+        mistakes.push_back({words, [&, times] {
+                                Counts counts = before;
+                                for (size_t i = 0; i < keys.size(); ++i)
+                                    if (keys[i] >= 0 && keys[i] < int(counts.size()))
+                                        counts[keys[i]] += unsigned(times(i));
+                                return counts;
+                            }});
+    };
+    add("every block begins at key 0: the block's number is missing from the index",
+        [=](size_t i) { return i % (blocks * threads) < threads ? blocks : 0; });
+    add("threads go on by the size of a block: several blocks count the same keys",
+        [=](size_t i) { return std::min(i / threads + 1, blocks); });
+    add("each thread looks at one key only: what the grid does not reach is not counted",
+        [=](size_t i) { return i < blocks * threads; });
+    add("only block 0 merges its bins", [=](size_t i) { return i / threads % blocks == 0; });
+    mistakes.push_back(
+        {"each block adds 1 for a bin, and not what it has counted", [&, threads, blocks] {
+             Counts counts = before;
+             for (size_t block = 0; block < blocks; ++block) {
+                 Counts own(counts.size(), 0u);
+                 for (size_t i = 0; i < keys.size(); ++i)
+                     if (i / threads % blocks == block && keys[i] >= 0 && keys[i] < int(own.size()))
+                         own[keys[i]] = 1;
+                 for (size_t b = 0; b < own.size(); ++b) counts[b] += own[b];
+             }
+             return counts;
+         }});
+}
+
 void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins,
            const Counts& before) {
     const size_t n = keys.size();
@@ -78,49 +121,50 @@ void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins
             }
         return counts;
     };
-    wb::recognize<unsigned>(
-        got,
-        want,
-        {{"what was counted before is lost", [&] { return counts_of(keys, bins); }},
-         {"a key counts as often as lanes have it, for each of them: all add for all",
-          [&] { return by_warps([](size_t, unsigned same, unsigned) { return same; }); }},
-         {"equal keys of a warp count as one: how many lanes are there?",
-          [&] {
-              return by_warps([](size_t, unsigned, unsigned earlier) { return earlier == 0; });
-          }},
-         {"only lane 0 adds, and for its own key: the other keys of the warp are lost",
-          [&] {
-              return by_warps(
-                  [](size_t lane, unsigned same, unsigned) { return lane == 0 ? same : 0; });
-          }},
-         {"the lane behind the leader adds: __ffs counts from 1",
-          [&] {
-              Counts counts = before;
-              for (size_t first = 0; first < n; first += 32)
-                  for (size_t i = first + 1; i < std::min(n, first + 32); ++i) {
-                      if (keys[i] < 0 || keys[i] >= bins || keys[i] != keys[i - 1]) continue;
-                      unsigned same = 0;
-                      bool second = true;
-                      for (size_t k = first; k < std::min(n, first + 32); ++k) {
-                          same += keys[k] == keys[i];
-                          second &= k >= i - 1 || keys[k] != keys[i];
-                      }
-                      if (second) counts[keys[i]] += same;
-                  }
-              return counts;
-          }},
-         {"keys that belong to no bin are counted in the first or the last one",
-          [&] {
-              Counts counts = before;
-              for (const int key : keys) ++counts[std::clamp(key, 0, bins - 1)];
-              return counts;
-          }},
-         {"keys below 0 count like those above", [&] {
-              Counts counts = before;
-              for (const int key : keys)
-                  if (key > -bins && key < bins) ++counts[std::abs(key)];
-              return counts;
-          }}});
+    std::vector<wb::Mistake<unsigned>> mistakes{
+        {"what was counted before is lost", [&] { return counts_of(keys, bins); }},
+        {"a key counts as often as lanes have it, for each of them: all add for all",
+         [&] { return by_warps([](size_t, unsigned same, unsigned) { return same; }); }},
+        {"the lanes themselves are added, a bit for each, and not their number",
+         [&] { return by_warps([](size_t lane, unsigned, unsigned) { return 1u << lane; }); }},
+        {"equal keys of a warp count as one: how many lanes are there?",
+         [&] { return by_warps([](size_t, unsigned, unsigned earlier) { return earlier == 0; }); }},
+        {"only lane 0 adds, and for its own key: the other keys of the warp are lost",
+         [&] {
+             return by_warps(
+                 [](size_t lane, unsigned same, unsigned) { return lane == 0 ? same : 0; });
+         }},
+        {"the lane behind the leader adds: __ffs counts from 1",
+         [&] {
+             Counts counts = before;
+             for (size_t first = 0; first < n; first += 32)
+                 for (size_t i = first + 1; i < std::min(n, first + 32); ++i) {
+                     if (keys[i] < 0 || keys[i] >= bins || keys[i] != keys[i - 1]) continue;
+                     unsigned same = 0;
+                     bool second = true;
+                     for (size_t k = first; k < std::min(n, first + 32); ++k) {
+                         same += keys[k] == keys[i];
+                         second &= k >= i - 1 || keys[k] != keys[i];
+                     }
+                     if (second) counts[keys[i]] += same;
+                 }
+             return counts;
+         }},
+        {"keys that belong to no bin are counted in the first or the last one",
+         [&] {
+             Counts counts = before;
+             for (const int key : keys) ++counts[std::clamp(key, 0, bins - 1)];
+             return counts;
+         }},
+        {"keys below 0 count like those above", [&] {
+             Counts counts = before;
+             for (const int key : keys)
+                 if (key > -bins && key < bins) ++counts[std::abs(key)];
+             return counts;
+         }}};
+    if (const auto* grid = histogram_it.target<InBlocks>())
+        add_grid_mistakes(mistakes, before, keys, *grid);
+    wb::recognize(got, want, mistakes);
     CHECK_ARRAYS(d_keys.download(), keys);
     CHECK(d_counts.intact());
 }
@@ -130,9 +174,7 @@ void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins
 }
 
 Histogram in_blocks(int blocks, int threads) {
-    return [=](const int* d_keys, int n, int bins, unsigned* d_counts) {
-        count_in_blocks(d_keys, n, bins, d_counts, blocks, threads);
-    };
+    return InBlocks{blocks, threads};
 }
 
 void check_bins(const Histogram& histogram_it) {
