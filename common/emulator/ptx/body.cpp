@@ -2,6 +2,9 @@
 // Statements of a body: scopes, declarations, labels and source locations.
 #include "ptx/body.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "ptx/expression.h"
 
 namespace ptx {
@@ -150,6 +153,8 @@ void BodyParser::label(const Token& name) {
         return;
     }
     const uint32_t here = uint32_t(out_.body.size());
+    block_start_ = here;
+    without_line_.reset();
     if (!scopes_.back().labels.try_emplace(name.text, here).second) {
         lexer_.fail(name, "a label that is not defined twice in one block");
     }
@@ -285,6 +290,20 @@ void BodyParser::location() {
     else if (function.empty())
         function = "?";  // inlined from somewhere that has no name
     location_ = index_.sources.add(here, function, offset, inlined_at);
+    // What the compiler has moved to the front of a block has no line (0). The line that follows it
+    // there says more than the one before, which belongs to another block.
+    if (here.line == 0) {
+        if (out_.body.size() == block_start_) without_line_ = block_start_;
+    } else if (const auto first = std::exchange(without_line_, std::nullopt)) {
+        const auto begin = out_.body.begin() + ptrdiff_t(*first);
+        const bool one_block = std::none_of(begin, out_.body.end(), [](const Instruction& in) {
+            return in.opcode == Opcode::k_bra || in.opcode == Opcode::k_brx ||
+                   in.opcode == Opcode::k_ret || in.opcode == Opcode::k_exit;
+        });
+        if (one_block)
+            std::for_each(
+                begin, out_.body.end(), [&](Instruction& in) { in.location = location_; });
+    }
 }
 
 void BodyParser::finish() {

@@ -3,6 +3,8 @@
 // instructions.cpp (mnemonics, calls) and operands.cpp.
 #pragma once
 
+#include <optional>
+
 #include "ptx/index.h"
 #include "ptx/tables.h"
 
@@ -111,6 +113,8 @@ private:
     // Parameters of a function whose address is taken, and the .local variables that hold them.
     std::unordered_map<uint32_t, uint32_t> parameter_copies_;
     uint32_t location_ = 0;
+    size_t block_start_ = 0;              // the first instruction behind the last label
+    std::optional<size_t> without_line_;  // where instructions of line 0 began a block
     bool jumps_to_end_ = false;
     bool done_ = false;
     bool odd_operand_ = false;  // the instruction being read uses a form that Operand cannot hold

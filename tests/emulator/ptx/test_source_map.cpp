@@ -61,6 +61,20 @@ TEST_CASE("source map: an instruction has the place before it", "[ptx][source]")
     CHECK(line_of(*module, k, 3).function == "k");
 }
 
+TEST_CASE("source map: what stands without a line at the front of a block has the next one",
+          "[ptx][source]") {
+    const auto module = open_kernel(".loc 1 10 3\nbar.sync 0;\nbra $next;\n$next:\n.loc 1 0 3\n"
+                                    "bar.sync 1;\nbar.sync 2;\n.loc 1 12 7\nbar.sync 3;\n"
+                                    ".loc 1 0 7\nbar.sync 4;\n$last:\n.loc 1 0 3\nbar.sync 5;\n"
+                                    "bra $end;\n.loc 1 14 1\nbar.sync 6;\n$end:\nret;",
+                                    kFiles);
+    const auto& k = *module->function("k");
+    std::vector<uint32_t> lines;
+    for (size_t i = 0; i < 9; ++i) lines.push_back(line_of(*module, k, i).line);
+    // In the middle of a block, and where a branch ends it, the line before it stays.
+    CHECK(lines == std::vector<uint32_t>{10, 10, 12, 12, 12, 12, 12, 12, 14});
+}
+
 TEST_CASE("source map: blame walks inlined_at to the user's line", "[ptx][source]") {
     const auto module = open_kernel(R"(.loc 1 20 5
 .loc 3 7 9, function_name $L__info_string1, inlined_at 1 20 5
@@ -106,7 +120,7 @@ TEST_CASE("source map: line 0 takes the line before it", "[ptx][source]") {
                     ".loc 2 9 1, function_name $L__info_string0, inlined_at 1 0 3\ntrap;",
                     kFiles);
     const auto& k = *module->function("k");
-    CHECK(line_of(*module, k, 0).line == 0);
+    CHECK(line_of(*module, k, 0).line == 10);  // or, at the very front, the one behind
     CHECK(line_of(*module, k, 1).line == 10);
     CHECK(line_of(*module, k, 2).line == 10);
     CHECK(line_of(*module, k, 3).line == 10);
