@@ -60,7 +60,11 @@ Executor::Stop Executor::rare_barrier(Split& split, const Instr& in) {
         return Stop::kAbort;
     }
     BarrierState& b = state.barriers[id];
-    if (b.arrivals.empty()) b.open(op.count_row == kNoRow ? 0 : row<uint32_t>(op.count_row)[lane]);
+    const uint32_t count = op.count_row == kNoRow ? 0 : row<uint32_t>(op.count_row)[lane];
+    if (b.arrivals.empty())
+        b.open(count);
+    else if (b.expected)
+        b.expected = std::max(b.expected, count);  // PTX defines no disagreement: wait for the most
     state.open_barriers |= 1u << id;
     uint32_t arriving = uint32_t(std::popcount(split.mask));
     if (b.expected) {

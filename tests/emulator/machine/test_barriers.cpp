@@ -286,6 +286,19 @@ TEST_CASE("deadlock: fewer come than the count asks for", "[machine][barriers]")
     CHECK(lab.seen.stalls[0].blocks[0] == 0);
 }
 
+TEST_CASE("deadlock: the two sides of a barrier count differently", "[machine][barriers]") {
+    for (const char* counts : {"64 96", "96 64", "64 64"}) {
+        Lab lab;
+        INFO(counts);
+        const std::string first(counts, 2), second(counts + 3);
+        const LaunchSummary s =
+            lab.run("setp.lt.u32 %p1, %tid, 32;\n@%p1 bra A;\nbar.sync 1, " + second +
+                        ";\nbra END;\nA:\nbar.arrive 1, " + first + ";\nEND:\n",
+                    kTwoWarps);
+        CHECK((s.status == LaunchStatus::kOk) == (first == second));
+    }
+}
+
 TEST_CASE("deadlock: the device runs the next launch as if nothing had been",
           "[machine][barriers]") {
     Lab lab;
