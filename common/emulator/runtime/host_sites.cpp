@@ -72,7 +72,9 @@ _Unwind_Reason_Code on_frame(_Unwind_Context* context, void* argument) {
     if (walk.wanted) {
         if (!walk.inside && ip != walk.wanted) return _URC_NO_REASON;
         walk.inside = true;
-    } else if (walk.path.count == 0 && walk.own->contains(pc)) {
+    }
+    // Of this library itself, also where it faults on a pointer that it was given: not the user's.
+    if (walk.path.count == 0 && walk.own->contains(pc)) {
         walk.path.entry = _Unwind_GetRegionStart(context);
         return _URC_NO_REASON;
     }
