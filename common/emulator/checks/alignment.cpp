@@ -29,7 +29,8 @@ void Alignment::on_access(const machine::AccessEvent& event) {
                 draft.array = name_global(&launch,
                                           *allocation,
                                           event.element_bytes,
-                                          event.kind != machine::AccessKind::kLoad);
+                                          event.kind != machine::AccessKind::kLoad,
+                                          address);
                 what = draft.array.element(address);
             }
         }

@@ -160,6 +160,10 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
     if (verdict.variable) {
         draft.array = name_shared(launch, *verdict.variable, event.element_bytes);
         finding.message = outside_text(draft.array, event, address);
+        if (verdict.variable->dynamic)
+            finding.notes.push_back("the third argument of `<<<...>>>` sizes " +
+                                    draft.array.subject + ", in bytes: here it was " +
+                                    std::to_string(launch.dynamic_shared_bytes));
     } else if (event.space == ptx::Space::kShared) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) +
@@ -181,12 +185,13 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
         draft.array.subject = finding.message;
     } else {
         const machine::Allocation& allocation = *verdict.allocation;
-        draft.array = name_global(&launch, allocation, event.element_bytes, written);
+        draft.array = name_global(&launch, allocation, event.element_bytes, written, address);
         if (!allocation.live) {
             finding.message = draft.array.elements_at(address, event.bytes) + " is " +
                               done_by(event.kind) + ", but " + draft.array.again() +
                               " has been freed";
-            const Place freed = place_of_host(allocation.freed_at);
+            const Place freed = allocation.freed_by ? place_of(allocation.freed_by)
+                                                    : place_of_host(allocation.freed_at);
             if (freed.line) {
                 finding.other = freed;
                 finding.other_text =

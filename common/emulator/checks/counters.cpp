@@ -90,6 +90,8 @@ void Counters::on_host_access(const machine::HostAccess& access) {
     case Kind::kCopy:
         totals_.device_to_device_bytes += access.bytes;
         break;
+    case Kind::kFree:
+        break;
     }
 }
 

@@ -23,7 +23,8 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         break;
     case FaultKind::kBadCall:
         code = "invalid-address";
-        message = "a call through a pointer that points to no device function";
+        message = "a call through a pointer that points to no device function: is it one of the "
+                  "host's, or an object with virtual functions that was copied from the host?";
         break;
     case FaultKind::kSurface:
         code = "out-of-bounds-global";
@@ -31,6 +32,10 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         break;
     case FaultKind::kBadObject:
         code = "invalid-address";
+        message = event.message;
+        break;
+    case FaultKind::kBadFree:
+        code = "double-free";
         message = event.message;
         break;
     // malloc() returning null is the kernel's to handle; see Bounds for what follows when it does
@@ -45,6 +50,10 @@ void Faults::on_fault(const machine::FaultEvent& event) {
             draft.finding.place = place_of(event.site);
             draft.finding.place.file = event.file;
             draft.finding.place.line = event.line;
+        } else if (event.other) {
+            draft.finding.other = place_of(event.other);
+            draft.finding.other_text =
+                "it was freed on " + line_text(*draft.finding.other, site_of(event.site).user.file);
         } else if (event.kind != FaultKind::kTrap && !event.message.empty() &&
                    event.message != message) {
             draft.finding.notes.push_back(event.message);

@@ -2,6 +2,7 @@
 #include "checks/lifetime.h"
 
 #include <map>
+#include <tuple>
 
 #include "checks/api.h"
 #include "checks/text.h"
@@ -46,14 +47,14 @@ void Lifetime::on_api(const machine::ApiEvent& event) {
 
 void Lifetime::on_process_end() {
     if (stopped_) return;
-    std::map<std::pair<machine::HostSite, MemoryKind>, Site> sites;
+    std::map<std::tuple<machine::HostSite, machine::SiteId, MemoryKind>, Site> sites;
     for (uint32_t id = 0; id < memory_.count(); ++id) {
         const machine::Allocation& allocation = memory_.by_id(id);
         if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty())
             continue;
-        // Memory of no caller is the library's own; kernels' malloc has no line on the host.
+        // Memory of no caller is the library's own.
         if (allocation.allocated_at == 0 && allocation.kind != MemoryKind::kHeap) continue;
-        Site& site = sites[{allocation.allocated_at, allocation.kind}];
+        Site& site = sites[{allocation.allocated_at, allocation.made_by, allocation.kind}];
         if (site.count++ == 0) site.address = allocation.address;
         site.bytes += allocation.bytes;
         site.kind = allocation.kind;
@@ -62,10 +63,12 @@ void Lifetime::on_process_end() {
         Finding finding;
         finding.code = "leak";
         finding.severity = Severity::kWarning;
-        finding.place = place_of_host(key.first);
-        const std::string what = site.kind == MemoryKind::kHeap
-                                     ? plural(site.bytes, "byte") + " from `malloc` in kernels"
-                                     : plural(site.bytes, "byte") + " allocated here";
+        const auto [on_host, in_kernel, kind] = key;
+        finding.place = in_kernel ? place_of(in_kernel) : place_of_host(on_host);
+        const std::string what =
+            plural(site.bytes, "byte") + (in_kernel                   ? " from `malloc` in a kernel"
+                                          : kind == MemoryKind::kHeap ? " from `malloc` in kernels"
+                                                                      : " allocated here");
         finding.message = what + (site.bytes == 1 ? " is" : " are") + " never freed with `" +
                           free_function(site.kind) + '`';
         if (site.count > 1) finding.notes.push_back("in " + plural(site.count, "allocation"));

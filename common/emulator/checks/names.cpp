@@ -59,8 +59,15 @@ struct Candidate {
 
 std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
                                        const machine::Allocation& allocation, bool written,
-                                       const std::vector<ParameterText>& texts) {
+                                       uint64_t address, const std::vector<ParameterText>& texts) {
     std::optional<Candidate> best;
+    // A piece of an array that was handed over by itself.
+    const auto nearer = [&](const Candidate& a, const Candidate& b) {
+        const bool comparable = address && !a.inside_struct && !b.inside_struct &&
+                                a.value != b.value && a.value <= address &&
+                                a.value != allocation.address + allocation.bytes;
+        return comparable && (b.value > address || a.value > b.value);
+    };
     for (size_t i = 0; i < launch.parameters->size(); ++i) {
         const ptx::Parameter& parameter = (*launch.parameters)[i];
         const bool plain = parameter.bytes == 8 && !parameter.is_array;
@@ -74,7 +81,9 @@ std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
             candidate.rank += value == allocation.address ? 4 : 0;
             candidate.rank += plain ? 2 : 0;
             candidate.rank += i < texts.size() && texts[i].pointer && texts[i].is_const != written;
-            if (!best || candidate.rank > best->rank) best = candidate;
+            if (!best || nearer(candidate, *best) ||
+                (candidate.rank > best->rank && !nearer(*best, candidate)))
+                best = candidate;
         }
     }
     return best;
@@ -85,6 +94,12 @@ void set_element(Array& array, const std::string& file, uint32_t access_bytes, b
     if (array.element_bytes == 0) {
         // A template parameter or no type at all: the access shows the width. A struct: nobody
         // does.
+        const auto layout = struct_text(file, array.type);
+        if (layout && layout->bytes <= UINT32_MAX) {
+            array.element_bytes = uint32_t(layout->bytes);
+            array.members = layout->members;
+            return;
+        }
         const bool parameter = array.type.size() <= 2;  // T, U, T1
         array.element_bytes = array.type.empty() || (parameter && !opaque) ? access_bytes : 0;
         if (parameter) array.type.clear();
@@ -106,26 +121,43 @@ std::string Array::range(uint64_t first, uint64_t last) const {
     return element(first) + " to " + element(last);
 }
 
+std::string Array::member_at(uint64_t address) const {
+    const uint64_t inside = address - base - uint64_t(index(address)) * element_bytes;
+    for (const StructText::Member& member : members) {
+        if (inside < member.offset || inside >= member.offset + member.bytes) continue;
+        const bool array = member.element_bytes < member.bytes;
+        return '.' + member.name +
+               (array ? '[' + std::to_string((inside - member.offset) / member.element_bytes) + ']'
+                      : "");
+    }
+    return "";
+}
+
+std::string Array::indexed(int64_t index) const {
+    uint64_t row = 1;
+    for (size_t i = 1; i < extents.size(); ++i) row *= extents[i];
+    if (extents.size() < 2) return name + '[' + std::to_string(index) + ']';
+    if (row == 0 || index < 0) return "";
+    std::string text = name;
+    uint64_t rest = uint64_t(index);
+    for (size_t i = 0; i < extents.size(); ++i) {
+        text += '[' + std::to_string(rest / row) + ']';
+        rest %= row;
+        if (i + 1 < extents.size()) row /= extents[i + 1];
+    }
+    return text;
+}
+
 std::string Array::element(uint64_t address) const {
     const int64_t distance = int64_t(address - base);
+    if (scalar && !members.empty() && uint64_t(distance) < bytes)
+        return quoted(name + member_at(address));
     if (scalar && distance == 0) return quoted(name);
     if (element_bytes == 0 || scalar) return "byte " + std::to_string(distance) + " of " + subject;
     const int64_t index = this->index(address);
-    if (name.empty()) return "element " + std::to_string(index) + " of " + subject;
-    if (extents.size() >= 2) {
-        uint64_t row = 1;
-        for (size_t i = 1; i < extents.size(); ++i) row *= extents[i];
-        if (row == 0 || index < 0) return "element " + std::to_string(index) + " of " + subject;
-        std::string text = '`' + name;
-        uint64_t rest = uint64_t(index);
-        for (size_t i = 0; i < extents.size(); ++i) {
-            text += '[' + std::to_string(rest / row) + ']';
-            rest %= row;
-            if (i + 1 < extents.size()) row /= extents[i + 1];
-        }
-        return text + '`';
-    }
-    return '`' + name + '[' + std::to_string(index) + "]`";
+    const std::string place = name.empty() ? "" : indexed(index);
+    if (place.empty()) return "element " + std::to_string(index) + " of " + subject;
+    return quoted(place + member_at(address));
 }
 
 std::string Array::elements_at(uint64_t address, uint32_t access_bytes) const {
@@ -152,7 +184,7 @@ std::string Array::extent() const {
 }
 
 Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
-                  uint32_t access_bytes, bool written) {
+                  uint32_t access_bytes, bool written, uint64_t address) {
     Array array;
     array.base = allocation.address;
     array.bytes = allocation.bytes;
@@ -162,7 +194,7 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
 
     if (launch && launch->parameters && !module_variable) {
         const std::vector<ParameterText> texts = declared_parameters(*launch);
-        if (const auto found = find_argument(*launch, allocation, written, texts)) {
+        if (const auto found = find_argument(*launch, allocation, written, address, texts)) {
             const std::string number = "argument " + std::to_string(found->index + 1);
             const ParameterText text =
                 found->index < texts.size() ? texts[found->index] : ParameterText{};
@@ -237,6 +269,12 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
         array.scalar = !text->array;
     }
     set_element(array, file, access_bytes, false);
+    if (array.element_bytes == 0 && !variable.dynamic && !array.scalar && !array.extents.empty()) {
+        // A type whose text says nothing of its size: the size of the array does.
+        uint64_t count = 1;
+        for (const uint64_t extent : array.extents) count *= extent;
+        if (count && array.bytes % count == 0) array.element_bytes = uint32_t(array.bytes / count);
+    }
     if (array.element_bytes && array.elements() == 0) array.scalar = false;
     // One dimension that the text does not tell (a template's, the launch's) follows from the size.
     if (std::count(array.extents.begin(), array.extents.end(), 0) == 1 && array.element_bytes) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "checks/source.h"
 #include "machine/events.h"
 
 namespace checks {
@@ -22,6 +23,7 @@ struct Array {
     uint32_t element_bytes = 0;  // 0: a type whose size the text does not show
     std::vector<uint64_t> extents;  // of a declared array with two or more constant dimensions
     bool scalar = false;            // a plain variable, not an array
+    std::vector<StructText::Member> members;  // of one element, a struct
 
     // Index of the element at `address`, negative before the first. Needs element_bytes.
     int64_t index(uint64_t address) const;
@@ -29,7 +31,8 @@ struct Array {
     // The subject again, later in a sentence: its name, or "it".
     std::string again() const { return name.empty() ? "it" : subject; }
     uint64_t elements() const { return element_bytes ? bytes / element_bytes : 0; }
-    // "`out[1000]`", "`tile[3][0]`", "`out[-1]`", "element 1000 of ...", "byte 4000 of ...".
+    // "`out[1000]`", "`tile[3][0]`", "`out[-1]`", "`p[3].mass`", "element 1000 of ...", "byte 4000
+    // of ...".
     std::string element(uint64_t address) const;
     // "`in[4]` to `in[7]`" for an access wider than an element, else element().
     std::string elements_at(uint64_t address, uint32_t access_bytes) const;
@@ -38,13 +41,18 @@ struct Array {
     // "`out[1000]` to `out[1023]`", "elements 16 to 17"; empty when both are the same or have no
     // index.
     std::string range(uint64_t first, uint64_t last) const;
+
+private:
+    std::string indexed(int64_t index) const;       // tile[3][0]
+    std::string member_at(uint64_t address) const;  // .mass, .v[2], or nothing
 };
 
 // `launch`: whose arguments may name it; null on the host. `written` prefers a parameter that is
 // not const where two point to the same place. `access_bytes`: element size when the source shows
-// none.
+// none. `address`: the one that was accessed, where it is known: of several arguments that point
+// into the allocation, the nearest one below it is meant.
 Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
-                  uint32_t access_bytes, bool written);
+                  uint32_t access_bytes, bool written, uint64_t address = 0);
 Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariable& variable,
                   uint32_t access_bytes);
 

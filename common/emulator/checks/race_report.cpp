@@ -124,7 +124,7 @@ Finding describe_race(const char* code, const HappensBefore& order, const Race& 
     Array array;
     if (race.allocation) {
         const bool written = here.traits.writes || other.traits.writes;
-        array = name_global(&launch, *race.allocation, event.element_bytes, written);
+        array = name_global(&launch, *race.allocation, event.element_bytes, written, race.address);
     } else if (const auto* variable = machine::shared_variable_at(launch, race.address)) {
         array = name_shared(launch, *variable, event.element_bytes);
     }
@@ -170,15 +170,19 @@ void report_host_race(Report& report, const char* code, const HappensBefore& ord
                       const machine::HostAccess& access, const machine::Allocation& allocation,
                       bool writes, const Race& race, uint64_t count) {
     Finding finding;
-    finding.code = code;
+    const bool frees = access.kind == machine::HostAccess::Kind::kFree;
+    finding.code = frees ? "use-after-free" : code;
     finding.place = place_of_host(access.site);
     const Array array = name_global(nullptr, allocation, 0, writes);
     const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
     const bool by_host = who.operation && who.operation->launch == 0;
     finding.message =
         (array.subject.empty() ? "device memory" : array.subject) + " is " +
-        (writes ? "written" : "read") + " by " + quoted(access.api ? access.api : "a copy") +
-        " while " + (by_host ? "another operation" : "a kernel") +
+        (frees    ? "freed"
+         : writes ? "written"
+                  : "read") +
+        " by " + quoted(access.api ? access.api : "a copy") + " while " +
+        (by_host ? "another operation" : "a kernel") +
         (access.stream & machine::kGraphBranch ? " in another branch of the graph"
                                                : " in another stream") +
         " may still be " +

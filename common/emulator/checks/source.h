@@ -43,4 +43,18 @@ std::optional<VariableText> find_variable(const std::string& file, std::string_v
 // 0 when unknown, as for structs.
 uint32_t type_bytes(const std::string& file, const std::string& type);
 
+// A struct of plain data members. Nothing for one with base classes, virtual functions, bit-fields,
+// an alignment of its own, or members of unknown types.
+struct StructText {
+    struct Member {
+        std::string name;
+        uint64_t offset = 0, bytes = 0;
+        uint64_t element_bytes = 0;  // less than `bytes`: an array
+    };
+    std::vector<Member> members;
+    uint64_t bytes = 0, align = 1;
+};
+std::optional<StructText> struct_text(const std::string& file, const std::string& name,
+                                      int depth = 0);
+
 }  // namespace checks

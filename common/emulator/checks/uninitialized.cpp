@@ -149,7 +149,7 @@ void UninitializedGlobal::on_free(const machine::Allocation& allocation) {
 
 void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
-    if (!access.allocation || access.bytes == 0) return;
+    if (!access.allocation || access.bytes == 0 || access.kind == Kind::kFree) return;
     if (access.kind == Kind::kRead) {
         copied_to_host(access);
         return;
@@ -267,8 +267,11 @@ void UninitializedGlobal::report(const Read& read) {
         for (uint32_t m = read.lanes; m; m &= m - 1)
             bits->set_small(read.address[std::countr_zero(m)] - allocation.address, read.bytes);
     add_finding(findings_, "uninitialized-global", read, allocation.id + 1ull, "nothing", [&] {
-        return name_global(
-            read.block.launch, allocation, read.element_bytes, read.kind != AccessKind::kLoad);
+        return name_global(read.block.launch,
+                           allocation,
+                           read.element_bytes,
+                           read.kind != AccessKind::kLoad,
+                           read.address[std::countr_zero(read.lanes)]);
     });
 }
 

@@ -208,32 +208,38 @@ void device_malloc(Executor& ex, const Instr& in, const CallOp& op) {
         if (bytes && bytes <= ex.heap_bytes - std::min(ex.heap_bytes, ex.heap_used))
             a = ex.memory.allocate(MemoryKind::kHeap, bytes, ex.info.device, 0);
         if (a) {
+            a->made_by = Executor::blamed(ex.frame, in);
             ex.heap_used += bytes;
             ex.heap.push_back(a);
             for (Observer* o : ex.observers.memory) o->on_alloc(*a);
         }
         result(ex, op, lane, a ? a->address : 0);
     });
-    (void)in;
 }
 
-void device_free(Executor& ex, const Instr&, const CallOp& op) {
+void device_free(Executor& ex, const Instr& in, const CallOp& op) {
     ++ex.changes;
     for_lanes(ex.mask, [&](uint32_t lane) {
         const uint64_t address = argument(ex, op, 0, lane);
         if (address == 0) return;
         Allocation* a = ex.memory.find(address);
         if (!a || !a->live || a->kind != MemoryKind::kHeap || a->address != address) {
-            ex.fault(FaultKind::kBadCall,
+            const bool again = a && !a->live && a->kind == MemoryKind::kHeap;
+            ex.fault(FaultKind::kBadFree,
                      1u << lane,
-                     a && !a->live ? "free of a block that was freed before"
-                                   : "free of an address that malloc did not give");
+                     again ? "`free` frees an array that has already been freed"
+                           : "`free` gets an address that `malloc` in a kernel did not give",
+                     {},
+                     0,
+                     {},
+                     again ? a->freed_by : 0);
             ex.fail(LaunchStatus::kIllegalAddress);
             return;
         }
         for (Observer* o : ex.observers.memory) o->on_free(*a);
         ex.heap_used -= std::min(ex.heap_used, a->bytes);
         ex.memory.release(*a, 0);
+        a->freed_by = Executor::blamed(ex.frame, in);
     });
 }
 

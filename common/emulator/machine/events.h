@@ -242,6 +242,7 @@ enum class FaultKind : uint8_t {
     kHeapExhausted,
     kSurface,    // outside of a surface with boundary mode trap; see `message`
     kBadObject,  // a handle of no texture or surface object
+    kBadFree,    // by free() in a kernel, of what is not there to be freed; see `message`
 };
 struct FaultEvent {
     FaultKind kind;
@@ -252,6 +253,7 @@ struct FaultEvent {
     std::string file;     // assert: as compiled in
     uint32_t line = 0;
     std::string function;
+    SiteId other = 0;  // kBadFree: the free() before
 };
 
 // Where a thread got a value that nothing had defined.
@@ -297,8 +299,9 @@ struct StallEvent {
 // ---- host side -----------------------------------------------------------------------------
 
 struct HostAccess {
-    enum class Kind : uint8_t { kRead, kWrite, kCopy } kind;  // kCopy: device to device
-    const char* api;                                          // "cudaMemcpy"
+    // kCopy: device to device. kFree: in the order of a stream; the free itself follows.
+    enum class Kind : uint8_t { kRead, kWrite, kCopy, kFree } kind;
+    const char* api;               // "cudaMemcpy"
     const Allocation* allocation;  // destination (kWrite, kCopy) or source (kRead)
     uint64_t address, bytes;
     const Allocation* source;  // kCopy only

@@ -151,7 +151,7 @@ public:
         if (status == LaunchStatus::kOk) status = what;
     }
     void fault(FaultKind kind, uint32_t lanes, std::string message = {}, std::string file = {},
-               uint32_t line = 0, std::string function = {});
+               uint32_t line = 0, std::string function = {}, SiteId other = 0);
     uint32_t local_stride() const { return local_stride_; }
     std::byte* local_memory();
     // Makes [address, +bytes) of a lane's generic address readable: host pointer or null.

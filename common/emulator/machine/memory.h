@@ -38,7 +38,8 @@ struct Allocation {
     int device = 0;
     std::string name;  // of a module variable, demangled; otherwise empty
     HostSite allocated_at = 0, freed_at = 0;
-    bool marked = false;  // managed memory that began as unwritten_word() everywhere
+    uint32_t made_by = 0, freed_by = 0;  // of kHeap: the SiteId of the calls in kernels
+    bool marked = false;                 // managed memory that began as unwritten_word() everywhere
     // True when all `count` bytes from `start` lie inside; no overflow for any input.
     bool contains(uint64_t start, uint64_t count) const {
         return start >= address && count <= bytes && start - address <= bytes - count;

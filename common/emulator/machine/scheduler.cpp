@@ -363,7 +363,7 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
 }
 
 void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::string file,
-                     uint32_t line, std::string function) {
+                     uint32_t line, std::string function, SiteId other) {
     FaultEvent event{kind,
                      warp ? &warp->info : nullptr,
                      current ? blamed(frame, *current) : 0,
@@ -371,7 +371,8 @@ void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::s
                      std::move(message),
                      std::move(file),
                      line,
-                     std::move(function)};
+                     std::move(function),
+                     other};
     for (Observer* o : observers.fault) o->on_fault(event);
 }
 

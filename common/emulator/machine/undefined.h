@@ -111,13 +111,14 @@ private:
     uint32_t read_at(uint32_t origin, SiteId site);
     void use(How how, SiteId site, uint32_t lanes, uint32_t origin);
     bool is_mere_copy(const Frame& frame, const ptx::Instruction& in, SiteId site);
+    bool is_update(const Frame& frame, const ptx::Instruction& in, SiteId site);
 
     Executor& ex_;
     std::vector<UndefinedOrigin> origins_;  // 0: a register that nobody has read yet
     uint32_t next_ = 0;                     // instruction to catch up with
     std::vector<std::unique_ptr<UndefinedRegisters>> spare_;
     std::unordered_map<const Code*, std::unique_ptr<Facts>> facts_;
-    std::unordered_map<SiteId, bool> copies_;
+    std::unordered_map<SiteId, bool> copies_, updates_;
     // The latest origin at each instruction: a loop need not make one for every round.
     struct Latest {
         uint64_t block = 0;

@@ -184,7 +184,10 @@ uint32_t UndefinedValues::store_into(ptx::Space space, uint32_t mask) {
     const uint32_t lanes = store_lanes_ & mask;
     if (!lanes) return 0;
     const ptx::Instruction& what = body(*ex_.frame, instruction_of_site(ex_.current->site));
-    if (space != ptx::Space::kShared && !is_mere_copy(*ex_.frame, what, ex_.current->site)) {
+    const SiteId site = ex_.current->site;
+    const bool computed = store_origin_ && origins_[store_origin_].computed;
+    if (space != ptx::Space::kShared && (!is_mere_copy(*ex_.frame, what, site) ||
+                                         (computed && is_update(*ex_.frame, what, site)))) {
         use(How::kStored, site_, lanes, store_origin_);
         store_lanes_ &= ~lanes;
         return 0;
@@ -214,6 +217,27 @@ bool UndefinedValues::is_mere_copy(const Frame& frame, const ptx::Instruction& i
         }
     }
     return copies_[site] = copy;
+}
+
+// A member that is stored where the same line has loaded it: `p.x += p.vx; p.y += p.vy;`.
+bool UndefinedValues::is_update(const Frame& frame, const ptx::Instruction& in, SiteId site) {
+    const auto [entry, fresh] = updates_.try_emplace(site, false);
+    if (!fresh || in.operands[0].elements.empty()) return entry->second;
+    const ptx::Function& function = *frame.code->function;
+    ptx::Module& module = frame.code->module->ptx();
+    const ObjectMember here = member(function, in.operands[0]);
+    const ptx::SourceLine line = module.user_line(in.location);
+    const bool update =
+        std::any_of(function.body.begin(), function.body.end(), [&](const ptx::Instruction& other) {
+            if (other.opcode != Opcode::k_ld || other.operands.size() < 2 ||
+                other.operands[1].elements.empty())
+                return false;
+            const ptx::SourceLine its = module.user_line(other.location);
+            const ObjectMember there = member(function, other.operands[1]);
+            return its.line == line.line && its.file == line.file && there.same_object(here) &&
+                   there.offset == here.offset;
+        });
+    return updates_[site] = update;
 }
 
 }  // namespace machine

@@ -193,6 +193,22 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
     });
 }
 
+// Whoever uses the memory in another stream must be done before this one gets here.
+static void tell_free(Call& call, const Stream& stream, void* pointer) {
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    const Allocation* found = call.global.memory.find(address);
+    if (!found || !found->live || found->address != address) return;
+    machine::HostAccess event{};
+    event.kind = machine::HostAccess::Kind::kFree;
+    event.api = call.name;
+    event.allocation = found;
+    event.address = address;
+    event.bytes = found->bytes;
+    event.stream = stream.id;
+    event.site = call.site();
+    call.global.fire(event);
+}
+
 static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_thread) {
     return api("cudaFreeAsync", kIgnoresFault, [&](Call& call) -> cudaError_t {
         Stream* where = find_stream(call, stream, per_thread);
@@ -203,6 +219,7 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
                 *where, Work{Work::Kind::kFree, call.name, [pointer](Call&, Stream&) {
                                  return cudaFree(pointer);
                              }});
+        tell_free(call, *where, pointer);
         const cudaError_t error = free_memory(
             call,
             pointer,

@@ -29,12 +29,31 @@ TEST_CASE("faults: each kind has its code", "[checks][faults]") {
     const auto [kind, code] =
         GENERATE(table<FaultKind, std::string>({{FaultKind::kTrap, "assert"},
                                                 {FaultKind::kStackOverflow, "stack-overflow"},
+                                                {FaultKind::kBadFree, "double-free"},
                                                 {FaultKind::kBadCall, "invalid-address"}}));
     Bench bench;
     checks::Faults faults(bench.report);
     faults.on_fault({kind, &bench.warp, bench.site(30), 0x1, "", "", 0, ""});
     CHECK(bench.only().code == code);
     CHECK(bench.only().place.line == 30);
+}
+
+TEST_CASE("faults: a second free in a kernel names the first one", "[checks][faults]") {
+    Bench bench;
+    checks::Faults faults(bench.report);
+    faults.on_fault({FaultKind::kBadFree,
+                     &bench.warp,
+                     bench.site(30),
+                     0x1,
+                     "`free` frees an array that has already been freed",
+                     "",
+                     0,
+                     "",
+                     bench.site(28)});
+    CHECK(bench.only().message == "`free` frees an array that has already been freed");
+    REQUIRE(bench.only().other);
+    CHECK(bench.only().other->line == 28);
+    CHECK(bench.only().notes.empty());
 }
 
 TEST_CASE("faults: a full heap is the kernel's to handle, but a null pointer then says so",

@@ -51,6 +51,20 @@ TEST_CASE("leak: the function to call fits the kind", "[checks][lifetime]") {
     CHECK(bench.only().message.find(text) != std::string::npos);
 }
 
+TEST_CASE("leak: of a kernel's malloc, the line in the kernel", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    const auto first = bench.site(40), second = bench.site(41);
+    for (const auto site : {first, second, second})
+        bench.memory.allocate(MemoryKind::kHeap, 64, 0, 0)->made_by = site;
+    lifetime.on_process_end();
+    REQUIRE(bench.report.findings().size() == 2);
+    CHECK(bench.report.findings()[0].place.line == 40);
+    CHECK(bench.report.findings()[1].place.line == 41);
+    CHECK(bench.report.findings()[1].message ==
+          "128 bytes from `malloc` in a kernel are never freed with `free`");
+}
+
 TEST_CASE("leak: after a kernel that was stopped nothing can be freed", "[checks][lifetime]") {
     Bench bench;
     checks::Lifetime lifetime(bench.report, bench.memory);

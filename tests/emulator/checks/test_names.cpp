@@ -236,6 +236,45 @@ TEST_CASE("names: a shared array's extents may be constants of a header", "[chec
     CHECK(checks::name_shared(bench.launch, rows, 4).extent() == "`rows` has 6 x 4 elements");
 }
 
+TEST_CASE("names: an element of a plain struct, and its member", "[checks][names]") {
+    Named bench("struct Inner { float v[3]; char tag; };\n"
+                "struct P {\n  Inner inner;\n  double mass = 1, weights[2];\n"
+                "  __host__ __device__ P() { weights[0] = 1; }\n  void* next;\npublic:\n};\n"
+                "struct Odd { int bits : 3; };\n"
+                "__global__ void k(P* all, Odd* odd) {\n}\n",
+                10);
+    auto& data = bench.device_array(480);
+    auto& odd = bench.device_array(480);
+    bench.pass_pointer(data.address);
+    bench.pass_pointer(odd.address);
+    const auto array = checks::name_global(&bench.launch, data, 4, true);
+    CHECK(array.element_bytes == 48);
+    CHECK(array.extent() == "`all` has 10 elements (0 to 9)");
+    CHECK(array.element(data.address) == "`all[0].inner`");
+    CHECK(array.element(data.address + 16) == "`all[0].mass`");
+    CHECK(array.element(data.address + 48 + 32) == "`all[1].weights[1]`");
+    CHECK(array.element(data.address - 8) == "`all[-1].next`");
+    CHECK(checks::name_global(&bench.launch, odd, 4, true).element(odd.address + 8) ==
+          "byte 8 of `odd`");
+}
+
+TEST_CASE("names: a piece of an array goes by the name it was handed over with",
+          "[checks][names]") {
+    Named bench("__global__ void k(int* all, int* tail, int* end) {\n}\n");
+    auto& data = bench.device_array(400);
+    bench.pass_pointer(data.address);
+    bench.pass_pointer(data.address + 200);
+    bench.pass_pointer(data.address + 400);
+    const auto name = [&](uint64_t offset) {
+        const uint64_t at = data.address + offset;
+        return checks::name_global(&bench.launch, data, 4, true, at).element(at);
+    };
+    CHECK(name(196) == "`all[49]`");
+    CHECK(name(200) == "`tail[0]`");
+    CHECK(name(400) == "`tail[50]`");
+    CHECK(name(uint64_t(-4)) == "`all[-1]`");
+}
+
 TEST_CASE("names: a wide access names its first and last element", "[checks][names]") {
     Named bench("__global__ void k(float* in) {\n}\n");
     auto& data = bench.device_array(400);

@@ -161,6 +161,19 @@ TEST_CASE("streams: copies by the host", "[checks][race][streams]") {
               "`cudaMemcpyAsync` in another stream wrote it on main.cu:30, and no event or "
               "synchronisation orders the two");
     }
+    SECTION("freed while a kernel of another stream reads") {
+        p.read(a, 1);
+        p.copy(30, "cudaFreeAsync", Host::kFree, a, 64, 2);
+        REQUIRE(p.report.findings().size() == 1);
+        CHECK(p.report.findings()[0].code == "use-after-free");
+        CHECK(p.report.findings()[0].message.find("is freed by `cudaFreeAsync` while a kernel") !=
+              std::string::npos);
+    }
+    SECTION("freed in the same stream") {
+        p.read(a, 1);
+        p.copy(30, "cudaFreeAsync", Host::kFree, a, 64, 1);
+        CHECK(p.report.findings().empty());
+    }
     SECTION("in the same stream") {
         p.copy(30, "cudaMemcpyAsync", Host::kWrite, a, 64, 1);
         p.read(a, 1);

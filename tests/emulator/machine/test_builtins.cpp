@@ -269,7 +269,7 @@ TEST_CASE("free: null is fine; twice, or what malloc did not give, is a fault",
                   kExterns)
               .status == LaunchStatus::kIllegalAddress);
     REQUIRE(lab.seen.faults.size() == 1);
-    CHECK(lab.seen.faults[0].kind == FaultKind::kBadCall);
+    CHECK(lab.seen.faults[0].kind == FaultKind::kBadFree);
     CHECK(lab.run(lone(call_free("%in")), {}, kExterns).status == LaunchStatus::kIllegalAddress);
     CHECK(lab.run(lone(call_malloc("%rd1", "8") + "add.u64 %rd1, %rd1, 4;\n" + call_free("%rd1")),
                   {},

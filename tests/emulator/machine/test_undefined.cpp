@@ -187,6 +187,16 @@ TEST_CASE("undefined: a struct that is stored member by member is a copy", "[mac
     CHECK(uses_of("st.global.v2.u32 [%mine8], {%lane, %r1};").empty());
 }
 
+TEST_CASE("undefined: a member that is updated where it lies is a use", "[machine][undefined]") {
+    const std::string sum = "add.u32 %r2, %r2, 1;\nadd.u32 %r3, %r3, %r1;\n";
+    const std::string stores = "st.global.u32 [%mine8], %r2;\nst.global.u32 [%mine8+4], %r3;";
+    one_use(
+        uses_of("ld.global.u32 %r2, [%mine8];\nld.global.u32 %r3, [%mine8+4];\n" + sum + stores),
+        How::kStored,
+        Kind::kRegister);
+    CHECK(uses_of("mov.u32 %r2, 1;\nmov.u32 %r3, 1;\n" + sum + stores).empty());
+}
+
 TEST_CASE("undefined: an argument and a result of a call", "[machine][undefined]") {
     const std::string function =
         ".func (.param .b32 res) f(.param .b32 a) {\n.reg .b32 %x;\nld.param.u32 %x, [a];\n"
