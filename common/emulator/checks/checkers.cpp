@@ -161,6 +161,7 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
     std::vector<Checker> checkers;
     if (none) return checkers;
     all = all || words.empty();
+    report.merge_races_of_a_line();
     report.restrict_to(all ? std::set<std::string>{} : wanted);
     for (const Entry& entry : table()) {
         if (all || chosen.count(&entry))

@@ -18,11 +18,39 @@ std::array<uint64_t, 2> site_key(const char* code, machine::SiteId site, machine
     return {uint64_t(site) << 32 | other, hash(code)};
 }
 
+bool is_race(const Finding& finding) {
+    return finding.code == "race-shared" || finding.code == "race-global";
+}
+
+bool same_line(const std::optional<Place>& a, const std::optional<Place>& b) {
+    return a.has_value() == b.has_value() && (!a || (a->line == b->line && a->file == b->file));
+}
+
+// A race of the same line with another one, or of another array: a note says so.
+void merge_race(Finding& known, const Finding& more) {
+    constexpr size_t kMostNotes = 3;
+    if (!more.other || same_line(known.other, more.other)) return;
+    known.count_text = "more pairs of threads";
+    const std::string where =
+        (more.other->file == known.place.file ? " (line " : " (" + more.other->file + ':') +
+        std::to_string(more.other->line) + ')';
+    const bool told =
+        std::any_of(known.notes.begin(), known.notes.end(), [&](const std::string& n) {
+            return n.size() > where.size() &&
+                   n.compare(n.size() - where.size(), n.npos, where) == 0;
+        });
+    if (known.notes.size() < kMostNotes && !told)
+        known.notes.push_back("as well: " + more.message + where);
+}
+
 // What makes two findings one bug. Without a line only the words can tell them apart.
-std::string cause(const Finding& finding) {
+std::string cause(const Finding& finding, bool merge_races) {
     const Place& place = finding.place;
     std::string key = finding.code + '\n' + place.file + ':' + std::to_string(place.line);
-    if (finding.other) {
+    if (merge_races && is_race(finding) && place.line) {
+        // One access that nothing orders clashes with all that others do.
+        key += finding.severity == Severity::kError ? "" : "\nwarning";
+    } else if (finding.other) {
         key += '\n' + finding.other->file + ':' + std::to_string(finding.other->line);
     }
     if (place.line == 0) {
@@ -42,11 +70,13 @@ SiteResolver active_site_resolver = nullptr;
 
 size_t Report::add(Finding finding) {
     if (!codes_.empty() && !codes_.count(finding.code)) return last_ = kDropped;
-    const auto [entry, fresh] = index_.try_emplace(cause(finding), findings_.size());
+    const auto [entry, fresh] = index_.try_emplace(cause(finding, merge_races_), findings_.size());
     if (fresh) {
         findings_.push_back(std::move(finding));
     } else {
-        findings_[entry->second].count += finding.count;
+        Finding& known = findings_[entry->second];
+        known.count += finding.count;
+        if (merge_races_ && is_race(finding)) merge_race(known, finding);
     }
     return last_ = entry->second;
 }

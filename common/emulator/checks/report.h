@@ -66,6 +66,9 @@ public:
     void before_reading(std::function<void()> update) { updates_.push_back(std::move(update)); }
     // Grows with every clear(); an index from before is no longer valid.
     uint32_t generation() const { return generation_; }
+    // From now on the races of one line are one finding, with notes on the other lines and arrays:
+    // a barrier that is missing parts one access from several.
+    void merge_races_of_a_line() { merge_races_ = true; }
     // Findings of any other code are dropped. Empty: all pass.
     void restrict_to(std::set<std::string> codes) { codes_ = std::move(codes); }
 
@@ -75,6 +78,7 @@ private:
     std::map<std::array<uint64_t, 2>, std::pair<std::string, size_t>> by_site_;
     std::vector<std::function<void()>> updates_;
     std::set<std::string> codes_;
+    bool merge_races_ = false;
     size_t last_ = kDropped;
     uint32_t generation_ = 0;
 };

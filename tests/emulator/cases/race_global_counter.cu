@@ -9,7 +9,7 @@ __global__ void plain(int* counter) {
 __global__ void one_thread_a_block(int* counter) {
     if (threadIdx.x == 0) {
         int old = *counter;
-        *counter = old + 1;  // expect: race-global, race-global
+        *counter = old + 1;  // expect: race-global
     }
 }
 

@@ -7,7 +7,7 @@ __global__ void no_fence(int* lock, int* total) {
     while (atomicCAS(lock, 0, 1) != 0) {
     }
     int old = *total;
-    *total = old + 1;  // expect: race-global, race-global
+    *total = old + 1;  // expect: race-global
     atomicExch(lock, 0);
 }
 

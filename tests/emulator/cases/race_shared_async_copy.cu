@@ -51,7 +51,7 @@ __global__ void barrier_too_early(const int* in, int* out) {
     __pipeline_commit();
     __syncthreads();
     __pipeline_wait_prior(0);
-    out[t] = (t < 32 ? right : left)[lane];  // expect: race-shared, race-shared
+    out[t] = (t < 32 ? right : left)[lane];  // expect: race-shared
 }
 
 int main() {

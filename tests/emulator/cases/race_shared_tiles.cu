@@ -16,7 +16,7 @@ __global__ void warp_sum(const int* in, int* out) {
     tile[t] = in[t];
     sync<kSync>();
     for (int d = 16; d > 0; d /= 2) {
-        if (lane < d) tile[t] += tile[t + d];  // expect: race-shared, race-shared
+        if (lane < d) tile[t] += tile[t + d];  // expect: race-shared
         sync<kSync>();
     }
     if (lane == 0) out[t / 32] = tile[t];

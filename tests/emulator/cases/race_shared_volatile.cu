@@ -5,8 +5,8 @@
 
 __device__ void warp_sum(volatile int* s, int t) {
     s[t] += s[t + 32];
-    s[t] += s[t + 16];  // expect: error race-shared, race-shared
-    s[t] += s[t + 8];   // expect: race-shared, race-shared
+    s[t] += s[t + 16];  // expect: error race-shared
+    s[t] += s[t + 8];   // expect: race-shared
 }
 
 __global__ void reduction(int* out) {
@@ -24,7 +24,7 @@ __global__ void scan(int* out) {
     s[t] = 0;
     s[t + 32] = out[t];
     for (int step = 1; step < 32; step *= 2)
-        s[t + 32] = s[t + 32] + s[t + 32 - step];  // expect: race-shared, race-shared, race-shared
+        s[t + 32] = s[t + 32] + s[t + 32 - step];  // expect: race-shared
     out[t] = s[t + 32];
 }
 

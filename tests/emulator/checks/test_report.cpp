@@ -79,6 +79,31 @@ TEST_CASE("report: another line, another second line or another code is another 
     CHECK(report.findings().size() == 5);
 }
 
+TEST_CASE("report: the races of one line are one finding, with notes", "[checks][report]") {
+    Report report;
+    report.merge_races_of_a_line();
+    for (const uint32_t other : {13, 14, 13, 15, 16, 17}) {
+        Finding finding = sample("a.cu", 19, other);
+        finding.code = "race-shared";
+        report.add(finding);
+    }
+    REQUIRE(report.findings().size() == 1);
+    const Finding& found = report.findings()[0];
+    CHECK(found.count == 6);
+    REQUIRE(found.notes.size() == 3);
+    CHECK(found.notes[0] == "as well: " + found.message + " (line 14)");
+    CHECK(found.count_text == "more pairs of threads");
+
+    Finding warning = sample("a.cu", 19, 13);
+    warning.code = "race-shared";
+    warning.severity = checks::Severity::kWarning;
+    report.add(warning);
+    Finding other_code = sample("a.cu", 19, 14);
+    other_code.code = "deadlock";
+    report.add(other_code);
+    CHECK(report.findings().size() == 3);
+}
+
 TEST_CASE("report: without a line the message tells findings apart", "[checks][report]") {
     Report report;
     Finding finding;
