@@ -237,23 +237,25 @@ TEST_CASE("names: a shared array's extents may be constants of a header", "[chec
 }
 
 TEST_CASE("names: an element of a plain struct, and its member", "[checks][names]") {
-    Named bench("struct Inner { float v[3]; char tag; };\n"
-                "struct P {\n  Inner inner;\n  double mass = 1, weights[2];\n"
-                "  __host__ __device__ P() { weights[0] = 1; }\n  void* next;\npublic:\n};\n"
-                "struct Odd { int bits : 3; };\n"
-                "__global__ void k(P* all, Odd* odd) {\n}\n",
-                10);
-    auto& data = bench.device_array(480);
-    auto& odd = bench.device_array(480);
+    Named bench(
+        "struct Inner { float v[3]; char tag; };\n"
+        "struct P {\n  Inner inner;\n  double mass = 1, weights[2];\n"
+        "  __host__ __device__ P() { weights[0] = 1; }\n  char kind;\n  void* next;\npublic:\n};\n"
+        "struct Odd { int bits : 3; };\n"
+        "__global__ void k(P* all, Odd* odd) {\n}\n",
+        11);
+    auto& data = bench.device_array(560);
+    auto& odd = bench.device_array(560);
     bench.pass_pointer(data.address);
     bench.pass_pointer(odd.address);
     const auto array = checks::name_global(&bench.launch, data, 4, true);
-    CHECK(array.element_bytes == 48);
+    CHECK(array.element_bytes == 56);
     CHECK(array.extent() == "`all` has 10 elements (0 to 9)");
     CHECK(array.element(data.address) == "`all[0].inner`");
     CHECK(array.element(data.address + 16) == "`all[0].mass`");
-    CHECK(array.element(data.address + 48 + 32) == "`all[1].weights[1]`");
+    CHECK(array.element(data.address + 56 + 32) == "`all[1].weights[1]`");
     CHECK(array.element(data.address - 8) == "`all[-1].next`");
+    CHECK(array.element(data.address + 44) == "`all[0]`");  // padding
     CHECK(checks::name_global(&bench.launch, odd, 4, true).element(odd.address + 8) ==
           "byte 8 of `odd`");
 }
