@@ -95,8 +95,10 @@ TEST_CASE("race-global: another thread's check does not make a load a guess", "[
     const auto word = zero(p);
     p.launch(2, 32);
     p.thread(0, 0).load(10, word.all(0));
-    p.thread(1, 0).access(
-        11, atomic_of("atom.global.cas.b32"), word.all(0), 4, [](uint32_t) { return 0; });
+    const auto [block, lane] = GENERATE(table<uint32_t, uint32_t>({{1, 0}, {0, 1}}));
+    CAPTURE(block, lane);
+    p.thread(block, lane)
+        .access(11, atomic_of("atom.global.cas.b32"), word.all(0), 4, [](uint32_t) { return 0; });
     CHECK(p.races().size() == 1);
 }
 
