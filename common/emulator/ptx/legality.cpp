@@ -227,8 +227,6 @@ std::optional<Complaint> check_access(const Instruction& in) {
 
 }  // namespace
 
-std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function);
-
 std::optional<Complaint> complaint_about(const Instruction& in, const Function& function,
                                          unsigned target) {
     std::optional<Complaint> out;

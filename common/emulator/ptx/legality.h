@@ -19,5 +19,7 @@ struct Complaint {
 // without a rule. `target`: 75 for sm_75; the defaults of PTX 1 are for sm_1x only.
 std::optional<Complaint> complaint_about(const Instruction& in, const Function& function,
                                          unsigned target);
+// The part of it about registers and constants.
+std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function);
 
 }  // namespace ptx
