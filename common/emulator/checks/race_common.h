@@ -40,8 +40,11 @@ struct AccessTraits {
     bool known = false, strong = false, writes = false, atomic = false, block_scope = false;
     bool forgiving = false;    // an atomic for which an older value is as good a start
     bool by_volatile = false;  // strong only because it is volatile, and in shared memory
-    // A load: what its thread then does to the word that it has read.
+    // A load: what its thread then does to the word that it has read, and whether a
+    // compare-and-swap gets its value as what it expects; empty: nobody has looked yet.
     enum class Guess : uint8_t { kNone, kImproved, kCompared } guess = Guess::kNone;
+    std::optional<bool> expected;
+    machine::SiteId instruction = 0;  // itself, and not the place to blame
 };
 AccessTraits traits_of(const machine::AccessEvent& event);
 

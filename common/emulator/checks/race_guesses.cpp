@@ -7,7 +7,8 @@
 //
 // An older value costs a round, and no more. So such a load does not race with an atomic. What
 // shows that a load is of this kind is that one thread, having made it, does to the same word
-//  - a compare-and-swap against what the word holds (kCompared): right beside any atomic;
+//  - a compare-and-swap against what the word holds (kCompared), which gets the loaded value as
+//    what it expects: right beside any atomic;
 //  - a minimum, maximum, `and` or `or` that changes it (kImproved), as in
 //    `if (d < *best) atomicMin(best, d)`: right beside updates that only go the same way.
 // Whether a thread does, often shows only later: races of such pairs wait until the launch ends.
@@ -16,6 +17,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "checks/optimistic_read.h"
 #include "checks/race_context.h"
 #include "checks/text.h"
 
@@ -79,8 +81,12 @@ void RaceDetector::note_guess(const Context& c, Entry e, uint32_t byte, uint32_t
         return;
     if (c.offset + byte - c.shift != c.event.address[lane]) return;  // once for each word
     AccessTraits& traits = traits_slot(load);
-    traits.guess =
-        std::max(traits.guess, guess_of(c.event, lane, held_at(c, c.event.address[lane], lane)));
+    Guess guess = guess_of(c.event, lane, held_at(c, c.event.address[lane], lane));
+    if (guess == Guess::kCompared) {
+        if (!traits.expected) traits.expected = may_be_expected(traits.instruction);
+        if (!*traits.expected) guess = Guess::kNone;
+    }
+    traits.guess = std::max(traits.guess, guess);
 }
 
 bool RaceDetector::is_guess(machine::SiteId load, bool forgiving) const {

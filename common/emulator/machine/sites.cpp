@@ -12,9 +12,9 @@ namespace machine {
 namespace {
 
 struct Record {
-    ptx::Module* module;
-    const ptx::Function* function;
-    uint32_t instruction;
+    ptx::Module* module = nullptr;
+    const ptx::Function* function = nullptr;
+    uint32_t instruction = 0;
     std::unique_ptr<CodeSite> resolved;
 };
 
@@ -40,6 +40,10 @@ void forget_sites(uint32_t count) {
 
 uint32_t instruction_of_site(SiteId site) {
     return records()[site].instruction;
+}
+
+const ptx::Function* function_of_site(SiteId site) {
+    return site < records().size() ? records()[site].function : nullptr;
 }
 
 bool is_users(ptx::Module& module, const ptx::Function& function) {

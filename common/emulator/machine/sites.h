@@ -16,5 +16,6 @@ void forget_sites(uint32_t count);
 bool is_users(ptx::Module& module, const ptx::Function& function);
 // The index of the instruction in its function's body.
 uint32_t instruction_of_site(SiteId site);
+const ptx::Function* function_of_site(SiteId site);  // null for a site of nobody
 
 }  // namespace machine
