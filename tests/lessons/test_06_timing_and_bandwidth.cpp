@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace {
 
@@ -248,10 +249,15 @@ TEST_CASE("task 2: a failing call is an exception, and no event is lost", "[task
         INFO("events made: " << watch.count("cudaEventCreate") << ", and it takes two to measure");
         CHECK(watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags") >= 2);
     }
+    std::map<std::string, size_t> seen;
     for (size_t k = 0; k < calls.size(); ++k) {
+        const size_t nth = seen[calls[k].name]++;
         if (calls[k].name == "cudaEventDestroy") continue;  // destructors cannot report
+        // Whoever asks until the event has passed asks another number of times in each run.
+        if (nth > 0 && calls[k].name.find("Query") != std::string::npos) continue;
         wb::CallWatch watch;
-        watch.fail_call = k;
+        watch.fail_name = calls[k].name;
+        watch.fail_nth = nth;
         watch.error = cudaErrorUnknown;
         bool thrown = false;
         try {
