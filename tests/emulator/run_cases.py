@@ -10,6 +10,8 @@ exit code 0 and give no finding. Directives anywhere in a file:
     // nvcc: FLAGS     more flags for the compiler
     // also: FLAGS     once more with these flags instead, and the same expectations
     // env: NAME=VALUE environment of the run
+    // alone: WHY      is left out beside a preloaded library (a sanitizer's) that replaces the
+                       C library's functions
 
 What is right in a case, but looks like a bug of some code, has `// twin: CODE` above it (or several
 codes, separated by commas). It must stay without a finding like all else that nobody expects;
@@ -38,7 +40,7 @@ DEFAULT_BUDGET = "200000000"
 EXPECT = re.compile(r"//\s*expect:\s*(.+?)\s*$")
 ONE_EXPECTATION = re.compile(r'(?:(error|warning)\s+)?([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
 TWIN = re.compile(r"^\s*//\s*twin:\s*(.+?)\s*$")
-DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env):\s*(.+?)\s*$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|alone):\s*(.+?)\s*$", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -206,6 +208,12 @@ def compare(
     return problems
 
 
+def left_out(text: str) -> bool:
+    """Whether the case cannot be judged beside the library that is preloaded."""
+    alone = any(name == "alone" for name, _ in DIRECTIVE.findall(text))
+    return alone and bool(os.environ.get("WORKBOOK_TEST_PRELOAD"))
+
+
 def check(source: Path, options: argparse.Namespace) -> Result:
     """Builds, runs and judges one case."""
     text = source.read_text()
@@ -216,7 +224,7 @@ def check(source: Path, options: argparse.Namespace) -> Result:
             program, complaint = build(source, variant, f"_{number}" if number else "", options)
             if complaint:
                 return Result(source.stem, ["does not compile: " + complaint])
-            if options.build_only:
+            if options.build_only or left_out(text):
                 continue
             found = compare(source, expected, *run(program, text, options))
             problems += [f"[{shlex.join(variant)}] {one}" if number else one for one in found]

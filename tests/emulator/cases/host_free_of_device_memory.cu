@@ -3,6 +3,7 @@
 // is not on the stack any more when free reads in front of the memory.
 
 // nvcc: -O2 -Xcompiler -fno-inline
+// alone: AddressSanitizer has a free() of its own
 #include <cstdlib>
 
 #include <cuda_runtime.h>
