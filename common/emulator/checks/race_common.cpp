@@ -30,7 +30,7 @@ AccessTraits traits_of(const AccessEvent& event) {
     t.writes = event.kind != AccessKind::kLoad;
     t.atomic = event.kind >= AccessKind::kAtomic;
     t.forgiving = t.atomic && tolerates_stale(event);
-    t.instruction = event.instruction ? event.instruction : event.site;
+    t.instruction = event.instruction;
     t.by_volatile = event.order == machine::MemoryOrder::kVolatile && !t.atomic &&
                     event.space == ptx::Space::kShared;
     t.block_scope = event.scope == machine::Scope::kCta || event.scope == machine::Scope::kCluster;

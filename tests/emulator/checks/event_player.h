@@ -57,6 +57,7 @@ struct How {
     MemoryOrder order = MemoryOrder::kWeak;
     Scope scope = Scope::kNone;
     const char* opcode = "";
+    machine::SiteId instruction = 0;  // of real PTX, for who looks at that
 };
 constexpr How kLoad{AccessKind::kLoad}, kStore{AccessKind::kStore};
 constexpr How kAtomic{AccessKind::kAtomic, MemoryOrder::kRelaxed, Scope::kGpu};
@@ -370,6 +371,7 @@ inline void Lanes::access(uint32_t line, How how, const Addresses& address, uint
         }
     }
     e.site = player_.site(line, how);
+    e.instruction = how.instruction;
     e.kind = how.kind;
     e.order = how.order;
     e.scope = how.scope;

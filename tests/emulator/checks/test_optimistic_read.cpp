@@ -8,10 +8,12 @@ namespace {
 
 // Whether the first instruction of a kernel with this body is such a load.
 bool first_feeds(const std::string& body, const std::string& before = "") {
-    static std::vector<std::unique_ptr<ptx::Module>> kept;  // sites name modules for ever
-    kept.push_back(open_kernel(".reg .b32 %r<8>; .reg .b64 %rd<4>;\n" + body, before));
-    return checks::may_be_expected(
-        machine::register_site(*kept.back(), *kept.back()->function("k"), 0));
+    const auto kernel = open_kernel(".reg .b32 %r<8>; .reg .b64 %rd<4>;\n" + body, before);
+    const uint32_t sites = machine::site_count();
+    const bool may =
+        checks::may_be_expected(machine::register_site(*kernel, *kernel->function("k"), 0));
+    machine::forget_sites(sites);
+    return may;
 }
 
 const std::string kLoad = "ld.global.u32 %r1, [%rd1];\n";

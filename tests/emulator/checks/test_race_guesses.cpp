@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plain loads whose value the same thread then checks with an atomic.
+#include "../ptx/ptx_text.h"
+#include "machine/sites.h"
 #include "race_players.h"
 
 using namespace player;
@@ -45,6 +47,21 @@ TEST_CASE("race-global: a load that starts a compare-and-swap loop is no race", 
     SECTION("against something else, the load was for another purpose") {
         load_then_update(p, sum.all(0), "atom.global.cas.b32", 7);
         CHECK(p.races() == Lines{"11 after 10"});
+    }
+    SECTION("what was read is not what the exchange expects") {
+        const auto kernel = open_kernel(".reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
+                                        "ld.global.u32 %r1, [%rd1];\n"
+                                        "atom.global.cas.b32 %r2, [%rd1], %r3, 7;");
+        const uint32_t before = machine::site_count();
+        How load = kLoad;
+        load.instruction = machine::register_site(*kernel, *kernel->function("k"), 0);
+        for (uint32_t block = 0; block < 2; ++block) {
+            p.thread(block, 0).access(10, load, sum.all(0), 4);
+            p.thread(block, 0).access(
+                11, atomic_of("atom.global.cas.b32"), sum.all(0), 4, [](uint32_t) { return 0; });
+        }
+        CHECK(p.races() == Lines{"11 after 10"});
+        machine::forget_sites(before);
     }
     SECTION("a plain store in place of the loop stays a race") {
         load_then_update(p, sum.all(0), "atom.global.cas.b32", 0);
