@@ -143,6 +143,7 @@ uint32_t Decoder::source(const Operand& operand, Type type) {
         if (!fits(operand, type)) return kNoRow;
         const uint32_t row = register_rows_[operand.index];
         if (!operand.negated) return row;
+        if (type != Type::kPred) return kNoRow;  // a negative is the video instructions' own affair
         const uint32_t flipped = reserve(4, true);
         Instr& hidden = emit_hidden(move_handlers().complement_predicate);
         hidden.src[0] = row;

@@ -25,15 +25,22 @@ bool is_word(Type type) {
     return type == Type::kU32 || type == Type::kS32 || type == Type::kU64 || type == Type::kS64;
 }
 
+// No operand is part of a register, or its negative: those are the video instructions' own.
+bool whole(const Instruction& in) {
+    return std::none_of(in.operands.begin(), in.operands.end(), [](const Operand& operand) {
+        return operand.negated || !operand.selector.empty();
+    });
+}
+
 bool plain_integer_add(const Instruction& in) {
     return in.opcode == Opcode::k_add && !in.guarded && in.mods.none() && in.types.size() == 1 &&
            is_word(in.type()) && in.operands.size() == 3 &&
-           in.operands[0].kind == Operand::Kind::kRegister;
+           in.operands[0].kind == Operand::Kind::kRegister && whole(in);
 }
 
 // Bytes of the result of a product that may be fused; 0: it may not.
 uint32_t product_bytes(const Instruction& in) {
-    if (in.guarded || in.types.size() != 1 || in.operands.size() != 3) return 0;
+    if (in.guarded || in.types.size() != 1 || in.operands.size() != 3 || !whole(in)) return 0;
     const uint32_t bytes = ptx::byte_size(in.type());
     if (bytes < 4) return 0;
     const Operand& by = in.operands[2];

@@ -89,8 +89,11 @@ Specifiers parse_specifiers(Lexer& lexer) {
                 lexer.advance();
             }
             if (lexer.accept_dotted(".align")) parse_alignment(lexer);
-        } else if (word == "reg") {
-            out.is_register = true;
+        } else if (word == "reg" || dotted.kind == Dotted::Kind::kSpace) {
+            if (out.is_register || out.space != Space::kNone)
+                lexer.fail(token, "one state space, and this is the second");
+            out.is_register = word == "reg";
+            out.space = dotted.kind == Dotted::Kind::kSpace ? dotted.space : Space::kNone;
         } else if (word == "extern") {
             out.is_extern = true;
         } else if (word == "visible" || word == "weak" || word == "common") {
@@ -109,8 +112,6 @@ Specifiers parse_specifiers(Lexer& lexer) {
         } else if (dotted.kind == Dotted::Kind::kType) {
             out.type = dotted.type;
             has_type = true;
-        } else if (dotted.kind == Dotted::Kind::kSpace) {
-            out.space = dotted.space;
         } else if (dotted.kind == Dotted::Kind::kVector) {
             out.vector = dotted.vector;
         } else {

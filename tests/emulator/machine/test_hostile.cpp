@@ -294,6 +294,7 @@ TEST_CASE("hostile: a register that does not fit is refused", "[machine]") {
                                   "bar.red.popc.u32 %p1, 0, %p2;",
                                   "stacksave.u32 %p1;",
                                   "st.v2.u32 [%out], {%r1, -%r2};",
+                                  "mul.wide.s32 %rd1, %r1, 4; add.s64 %rd2, -%rd3, %rd1;",
                                   "mov.b64 %rd1, {%r1, !%r2};"}) {
         Lab lab;
         INFO(statement);

@@ -139,6 +139,8 @@ TEST_CASE("variable: what does not fit is refused with its line", "[ptx][variabl
                              ".global .u32;",
                              ".global .align 3 .u32 x;",
                              ".global .pred p;",
+                             ".global .reg .pred %p = 1;",
+                             ".global .shared .u32 x;",
                              ".global .b8 s[2] = \"abc\";",
                              ".global .b8 x[2] = {0xFFF(f)};",
                              ".global .u16 x[2] = {0xFF(f)};",
