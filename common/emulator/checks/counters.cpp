@@ -174,6 +174,25 @@ void Counters::on_access(const AccessEvent& event) {
     }
 }
 
+// Aligned accesses by one lane: a sector each, or a wavefront without conflicts.
+void Counters::on_streak(const AccessEvent& first, int64_t, uint64_t count) {
+    Site& at = site(first.site);
+    const bool load = first.kind == AccessKind::kLoad;
+    const uint64_t bytes = count * first.bytes;
+    at.requests += count;
+    at.bytes += bytes;
+    if (first.space == ptx::Space::kShared) {
+        at.wavefronts += count;
+        (load ? current_.shared_load_requests : current_.shared_store_requests) += count;
+        (load ? current_.shared_load_wavefronts : current_.shared_store_wavefronts) += count;
+        return;
+    }
+    at.sectors += count;
+    (load ? current_.global_load_requests : current_.global_store_requests) += count;
+    (load ? current_.global_load_sectors : current_.global_store_sectors) += count;
+    (load ? current_.global_load_bytes : current_.global_store_bytes) += bytes;
+}
+
 void Counters::global(const AccessEvent& event, Site& at) {
     const uint32_t threads = uint32_t(std::popcount(event.mask));
     if (event.kind >= AccessKind::kAtomic) {

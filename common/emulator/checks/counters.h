@@ -65,6 +65,8 @@ public:
                        const machine::LaunchSummary& summary) override;
     void on_block_begin(const machine::BlockInfo& block) override;
     void on_access(const machine::AccessEvent& event) override;
+    uint64_t foresee(const machine::AccessEvent&, int64_t, uint64_t most) override { return most; }
+    void on_streak(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
     void on_block_barrier(const machine::BarrierEvent& event) override;
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
 

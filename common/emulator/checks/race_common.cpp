@@ -60,8 +60,9 @@ const AccessTraits& RaceDetector::traits_at(machine::SiteId id) const {
     return index < list.size() ? list[index] : kUnknown;
 }
 
-void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t published,
-                          const machine::Allocation* allocation, Shadow& shadow, uint64_t shift) {
+RaceDetector::Context RaceDetector::context_of(const AccessEvent& event, Shadow& shadow,
+                                               uint64_t shift,
+                                               const machine::Allocation* allocation) {
     WarpOrder& w = order_.warp(*event.warp);
     w.used = true;
     const machine::SiteId id = identify(event);
@@ -82,6 +83,12 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
     c.block_floor = entry_floor(w.block->floor);
     c.segment = w.segment;
     c.partial = order_.partial();
+    return c;
+}
+
+void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t published,
+                          const machine::Allocation* allocation, Shadow& shadow, uint64_t shift) {
+    Context c = context_of(event, shadow, shift, allocation);
     c.published = published;
     const uint32_t shape = c.role <= Role::kStore ? shape_of_access(event, lanes, shift) : kNoShape;
     if (shape != kNoShape) {
@@ -90,9 +97,9 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
         scattered(c, lanes);
     }
     if (c.races) flush(c);
-    w.steps.note(event.site, c.segment);
+    c.warp.steps.note(event.site, c.segment);
     if (c.role == Role::kStrongWrite && event.kind == AccessKind::kStore && allocation)
-        order_.end_segment(w);
+        order_.end_segment(c.warp);
 }
 
 }  // namespace checks

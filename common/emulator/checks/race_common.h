@@ -77,6 +77,12 @@ public:
     // `allocation`: of global memory. `published`: what HappensBefore::on_strong_access said.
     void access(const machine::AccessEvent& event, uint32_t lanes, uint32_t published,
                 const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
+    // The same for a lane that is alone (Observer::on_streak): how many of `most` accesses have
+    // nothing to be compared with but what their own thread did, and what became of them.
+    uint64_t undisputed(const machine::AccessEvent& next, int64_t step, uint64_t most,
+                        const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
+    void streak(const machine::AccessEvent& first, int64_t step, uint64_t count,
+                const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
     // A copy or fill by the host, which is segment `segment`, of the bytes [begin, end) of
     // `shadow`.
     void host_access(const machine::HostAccess& access, const machine::Allocation& allocation,
@@ -89,6 +95,8 @@ private:
     struct Context;  // of one event
     struct Found;
 
+    Context context_of(const machine::AccessEvent& event, Shadow& shadow, uint64_t shift,
+                       const machine::Allocation* allocation);
     // Whole sectors.
     static uint32_t shape_of_access(const machine::AccessEvent& event, uint32_t lanes,
                                     uint64_t shift);

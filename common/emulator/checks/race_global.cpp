@@ -19,6 +19,8 @@ public:
 
     void on_launch_begin(const machine::LaunchInfo& launch) override;
     void on_access(const AccessEvent& event) override;
+    uint64_t foresee(const AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_streak(const AccessEvent& first, int64_t step, uint64_t count) override;
     void on_host_access(const machine::HostAccess& access) override;
     void on_order(const machine::OrderEvent& event) override { order_->on_order(event); }
     void on_free(const Allocation& allocation) override {
@@ -81,6 +83,19 @@ void RaceGlobal::on_access(const AccessEvent& event) {
         if (a && a->contains(event.address[std::countr_zero(together)], event.bytes))
             detector_.access(event, together, published, a, shadow(*a), 0 - base(*a));
     }
+}
+
+// Plain accesses to shared memory are nothing to this checker.
+uint64_t RaceGlobal::foresee(const AccessEvent& next, int64_t step, uint64_t most) {
+    if (next.space != ptx::Space::kGlobal) return most;
+    const Allocation& a = *next.allocation;
+    return detector_.undisputed(next, step, most, &a, shadow(a), 0 - base(a));
+}
+
+void RaceGlobal::on_streak(const AccessEvent& first, int64_t step, uint64_t count) {
+    if (first.space != ptx::Space::kGlobal) return;
+    const Allocation& a = *first.allocation;
+    detector_.streak(first, step, count, &a, shadow(a), 0 - base(a));
 }
 
 void RaceGlobal::on_host_access(const machine::HostAccess& access) {

@@ -28,6 +28,8 @@ public:
     }
     void on_block_end(const machine::BlockInfo& block) override;
     void on_access(const AccessEvent& event) override;
+    uint64_t foresee(const AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_streak(const AccessEvent& first, int64_t step, uint64_t count) override;
     void on_async_copy(const machine::AsyncCopyEvent& event) override;
 
 private:
@@ -80,6 +82,28 @@ void RaceShared::on_access(const AccessEvent& event) {
     const uint32_t published = follow(event);
     if (!copies_.empty()) compare_with_copies(event);
     enter(event, published);
+}
+
+// Plain accesses to global memory are nothing to this checker.
+uint64_t RaceShared::foresee(const AccessEvent& next, int64_t step, uint64_t most) {
+    if (next.space != ptx::Space::kShared) return most;
+    if (!copies_.empty()) return 0;
+    return detector_.undisputed(next,
+                                step,
+                                most,
+                                nullptr,
+                                shadow(*next.warp->block),
+                                next.variable->offset - next.variable->address);
+}
+
+void RaceShared::on_streak(const AccessEvent& first, int64_t step, uint64_t count) {
+    if (first.space != ptx::Space::kShared) return;
+    detector_.streak(first,
+                     step,
+                     count,
+                     nullptr,
+                     shadow(*first.warp->block),
+                     first.variable->offset - first.variable->address);
 }
 
 // A copy that is under way writes at a time that nothing but its wait orders: even its own thread

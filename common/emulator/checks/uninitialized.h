@@ -60,6 +60,8 @@ public:
     void on_free(const machine::Allocation& allocation) override;
     void on_host_access(const machine::HostAccess& access) override;
     void on_access(const machine::AccessEvent& event) override;
+    uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_streak(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
     void on_block_barrier(const machine::BarrierEvent& event) override;
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
     void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override {
@@ -106,6 +108,8 @@ public:
           pending_(true, [this](const PendingReads::Read& read) { this->report(read); }) {}
     void on_block_end(const machine::BlockInfo& block) override;
     void on_access(const machine::AccessEvent& event) override;
+    uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_streak(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
     void on_block_barrier(const machine::BarrierEvent& event) override;
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
     void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override;

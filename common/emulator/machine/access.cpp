@@ -221,11 +221,6 @@ void note_store(Executor& ex, const MemoryOp& op) {
     ex.waits = 0;
 }
 
-// Memory of another device is out of reach until peer access is enabled; the host's is not.
-bool reachable(const Executor& ex, const Allocation& a) {
-    return ex.reachable >> (unsigned(a.device) & 63) & 1 || a.host_visible();
-}
-
 void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask, Addresses& a) {
     note_store(ex, op);
     Place place;
@@ -234,9 +229,9 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
         return in && in->live && within(a, mask, in->address, in->bytes, op.bytes);
     };
     // Peer access may have been taken away since.
-    if (!(holds_all(one) && reachable(ex, *one))) [[unlikely]] {
+    if (!(holds_all(one) && ex.can_reach(*one))) [[unlikely]] {
         one = ex.memory.find(a.first);
-        if (!(holds_all(one) && writable(*one, op.kind) && reachable(ex, *one))) one = nullptr;
+        if (!(holds_all(one) && writable(*one, op.kind) && ex.can_reach(*one))) one = nullptr;
         if (one) op.cache = one;
     }
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
@@ -254,9 +249,9 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
         Allocation* found = ex.memory.find(a.at[i]);
         owner[i] = found;
         if (!(found && found->live && found->contains(a.at[i], op.bytes) &&
-              writable(*found, op.kind) && reachable(ex, *found))) {
+              writable(*found, op.kind) && ex.can_reach(*found))) {
             place.bad |= 1u << i;
-            if (hardware_faults(found, a.at[i]) || !reachable(ex, *found))
+            if (hardware_faults(found, a.at[i]) || !ex.can_reach(*found))
                 ex.fail(LaunchStatus::kIllegalAddress);
         }
     });

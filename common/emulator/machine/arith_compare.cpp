@@ -137,6 +137,17 @@ void compare_rows(Lanes& lanes, const Instr& in) {
                }));
 }
 
+template <Base base, class T, bool ftz>
+void compare_one(Lanes& lanes, const Instr& in) {
+    const T a = lanes.row<T>(in.src[0])[lanes.lane], b = lanes.row<T>(in.src[1])[lanes.lane];
+    bool yes;
+    if constexpr (ftz)
+        yes = compare<base>(flushed(a), flushed(b));
+    else
+        yes = compare<base>(a, b);
+    finish(lanes, in, 0u - uint32_t(yes));
+}
+
 // 16-bit floats in words of type W, the element in the lower or upper half.
 template <class H>
 [[gnu::always_inline]] inline float element(uint32_t bits, float smallest) {
@@ -245,28 +256,37 @@ bool float_comparison(const Form& form, Base& base, bool& negate) {
     return false;
 }
 
+template <Base base, class T>
+bool bind_comparison(Selected& out) {
+    out.handler = &compare_rows<base, T, false>;
+    out.one_lane = &compare_one<base, T, false>;
+    return true;
+}
 template <class T>
-Handler integer_handler(Base base) {
+bool bind_comparison(Base base, Selected& out) {
     switch (base) {
     case kEq:
-        return &compare_rows<kEq, Bits<T>, false>;
+        return bind_comparison<kEq, Bits<T>>(out);
     case kLt:
-        return &compare_rows<kLt, T, false>;
+        return bind_comparison<kLt, T>(out);
     default:
-        return &compare_rows<kLe, T, false>;
+        return bind_comparison<kLe, T>(out);
     }
 }
-Handler integer_handler(Type type, bool is_unsigned, Base base) {
+bool bind_comparison(Type type, bool is_unsigned, Base base, Selected& out) {
     const bool as_signed = ptx::is_signed(type) && !is_unsigned;
     switch (ptx::byte_size(type)) {
     case 2:
-        return as_signed ? integer_handler<int16_t>(base) : integer_handler<uint16_t>(base);
+        return as_signed ? bind_comparison<int16_t>(base, out)
+                         : bind_comparison<uint16_t>(base, out);
     case 4:
-        return as_signed ? integer_handler<int32_t>(base) : integer_handler<uint32_t>(base);
+        return as_signed ? bind_comparison<int32_t>(base, out)
+                         : bind_comparison<uint32_t>(base, out);
     case 8:
-        return as_signed ? integer_handler<int64_t>(base) : integer_handler<uint64_t>(base);
+        return as_signed ? bind_comparison<int64_t>(base, out)
+                         : bind_comparison<uint64_t>(base, out);
     default:
-        return nullptr;
+        return false;
     }
 }
 #define FLOAT_HANDLERS(function, T, ftz)                                                           \
@@ -278,6 +298,9 @@ Handler integer_handler(Type type, bool is_unsigned, Base base) {
 constexpr Handler kFloat[7] = FLOAT_HANDLERS(compare_rows, float, false);
 constexpr Handler kFloatFlushed[7] = FLOAT_HANDLERS(compare_rows, float, true);
 constexpr Handler kDouble[7] = FLOAT_HANDLERS(compare_rows, double, false);
+constexpr Handler kOneFloat[7] = FLOAT_HANDLERS(compare_one, float, false);
+constexpr Handler kOneFloatFlushed[7] = FLOAT_HANDLERS(compare_one, float, true);
+constexpr Handler kOneDouble[7] = FLOAT_HANDLERS(compare_one, double, false);
 constexpr Handler kHalf[7] = FLOAT_HANDLERS(compare_halves, Half, false);
 constexpr Handler kBf16[7] = FLOAT_HANDLERS(compare_halves, Bf16, false);
 constexpr Handler kHalf2[7] = FLOAT_HANDLERS(compare_pairs, Half, false);
@@ -349,10 +372,12 @@ bool select_compare(const Form& form, Selected& out) {
         switch (type) {
         case Type::kF32:
             out.handler = ftz ? kFloatFlushed[base] : kFloat[base];
+            out.one_lane = ftz ? kOneFloatFlushed[base] : kOneFloat[base];
             break;
         case Type::kF64:
             if (ftz) return false;
             out.handler = kDouble[base];
+            out.one_lane = kOneDouble[base];
             break;
         case Type::kF16:
             out.handler = kHalf[base];
@@ -373,8 +398,7 @@ bool select_compare(const Form& form, Selected& out) {
     } else {
         // set.ftz with an f32 destination and integer sources changes nothing.
         if (!integer_comparison(form, is_unsigned, base, negate)) return false;
-        out.handler = integer_handler(type, is_unsigned, base);
-        if (!out.handler) return false;
+        if (!bind_comparison(type, is_unsigned, base, out)) return false;
     }
     if (negate) extra |= kNegate;
     if (form.has(Mod::k_and))

@@ -184,6 +184,39 @@ template <class Op>
     run_as<Op>(lanes, in, &Op::apply);
 }
 
+// The same for lanes.lane alone.
+template <class D>
+[[gnu::always_inline]] inline void store_one(Lanes& lanes, const Instr& in, D value) {
+    if constexpr (std::is_same_v<D, bool>) {
+        uint32_t& d = lanes.predicate(in.dst);
+        d = (d & ~lanes.mask) | ((0u - uint32_t(value)) & lanes.mask);
+    } else {
+        lanes.row<D>(in.dst)[lanes.lane] = value;
+    }
+}
+template <class Op, class D, class... S, size_t... k>
+[[gnu::always_inline]] inline void run_one_as(Lanes& lanes, const Instr& in, D (*)(S...),
+                                              std::index_sequence<k...>) {
+    store_one<D>(lanes, in, Op::apply(Row<S>(lanes, in.src[k])[lanes.lane]...));
+}
+template <class Op, class D, class... S, size_t... k>
+[[gnu::always_inline]] inline void run_one_as(Lanes& lanes, const Instr& in, D (*)(Extra, S...),
+                                              std::index_sequence<k...>) {
+    store_one<D>(lanes, in, Op::apply(Extra(in.extra), Row<S>(lanes, in.src[k])[lanes.lane]...));
+}
+template <class D, class... S>
+constexpr std::index_sequence_for<S...> rows_of(D (*)(S...)) {
+    return {};
+}
+template <class D, class... S>
+constexpr std::index_sequence_for<S...> rows_of(D (*)(Extra, S...)) {
+    return {};
+}
+template <class Op>
+[[gnu::flatten]] void run_one(Lanes& lanes, const Instr& in) {
+    run_one_as<Op>(lanes, in, &Op::apply, rows_of(&Op::apply));
+}
+
 template <class D, class... S>
 void describe(D (*)(S...), Selected& out) {
     const Type types[] = {type_of<S>()..., Type::kNone};
@@ -199,6 +232,8 @@ void describe(D (*)(Extra, S...), Selected& out) {
 template <class Op>
 [[gnu::always_inline]] inline bool bind(Selected& out, unsigned extra = 0) {
     out.handler = &run<Op>;
+    // One that is run lane by lane anyway is a large piece of code.
+    if constexpr (!per_lane<Op>()) out.one_lane = &run_one<Op>;
     out.extra = uint16_t(extra);
     describe(&Op::apply, out);
     return true;

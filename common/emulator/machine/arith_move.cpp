@@ -46,6 +46,18 @@ void select_by_predicate(Lanes& lanes, const Instr& in) {
     }
 }
 
+template <class T>
+void select_one(Lanes& lanes, const Instr& in) {
+    const bool first = lanes.predicate(in.src[2]) & lanes.mask;
+    lanes.row<T>(in.dst)[lanes.lane] = lanes.row<T>(in.src[first ? 0 : 1])[lanes.lane];
+}
+
+template <class T>
+void bind_selection(Selected& out) {
+    out.handler = &select_by_predicate<T>;
+    out.one_lane = &select_one<T>;
+}
+
 // slct: a where c >= 0, else b; a NaN selects b, -0.0 is not less than 0.
 template <class T>
 struct SelectSigned {
@@ -88,13 +100,13 @@ bool select_move(const Form& form, Selected& out) {
         if (form.type_count != 1 || !form.only<>()) return false;
         switch (bytes) {
         case 2:
-            out.handler = &select_by_predicate<uint16_t>;
+            bind_selection<uint16_t>(out);
             break;
         case 4:
-            out.handler = &select_by_predicate<uint32_t>;
+            bind_selection<uint32_t>(out);
             break;
         case 8:
-            out.handler = &select_by_predicate<uint64_t>;
+            bind_selection<uint64_t>(out);
             break;
         default:
             return false;

@@ -71,6 +71,7 @@ struct CallOp {
 };
 
 struct MemoryOp;
+struct Streak;  // streaks.h
 // Moves data between rows and memory for the lanes of `mask`. Lane i's bytes are at
 // bias + address[i] + i * lane_stride. Addresses have been validated.
 using Mover = void (*)(Executor&, const MemoryOp&, uint32_t mask, uint64_t bias,
@@ -94,6 +95,16 @@ struct MemoryOp {
     Region region;       // .param of a function
     LocalObject object;  // of the depot: where the address points into, if it is local
     mutable Allocation* cache = nullptr;
+    // Of accesses by one lane, see streaks.h: the bytes of a value that is moved as it is (4 or 8;
+    // 0: ask the mover), the streak that is open, where the latest access was, how far behind the
+    // one before, how many streaks in a row were too short to be worth it, and how many chances of
+    // another one were left out since.
+    uint8_t plain_bytes = 0;
+    mutable uint8_t short_streaks = kUnproven, left_out = 0;
+    static constexpr uint8_t kUnproven = 4;  // below: the latest streaks were long
+    mutable Streak* streak = nullptr;
+    mutable uint64_t last_address = 0;
+    mutable int64_t step = 0;
 };
 
 struct BarrierOp {

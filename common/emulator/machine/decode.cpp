@@ -8,6 +8,7 @@
 #include "machine/control_flow.h"
 #include "machine/decoder.h"
 #include "machine/sites.h"
+#include "machine/streaks.h"
 #include "machine/texture_ops.h"
 #include "ptx/demangle.h"
 
@@ -25,6 +26,7 @@ Instr& Decoder::emit(In in, Control control, Handler handler) {
     Instr out;
     out.control = control == kStraight && in.guarded ? kGuarded : control;
     out.handler = handler;
+    out.one_lane = run_alone;  // until somebody knows better
     out.guarded = in.guarded;
     out.guard_negated = in.guard_negated;
     if (in.guarded) out.guard = register_rows_[in.guard];
@@ -35,9 +37,15 @@ Instr& Decoder::emit(In in, Control control, Handler handler) {
 
 Instr& Decoder::emit_hidden(Handler handler) {
     Instr out;
-    out.handler = handler;
+    out.handler = out.one_lane = handler;
     code_->instructions.push_back(out);
     return code_->instructions.back();
+}
+
+Instr& Decoder::emit_rows(In in, Handler handler) {
+    Instr& out = emit(in, kStraight, handler);
+    out.one_lane = handler;
+    return out;
 }
 
 void Decoder::emit_meeting(In in) {
@@ -70,7 +78,8 @@ bool Decoder::arithmetic(In in) {
         if (rows[k] == kNoRow) return false;
     }
     if (selected->has_dst && dst == kNoRow) return false;
-    Instr& out = emit(in, kStraight, selected->handler);
+    Instr& out = emit_rows(in, selected->handler);
+    if (selected->one_lane) out.one_lane = selected->one_lane;
     out.dst = dst;
     out.dst2 = dst2 == kNoRow && selected->has_dst2 ? scratch(8) : dst2;
     out.src = rows;
@@ -130,7 +139,7 @@ bool Decoder::move(In in) {
             const uint32_t bytes = register_bytes(to);
             const uint32_t row =
                 constant(bytes == 8 ? Type::kU64 : Type::kU32, reserved_shared() + *offset);
-            Instr& out = emit(in, kStraight, move_handlers().copy(bytes));
+            Instr& out = emit_rows(in, move_handlers().copy(bytes));
             out.src[0] = row;
             out.dst = register_rows_[to.index];
             return true;
@@ -145,7 +154,7 @@ bool Decoder::move(In in) {
         }
         const Handler handler = move_handlers().special(from.special);
         if (!handler || to.kind != Operand::Kind::kRegister || !(is_address(to))) return false;
-        Instr& out = emit(in, kStraight, handler);
+        Instr& out = emit_rows(in, handler);
         out.dst = register_rows_[to.index];
         out.extra = uint16_t(uint16_t(from.special) | (register_bytes(to) == 8 ? 0x8000 : 0));
         return true;
@@ -171,7 +180,7 @@ bool Decoder::move(In in) {
         op.dst = packing ? destination(to, in.type()) : source(from, in.type());
         op.bytes = uint8_t(total);
         if (op.dst == kNoRow) return false;
-        Instr& out = emit(in, kStraight, packing ? move_handlers().pack : move_handlers().unpack);
+        Instr& out = emit_rows(in, packing ? move_handlers().pack : move_handlers().unpack);
         code_->memory.push_back(op);
         out.op = &code_->memory.back();
         return true;
@@ -181,14 +190,14 @@ bool Decoder::move(In in) {
         const uint32_t bytes = register_bytes(to);
         if (from.target == Operand::Target::kVariable && symbol_space(from) == ptx::Space::kLocal) {
             const uint32_t offset = constant(bytes == 8 ? Type::kU64 : Type::kU32, symbol(from));
-            Instr& out = emit(in, kStraight, move_handlers().local_address(bytes));
+            Instr& out = emit_rows(in, move_handlers().local_address(bytes));
             out.src[0] = offset;
             out.dst = register_rows_[to.index];
             return true;
         }
         if (symbol_space(from) == ptx::Space::kParam && !function_.is_entry) return false;
         const uint32_t row = constant(bytes == 8 ? Type::kU64 : Type::kU32, symbol(from));
-        Instr& out = emit(in, kStraight, move_handlers().copy(bytes));
+        Instr& out = emit_rows(in, move_handlers().copy(bytes));
         out.src[0] = row;
         out.dst = register_rows_[to.index];
         return true;
@@ -217,15 +226,14 @@ bool Decoder::convert_address(In in) {
     else if (space != ptx::Space::kGlobal && space != ptx::Space::kConst)
         return false;
     if (local_symbol) {
-        Instr& base = emit(in, kStraight, move_handlers().local_address(bytes));
+        Instr& base = emit_rows(in, move_handlers().local_address(bytes));
         base.src[0] = row;
         base.dst = register_rows_[in.operands[0].index];
     }
-    Instr& out = emit(in,
-                      kStraight,
-                      tag == 0   ? move_handlers().copy(bytes)
-                      : to_space ? move_handlers().from_generic(bytes)
-                                 : move_handlers().to_generic(bytes));
+    Instr& out = emit_rows(in,
+                           tag == 0   ? move_handlers().copy(bytes)
+                           : to_space ? move_handlers().from_generic(bytes)
+                                      : move_handlers().to_generic(bytes));
     out.src[0] = local_symbol ? register_rows_[in.operands[0].index] : row;
     out.dst = register_rows_[in.operands[0].index];
     out.extra = uint16_t(tag);

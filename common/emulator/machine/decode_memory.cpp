@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Decoding of everything that touches memory: ld, st, atom, red, fences.
 #include "machine/decoder.h"
+#include "machine/streaks.h"
 
 namespace machine {
 
@@ -112,7 +113,11 @@ bool Decoder::memory_access(In in) {
         handler = access_handlers().address(op.space, op.kind);
     }
     if (!handler) return false;
+    if (op.vector == 1 && op.element_bytes == op.row_bytes && (width == 4 || width == 8))
+        op.plain_bytes = uint8_t(width);
     Instr& out = emit(in, kStraight, handler);
+    if (op.order == MemoryOrder::kWeak)
+        if (const Handler one_lane = one_lane_access(op.space)) out.one_lane = one_lane;
     code_->memory.push_back(op);
     out.op = &code_->memory.back();
     return true;

@@ -105,6 +105,8 @@ private:
     void late(uint32_t& row) { late_rows_.push_back(&row); }
 
     Instr& emit(In in, Control control, Handler handler);
+    // One that touches rows alone: the handler does for one lane, too.
+    Instr& emit_rows(In in, Handler handler);
     Instr& emit_hidden(Handler handler);
     // Behind a guarded instruction that blocks: lanes that skipped it wait there for the others.
     void emit_meeting(In in);

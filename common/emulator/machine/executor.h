@@ -10,6 +10,7 @@
 
 #include "machine/module_image.h"
 #include "machine/sites.h"
+#include "machine/streaks.h"
 #include "machine/undefined.h"
 
 namespace machine {
@@ -141,11 +142,16 @@ public:
 
     bool follows = false;  // somebody asked for kUndefinedValues
     UndefinedValues undefined{*this};
+    Streaks streaks{*this};
 
     // The place to blame for what `in` does: the user's, also inside the toolkit's functions.
     static SiteId blamed(const Frame* frame, const Instr& in) {
         if (!frame || !frame->blame) return in.site;
         return frame->code->foreign[instruction_of_site(in.site)] ? frame->blame : in.site;
+    }
+    // Memory of another device is out of reach until peer access is enabled; the host's is not.
+    bool can_reach(const Allocation& a) const {
+        return reachable >> (unsigned(a.device) & 63) & 1 || a.host_visible();
     }
     void fail(LaunchStatus what) {
         if (status == LaunchStatus::kOk) status = what;
@@ -176,6 +182,14 @@ private:
     RunResult run_warp(WarpState& state);
     enum class Stop : uint8_t { kGone, kBlocked, kSpin, kAbort };
     Stop run_split(size_t index);
+    enum class Run : uint8_t { kEnded, kSpin, kAbort };
+    template <bool one_lane>
+    Run run_straight(Split& split, Code& code, uint32_t& first, const Instr*& next,
+                     uint32_t& turns);
+    uint32_t guarded_lanes(const Instr& in) const {
+        return in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
+    }
+    bool account(Code& code, uint32_t first, uint32_t lanes);
     void out_of_budget();
     void start_block(uint64_t linear, BlockState& state);
     void finish_block(BlockState& state);

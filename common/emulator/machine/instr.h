@@ -23,6 +23,7 @@ struct Instr;
 struct Lanes {
     std::byte* rows;  // 64-byte aligned; constants stand among the rows, so every source is a row
     uint32_t mask;    // active lanes, never 0
+    uint32_t lane;    // the active one, for Instr::one_lane
     uint32_t carry;   // CC.CF of PTX ISA "Extended-Precision Integer Arithmetic", one bit a lane
 
     template <class T>
@@ -48,17 +49,22 @@ struct alignas(64) Instr {
     bool in_double = false;  // computes with .f64 operands or makes one, for the counters
     SiteId site = 0;
     const void* op = nullptr;  // entry of a side table of Code: memory, calls, branches ...
+    // The same where one lane is active: a loop over lanes, and vectors that a scalar has just been
+    // written into, would cost several times as much.
+    Handler one_lane = nullptr;
     template <class T>
     const T& as() const {
         return *static_cast<const T*>(op);
     }
 };
+static_assert(sizeof(Instr) == 64);
 constexpr uint32_t kNoRow = 0xffffffffu;
 
 // The choice of a handler for one arithmetic PTX instruction, and how to read its operands:
 // registers must have the byte width of these types, immediates are converted to them.
 struct Selected {
     Handler handler = nullptr;
+    Handler one_lane = nullptr;             // null: `handler` does for one lane, too
     bool has_dst = true, has_dst2 = false;  // dst2: the q of setp p|q
     unsigned sources = 0;
     std::array<ptx::Type, 4> src{};  // kPred: a mask row

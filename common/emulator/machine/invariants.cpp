@@ -167,7 +167,8 @@ void Decoder::hoist_invariants() {
         if (fate_[i] == Fate::kHoisted) code_->invariants.push_back(instructions[i]);
         if (fate_[i] != Fate::kStays && counted_with[i] != kNobody) continue;
         kept.push_back(instructions[i]);
-        if (fate_[i] != Fate::kStays) kept.back().handler = move_handlers().no_operation;
+        if (fate_[i] != Fate::kStays)
+            kept.back().handler = kept.back().one_lane = move_handlers().no_operation;
     }
     moved[count] = uint32_t(kept.size());
     for (size_t i = 0; i < count; ++i)

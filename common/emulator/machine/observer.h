@@ -36,6 +36,18 @@ public:
     // Before every load, store and atomic of a warp. Spaces are resolved: a generic access fires
     // one event per space that its lanes hit; kNone is an address in no space at all.
     virtual void on_access(const AccessEvent&) {}
+    // One lane goes through memory with nobody else about: of so many of its next accesses by one
+    // instruction (`next` and those every `step` bytes behind it, `most` in all), how many the
+    // observer is content to hear of together and later, by on_streak. They are aligned, plain, in
+    // bounds, and `next` has no values. What it says holds until the lane stops being alone; in
+    // between comes nothing but on_access and on_streak of the same lane, of other bytes where one
+    // of the two stores. 0, for those who do not care: none.
+    virtual uint64_t foresee(const AccessEvent& /*next*/, int64_t /*step*/, uint64_t /*most*/) {
+        return 0;
+    }
+    // `count` accesses like `first`, each `step` bytes behind the one before. They have happened:
+    // what they stored is in memory, and `first` has no values.
+    virtual void on_streak(const AccessEvent& /*first*/, int64_t /*step*/, uint64_t /*count*/) {}
     // cp.async: its store, of which on_access told when it was started, takes place only now.
     virtual void on_async_copy(const AsyncCopyEvent&) {}
     // membar/fence, and the fence half of .acquire/.release accesses is in AccessEvent::order.

@@ -152,6 +152,74 @@ void Executor::out_of_budget() {
     abort = true;
 }
 
+// Counts the straight run from `first` on and pays for it. False: the launch ends here.
+[[gnu::always_inline]] inline bool Executor::account(Code& code, uint32_t first, uint32_t lanes) {
+    Code::Run& run = code.runs[first];
+    run.executed.add(1, std::popcount(lanes));
+    warp_instructions += run.instructions;
+    budget_left_ -= int64_t(run.instructions) * kWarpSize;
+    return budget_left_ >= 0 && !abort;
+}
+
+// Straight runs and the branches between them on which all lanes agree, from `next` on. Ends at an
+// instruction that needs more than a handler; `first` is where the run that leads there begins.
+template <bool one_lane>
+[[gnu::always_inline]] inline Executor::Run
+Executor::run_straight(Split& split, Code& code, uint32_t& first, const Instr*& next,
+                       uint32_t& turns) {
+    const Instr* const instructions = code.instructions.data();
+    const uint32_t mine = split.mask;
+    const auto handle = [&](const Instr& in) __attribute__((always_inline)) {
+        (one_lane ? in.one_lane : in.handler)(*this, in);
+    };
+    for (;; ++next) {
+        if (next->control == kStraight) [[likely]] {
+            handle(*next);
+        } else if (next->control == kGuarded) {
+            if (const uint32_t active = mine & guarded_lanes(*next)) {
+                mask = active;
+                handle(*next);
+                mask = mine;
+            }
+        } else if (next->control == kBranch) {
+            const uint32_t active = next->guarded ? mine & guarded_lanes(*next) : mine;
+            if (active && active != mine) return Run::kEnded;
+            const uint32_t pc = uint32_t(next - instructions);
+            if (!account(code, first, mine)) [[unlikely]] {
+                split.pc = pc;
+                current = next;
+                return Run::kAbort;
+            }
+            const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
+            if (frame->undefined) [[unlikely]]
+                undefined.pass(*frame, pc, target, mine);
+            first = target;
+            next = instructions + target - 1;
+            if (target > pc) {
+                if constexpr (one_lane) streaks.jump_ahead(instructions + target);
+                continue;
+            }
+            if constexpr (one_lane) streaks.jump_back(instructions + pc);
+            if (++turns >= kLoopTurns || waits >= kPolls) {
+                split.pc = target;
+                return Run::kSpin;
+            }
+        } else if (next->control == kReconverge &&
+                   !(split.join && split.join->frame == frame &&
+                     split.join->pc == uint32_t(next - instructions))) {
+            // Nobody to wait for here. It is not counted.
+            const uint32_t pc = uint32_t(next - instructions);
+            if (pc != first && !account(code, first, mine)) {
+                split.pc = pc;
+                return Run::kAbort;
+            }
+            first = pc + 1;
+        } else {
+            return Run::kEnded;
+        }
+    }
+}
+
 // Runs one part of the warp until it ends, blocks, spins, or the launch is over. The split is
 // found by index again after everything that may move the list.
 Executor::Stop Executor::run_split(size_t index) {
@@ -162,72 +230,28 @@ Executor::Stop Executor::run_split(size_t index) {
         // diverge() inserts below: the running part moves up.
         split = &warp->splits.back();
     };
-    // Counts the straight run from `first` on and pays for it. False: the launch ends here.
-    const auto account = [&](Code & code, uint32_t first, uint32_t lanes)
-        __attribute__((always_inline)) {
-        Code::Run& run = code.runs[first];
-        run.executed.add(1, std::popcount(lanes));
-        warp_instructions += run.instructions;
-        budget_left_ -= int64_t(run.instructions) * kWarpSize;
-        return budget_left_ >= 0 && !abort;
-    };
     for (;;) {
         frame = split->frame;
         Code& code = *frame->code;
         const Instr* const instructions = code.instructions.data();
         rows = frame->rows;
         const uint32_t mine = mask = split->mask;
-        const auto guard_of = [&](const Instr& in) {
-            return in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
-        };
         uint32_t first = split->pc;
         const Instr* next = instructions + first;
         if (frame->undefined) [[unlikely]]
             undefined.resume(*frame, first);
-        // Straight runs and the branches between them on which all lanes agree.
-        for (;; ++next) {
-            if (next->control == kStraight) [[likely]] {
-                next->handler(*this, *next);
-            } else if (next->control == kGuarded) {
-                if (const uint32_t active = mine & guard_of(*next)) {
-                    mask = active;
-                    next->handler(*this, *next);
-                    mask = mine;
-                }
-            } else if (next->control == kBranch) {
-                const uint32_t active = next->guarded ? mine & guard_of(*next) : mine;
-                if (active && active != mine) break;
-                const uint32_t pc = uint32_t(next - instructions);
-                if (!account(code, first, mine)) [[unlikely]] {
-                    split->pc = pc;
-                    current = next;
-                    out_of_budget();
-                    return Stop::kAbort;
-                }
-                const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
-                if (frame->undefined) [[unlikely]]
-                    undefined.pass(*frame, pc, target, mine);
-                first = target;
-                next = instructions + target - 1;
-                if (target > pc) continue;
-                if (++turns >= kLoopTurns || waits >= kPolls) {
-                    split->pc = target;
-                    return Stop::kSpin;
-                }
-            } else if (next->control == kReconverge &&
-                       !(split->join && split->join->frame == frame &&
-                         split->join->pc == uint32_t(next - instructions))) {
-                // Nobody to wait for here. It is not counted.
-                const uint32_t pc = uint32_t(next - instructions);
-                if (pc != first && !account(code, first, mine)) {
-                    split->pc = pc;
-                    out_of_budget();
-                    return Stop::kAbort;
-                }
-                first = pc + 1;
-            } else {
-                break;
-            }
+        Run ended;
+        if (std::has_single_bit(mine)) {
+            lane = uint32_t(std::countr_zero(mine));
+            ended = run_straight<true>(*split, code, first, next, turns);
+            streaks.close();
+        } else {
+            ended = run_straight<false>(*split, code, first, next, turns);
+        }
+        if (ended == Run::kSpin) return Stop::kSpin;
+        if (ended == Run::kAbort) {
+            out_of_budget();
+            return Stop::kAbort;
         }
         const Instr& in = *next;
         const uint32_t pc = uint32_t(next - instructions);
@@ -241,7 +265,7 @@ Executor::Stop Executor::run_split(size_t index) {
             undefined.reached(*frame, pc, mine);
         uint32_t active = mine;
         if (in.guarded) {
-            active &= guard_of(in);
+            active &= guarded_lanes(in);
             if (active == 0) {
                 ++split->pc;
                 continue;

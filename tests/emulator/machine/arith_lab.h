@@ -169,7 +169,9 @@ inline Outcome run_once(const machine::Selected& selected, const Setup& setup, u
                         bool in_place) {
     Rows rows;
     machine::Instr in;
-    in.handler = selected.handler;
+    // The way of a lane that is alone has a handler of its own.
+    const bool alone = std::has_single_bit(mask) && selected.one_lane;
+    in.handler = alone ? selected.one_lane : selected.handler;
     in.extra = selected.extra;
     for (unsigned k = 0; k < setup.sources.size(); ++k) {
         in.src[k] = (k + 2) * Rows::kStride;
@@ -181,8 +183,8 @@ inline Outcome run_once(const machine::Selected& selected, const Setup& setup, u
     in.dst2 = selected.has_dst2 ? Rows::kStride : machine::kNoRow;
     if (!in_place)
         for (uint32_t i = 0; i < kWarpSize; ++i) rows.put(in.dst, selected.dst, i, kUntouched);
-    machine::Lanes lanes{rows.base(), mask, setup.carry};
-    selected.handler(lanes, in);
+    machine::Lanes lanes{rows.base(), mask, uint32_t(std::countr_zero(mask)), setup.carry};
+    in.handler(lanes, in);
     Outcome outcome;
     for (uint32_t i = 0; i < kWarpSize; ++i) {
         outcome.dst.push_back(rows.get(in.dst, selected.dst, i));
@@ -208,7 +210,7 @@ inline Outcome run(const Setup& setup) {
         REQUIRE(selected->sources == setup.sources.size());
         const Outcome full = run_once(*selected, setup, kAllLanes, false);
         for (const uint32_t mask :
-             {0x00000001u, 0x80000000u, 0x00018001u, 0x0f0f3355u, 0xfffffffeu}) {
+             {0x00000001u, 0x00000040u, 0x80000000u, 0x00018001u, 0x0f0f3355u, 0xfffffffeu}) {
             INFO("mask " << std::hex << mask);
             const Outcome part = run_once(*selected, setup, mask, false);
             Rows pattern;
