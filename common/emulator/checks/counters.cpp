@@ -216,10 +216,38 @@ void Counters::global(const AccessEvent& event, Site& at) {
         uint64_t(threads) * event.bytes;
 }
 
+SharedCost Counters::cost_in_variable(const AccessEvent& event) {
+    const uint64_t first = event.address[std::countr_zero(event.mask)];
+    std::array<uint32_t, machine::kWarpSize> distance;
+    if (event.mask == machine::kAllLanes) {
+        for (uint32_t i = 0; i < machine::kWarpSize; ++i)
+            distance[i] = uint32_t(event.address[i] - first);
+    } else {
+        distance.fill(0);
+        for (uint32_t m = event.mask; m; m &= m - 1)
+            distance[std::countr_zero(m)] = uint32_t(event.address[std::countr_zero(m)] - first);
+    }
+    const uint32_t start = uint32_t(first - event.variable->address) + event.variable->offset;
+    Pattern& known = patterns_[event.instruction % patterns_.size()];
+    if (known.site != event.instruction || known.mask != event.mask || known.part != start % 4 ||
+        known.distance != distance) {
+        std::array<uint32_t, machine::kWarpSize> offset;
+        for (uint32_t i = 0; i < machine::kWarpSize; ++i) offset[i] = start + distance[i];
+        known = {event.instruction,
+                 event.mask,
+                 start % 4,
+                 distance,
+                 shared_cost(event.kind, event.mask, offset.data(), event.bytes)};
+    }
+    return known.cost;
+}
+
 void Counters::shared(const AccessEvent& event, Site& at) {
     SharedCost cost;
     if (event.contiguous && event.variable && event.bytes <= 4) {
         cost.wavefronts = 1;
+    } else if (event.variable && !event.bad_lanes) {
+        cost = cost_in_variable(event);
     } else {
         std::array<uint32_t, machine::kWarpSize> offset{};
         uint32_t lanes = 0;  // those whose place in the layout is known

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/counters_rules.h"
 #include "emulator_api.h"
 #include "machine/observer.h"
 
@@ -79,8 +80,19 @@ private:
     Site& site(machine::SiteId id);
     void global(const machine::AccessEvent& event, Site& at);
     void shared(const machine::AccessEvent& event, Site& at);
+    SharedCost cost_in_variable(const machine::AccessEvent& event);
+
+    // What an access to shared memory cost, and the lanes' distances from the first one. The cost
+    // of the same distances from another word is the same: all banks are turned by as many.
+    struct Pattern {
+        machine::SiteId site = 0;
+        uint32_t mask = 0, part = 0;  // part of a word at which the first lane begins
+        std::array<uint32_t, machine::kWarpSize> distance{};
+        SharedCost cost;
+    };
 
     EmulatorCounters totals_{}, current_{};
+    std::array<Pattern, 64> patterns_;  // the latest of some sites
     std::vector<LaunchCounters> launches_;
     uint64_t left_out_ = 0;
     std::vector<Site> sites_;  // by site, of the running launch

@@ -153,6 +153,20 @@ inline void RaceDetector::fetch_ahead(Context& c) {
     asm volatile("");  // else GCC takes the function for one without effects, and drops the call
 }
 
+// The fewest lanes after which the addresses come again; 32: they do not.
+inline uint32_t period_of(const uint64_t* a) {
+    uint32_t period = machine::kWarpSize;
+    while (period > 1) {
+        const uint32_t half = period / 2;
+        if (a[0] != a[half]) break;
+        uint64_t differs = 0;
+        for (uint32_t i = 0; i < half; ++i) differs |= a[i] ^ a[half + i];
+        if (differs) break;
+        period = half;
+    }
+    return period;
+}
+
 template <RaceDetector::Role role>
 void RaceDetector::scattered(Context& c, uint32_t lanes) {
     const AccessEvent& event = c.event;
@@ -161,6 +175,23 @@ void RaceDetector::scattered(Context& c, uint32_t lanes) {
     const bool can_hurry = !c.partial && !c.published && !narrow_seen_ && !volatile_seen_ &&
                            !(role == Role::kStrongWrite && strong_store_seen_);
     if (lanes == machine::kAllLanes) fetch_ahead<role>(c);
+    if (role == Role::kLoad && lanes == machine::kAllLanes && can_skip && can_hurry && bytes == 4 &&
+        event.address[0] == event.address[machine::kWarpSize / 2]) {
+        // A row of a tile, read by each row of threads: two lanes for each word, and no third.
+        const uint32_t period = period_of(event.address);
+        lanes = 0;
+        for (uint32_t lane = 0; lane < period; ++lane) {
+            const uint64_t start = event.address[lane] + c.shift;
+            const Entry mine = cell_entry(c.segment, c.id, lane);
+            if ((start & 3) == 0 && hurried<role>(c,
+                                                  c.shadow.sector(start),
+                                                  uint32_t(start & (kSectorBytes - 1)),
+                                                  with_second_lane(mine, lane + period)))
+                continue;
+            for (uint32_t again = lane; again < machine::kWarpSize; again += period)
+                lanes |= 1u << again;
+        }
+    }
     uint64_t before = ~uint64_t(0), before_that = ~uint64_t(1);
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t lane = uint32_t(std::countr_zero(m));

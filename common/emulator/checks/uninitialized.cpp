@@ -33,6 +33,11 @@ uint32_t unwritten_lanes(const AccessEvent& event, Bits& bits, uint64_t base, ui
         if (bits.all(start, uint64_t(width) * 32)) return 0;
     }
     uint32_t missing = 0;
+    // A small area that all lanes keep to is often written as a whole.
+    const uint64_t span = event.highest - event.lowest;
+    if (event.kind != AccessKind::kStore && event.highest && span < 2048 && !event.bad_lanes &&
+        lanes == event.mask && bits.all(event.lowest - base, span + width))
+        return 0;
     if (event.kind == AccessKind::kStore) {
         for (uint32_t m = lanes; m; m &= m - 1) {
             bits.set_small(event.address[std::countr_zero(m)] - base, width);

@@ -30,10 +30,22 @@ T load_as(const std::byte* p) {
 
 struct Addresses {
     alignas(64) uint64_t at[kWarpSize];
-    uint64_t first = 0;  // of the lowest active lane
-    uint64_t any = 0;    // every bit that the address of an active lane has set
+    uint64_t first = 0;          // of the lowest active lane
+    uint64_t any = 0;            // every bit that the address of an active lane has set
+    uint64_t low = 0, high = 0;  // least and greatest of the active lanes
     bool contiguous = false;
     bool complete = true;  // false: contiguous, and only at[0] has been written so far
+    void all_at(uint64_t address) {
+        for (uint64_t& a : at) a = address;
+        first = any = low = high = address;
+    }
+    // One lane of some, whose `low` begins as the greatest number.
+    void add(uint32_t lane, uint64_t address) {
+        at[lane] = address;
+        any |= address;
+        low = address < low ? address : low;
+        high = address > high ? address : high;
+    }
     // The rest of the addresses, for those who look at them one by one.
     void finish(uint32_t bytes) {
         if (complete) return;
@@ -60,52 +72,48 @@ template <class A>
                 out.contiguous = true;
                 out.at[0] = first;
                 out.any = first | last;
+                out.low = first;
+                out.high = last;
                 out.complete = false;
                 return;
             }
         }
+        uint64_t low = first, high = first;
 #pragma GCC ivdep
         for (uint32_t i = 0; i < kWarpSize; ++i) {
             const uint64_t a = cut(uint64_t(base[i]) + add);
             out.at[i] = a;
             any |= a;
+            low = a < low ? a : low;
+            high = a > high ? a : high;
         }
         out.any = any;
+        out.low = low;
+        out.high = high;
         return;
     }
+    out.first = cut(uint64_t(base[std::countr_zero(mask)]) + add);
+    uint64_t low = out.first, high = out.first;
 #pragma GCC ivdep
     for (uint32_t i = 0; i < kWarpSize; ++i) {
         const uint64_t a = cut(uint64_t(base[i]) + add);
+        const bool active = mask & kLaneBit64.bit[i];
         out.at[i] = a;
-        any |= mask & kLaneBit64.bit[i] ? a : 0;
+        any |= active ? a : 0;
+        low = active && a < low ? a : low;
+        high = active && a > high ? a : high;
     }
     out.any = any;
-    out.first = out.at[std::countr_zero(mask)];
+    out.low = low;
+    out.high = high;
 }
 
 // Whether all active lanes' `bytes` lie in [begin, begin + size).
-[[gnu::always_inline]] inline bool within(const Addresses& a, uint32_t mask, uint64_t begin,
-                                          uint64_t size, uint32_t bytes) {
+[[gnu::always_inline]] inline bool within(const Addresses& a, uint64_t begin, uint64_t size,
+                                          uint32_t bytes) {
     if (size < bytes) return false;
     const uint64_t room = size - bytes;  // of the first byte
-    if (a.contiguous) {
-        const uint64_t distance = a.first - begin;
-        return distance <= room && (kWarpSize - 1) * uint64_t(bytes) <= room - distance;
-    }
-    // The top bit of either term is set where the distance exceeds the room, which is below 2^63.
-    uint64_t outside = 0;
-    if (mask == kAllLanes) {
-        for (uint32_t i = 0; i < kWarpSize; ++i) {
-            const uint64_t distance = a.at[i] - begin;
-            outside |= distance | (room - distance);
-        }
-    } else {
-        for (uint32_t i = 0; i < kWarpSize; ++i) {
-            const uint64_t distance = a.at[i] - begin;
-            outside |= mask & kLaneBit64.bit[i] ? distance | (room - distance) : 0;
-        }
-    }
-    return outside >> 63 == 0;
+    return a.low - begin <= room && a.high - begin <= room;
 }
 
 struct Place {
@@ -146,6 +154,8 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
     event.address = a.at;
     event.allocation = place.allocation;
     event.variable = place.variable;
+    event.lowest = a.low;
+    event.highest = a.high;
     event.contiguous = a.contiguous;
     event.bad_lanes = place.bad;
     event.misaligned_lanes = misaligned;
@@ -226,7 +236,7 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
     Place place;
     Allocation* one = op.cache;
     const auto holds_all = [&](const Allocation* in) {
-        return in && in->live && within(a, mask, in->address, in->bytes, op.bytes);
+        return in && in->live && within(a, in->address, in->bytes, op.bytes);
     };
     // Peer access may have been taken away since.
     if (!(holds_all(one) && ex.can_reach(*one))) [[unlikely]] {
@@ -275,7 +285,7 @@ void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
     if (misaligned) ex.fail(LaunchStatus::kMisaligned);
     const SharedVariable* v = ex.windows[uint32_t(a.first) >> kSharedWindowBits];
-    if (v && within(a, mask, v->address, v->bytes, op.bytes)) [[likely]] {
+    if (v && within(a, v->address, v->bytes, op.bytes)) [[likely]] {
         place.variable = v;
         notify(ex, op, Space::kShared, mask, a, place, misaligned);
         op.mover(ex, op, mask, host + v->offset - v->address, a.at, 0, a.contiguous);
@@ -310,7 +320,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
     };
     if (!memory) {
         place.bad = mask;
-    } else if (!within(a, mask, ex.frame->local_base, ex.frame->code->local_bytes, op.bytes)) {
+    } else if (!within(a, ex.frame->local_base, ex.frame->code->local_bytes, op.bytes)) {
         for_lanes(mask, [&](uint32_t i) {
             place.bad |= uint32_t(!inside(a.at[i], a.at[i] + op.bytes)) << i;
         });
@@ -321,7 +331,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
         place.object_begin = ex.frame->local_base + op.object.begin;
         place.object_end = ex.frame->local_base + op.object.end;
         const uint32_t size = place.object_end - place.object_begin;
-        if (!within(a, mask, place.object_begin, size, op.bytes))
+        if (!within(a, place.object_begin, size, op.bytes))
             for_lanes(mask, [&](uint32_t i) {
                 const bool strayed =
                     a.at[i] < place.object_begin || a.at[i] + op.bytes > place.object_end;
@@ -376,13 +386,13 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
         const uint32_t lowest = uint32_t(std::countr_zero(rest)) % kWarpSize;
         const uint64_t tag = a.at[lowest] >> 56;
         Addresses part{};
+        part.low = ~uint64_t(0);
         uint32_t lanes = 0;
         const bool narrow = tag == kSharedTag || tag == kLocalTag;
         for_lanes(rest, [&](uint32_t i) {
             if (a.at[i] >> 56 != tag) return;
             lanes |= 1u << i;
-            part.at[i] = narrow ? a.at[i] & 0xffffffffu : a.at[i];
-            part.any |= part.at[i];
+            part.add(i, narrow ? a.at[i] & 0xffffffffu : a.at[i]);
         });
         part.first = part.at[lowest];
         part.contiguous = a.contiguous && lanes == kAllLanes;
@@ -413,11 +423,9 @@ void truncate(Addresses& a, uint32_t mask, uint32_t bytes) {
     if (a.any >> 32 == 0) return;
     a.finish(bytes);
     a.contiguous = a.contiguous && a.at[0] >> 32 == a.at[kWarpSize - 1] >> 32;
-    a.any = 0;
-    for_lanes(mask, [&](uint32_t i) {
-        a.at[i] &= 0xffffffffu;
-        a.any |= a.at[i];
-    });
+    a.any = a.high = 0;
+    a.low = ~uint64_t(0);
+    for_lanes(mask, [&](uint32_t i) { a.add(i, a.at[i] & 0xffffffffu); });
     a.first &= 0xffffffffu;
 }
 
@@ -443,8 +451,7 @@ void access(Lanes& lanes, const Instr& in) {
     case MemoryOp::Base::kLocal: {
         const uint64_t at =
             uint64_t(op.offset) + (op.base == MemoryOp::Base::kLocal ? ex.frame->local_base : 0);
-        for (uint32_t i = 0; i < kWarpSize; ++i) a.at[i] = at;
-        a.first = a.any = at;
+        a.all_at(at);
         break;
     }
     }
@@ -478,8 +485,7 @@ void kernel_parameter(Lanes& lanes, const Instr& in) {
     Addresses a;
     const uint64_t at = uint64_t(op.offset);
     if (at > ex.arguments.size() || op.bytes > ex.arguments.size() - at) {
-        for (uint64_t& x : a.at) x = at;
-        a.first = a.any = at;
+        a.all_at(at);
         return access_nowhere(ex, op, ex.mask, a);
     }
     if (op.vector == 1 && op.element_bytes == op.row_bytes && ex.mask == kAllLanes) {
@@ -508,8 +514,7 @@ void function_parameter(Lanes& lanes, const Instr& in) {
     const MemoryOp& op = in.as<MemoryOp>();
     Addresses a;
     if (op.offset < 0 || uint64_t(op.offset) + op.bytes > op.region.stride) {
-        for (uint64_t& x : a.at) x = uint64_t(op.offset);
-        a.first = a.any = uint64_t(op.offset);
+        a.all_at(uint64_t(op.offset));
         return access_nowhere(ex, op, ex.mask, a);
     }
     for (uint64_t& x : a.at) x = uint64_t(op.offset);

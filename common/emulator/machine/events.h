@@ -154,6 +154,8 @@ struct AccessEvent {
     // lane's whole range; null when the lanes differ or some are bad: look at them one by one.
     const Allocation* allocation;
     const SharedVariable* variable;
+    // The least and the greatest active lane's address, where that is known; else both 0.
+    uint64_t lowest = 0, highest = 0;
     bool contiguous;            // lane i is at address[0] + i * bytes, all 32 lanes active
     uint32_t bad_lanes;         // range not wholly inside one live allocation or variable
     uint32_t misaligned_lanes;  // address not a multiple of `bytes`
