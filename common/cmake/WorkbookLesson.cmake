@@ -51,14 +51,14 @@ function(workbook_add_lesson id)
     endforeach()
 endfunction()
 
-# workbook_link_list(NAME object-library...): lessons/NAME.txt with the objects and libraries, one a
-# line.
+# workbook_link_list(NAME object-library...): lessons/NAME.txt with the objects and libraries, and the
+# linker's options, one a line.
 function(workbook_link_list name)
     set(lines "")
     foreach(library IN LISTS ARGN)
         string(APPEND lines "$<JOIN:$<TARGET_OBJECTS:${library}>,\n>\n")
     endforeach()
-    string(APPEND lines "$<TARGET_FILE:CUDA::cudart>\n")
+    string(APPEND lines "$<TARGET_FILE:CUDA::cudart>\n${WORKBOOK_LINKER}\n")
     get_target_property(catch_type Catch2::Catch2 TYPE)
     if(NOT catch_type STREQUAL INTERFACE_LIBRARY)
         string(APPEND lines "$<TARGET_FILE:Catch2::Catch2>\n")

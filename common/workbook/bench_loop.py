@@ -40,7 +40,7 @@ def split(lesson: Lesson, build: Path) -> dict[str, float]:
         started = time.monotonic()
         grade.grade_program(lesson, program, "emulator", build)
         parts["tests"] = time.monotonic() - started
-        for left in (program, made, made.with_suffix(".txt")):
+        for left in (program, made, made.with_suffix(".json")):
             left.unlink(missing_ok=True)
     return parts
 
