@@ -98,17 +98,21 @@ public:
     const T* get() const { return buffer_.get() + guard_; }
     size_t size() const { return size_; }
     std::vector<T> download() const {
+        if (guard_ == 0) return buffer_.download();
         const std::vector<T> all = buffer_.download();
         std::vector<T> host(all.begin() + guard_, all.begin() + guard_ + size_);
         note_download({host.data(), get(), size_});
         return host;
     }
     bool intact() const {
+        if (guard_ == 0) {
+            CUDA_CHECK(cudaDeviceSynchronize());
+            return true;
+        }
         const std::vector<T> all = buffer_.download();
         std::vector<unsigned char> poison(guard_ * sizeof(T), 0xFF);
-        return guard_ == 0 ||
-               (std::memcmp(all.data(), poison.data(), poison.size()) == 0 &&
-                std::memcmp(all.data() + guard_ + size_, poison.data(), poison.size()) == 0);
+        return std::memcmp(all.data(), poison.data(), poison.size()) == 0 &&
+               std::memcmp(all.data() + guard_ + size_, poison.data(), poison.size()) == 0;
     }
 
 private:
