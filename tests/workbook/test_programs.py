@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The objects and programs of mutants are kept; nothing that has changed may be used again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from workbook import programs
+from workbook.project import ROOT, Lesson
+
+BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
+FIXTURE = Path(__file__).resolve().parent / "fixture"
+ID = "00_double_all"
+
+
+class Kept(unittest.TestCase):
+    """Compiles copies of the fixture's solution that include a header from somewhere else."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="workbook with ")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for part in ("lessons", "solutions"):
+            shutil.copytree(FIXTURE / part / ID, self.folder / part / ID)
+        # The command is that of the fixture's solution; headers and sources are our copies.
+        self.lesson = Lesson(ID, FIXTURE)
+        self.header = self.folder / "away" / "constant.h"
+        self.header.parent.mkdir()
+        self.header.write_text("constexpr int kConstant = 1;\n")
+        self.source = self.folder / "with header.cu"
+        text = (FIXTURE / "solutions" / ID / "double_all.cu").read_text()
+        use = "int used() { return kConstant; }\n"
+        self.source.write_text(f'#include "{self.header}"\n{text}{use}')
+        # Long ago: what changes while the compiler reads is not kept.
+        for path in (self.header, self.source):
+            os.utime(path, (1e9, 1e9))
+
+    def compile(self) -> tuple[Path, int]:
+        """The object, and a number that changes when it is made anew."""
+        made, _ = programs.object_of(BUILD, self.lesson, self.source)
+        for path in (made, made.with_suffix(".json")):
+            self.addCleanup(path.unlink, missing_ok=True)
+        return made, made.stat().st_ino
+
+    def test_what_has_not_changed_is_compiled_once(self) -> None:
+        first = self.compile()
+        self.assertEqual(self.compile(), first)
+        noted = json.loads(first[0].with_suffix(".json").read_text())
+        read = [path for path, _, _ in noted["read"]]
+        self.assertIn(str(self.header), read)
+        for name in ("cicc", "cc1plus", "cuda_runtime.h"):
+            self.assertTrue(any(os.path.basename(path) == name for path in read), name)
+        self.assertFalse(any(path.startswith(str(ROOT / "common")) for path in read))
+
+    def test_a_header_that_changes_counts(self) -> None:
+        first, _ = self.compile()
+        before = first.read_bytes()
+        self.header.write_text("constexpr int kConstant = 2;\n")
+        os.utime(self.header, (1e9 + 1, 1e9 + 1))
+        second, _ = self.compile()
+        self.assertNotEqual(second.read_bytes(), before)
+
+    def test_what_changes_while_the_compiler_reads_is_not_kept(self) -> None:
+        os.utime(self.header, (4e9, 4e9))  # changed after the compiler has started
+        first, _ = self.compile()
+        self.assertFalse(first.with_suffix(".json").exists())
+
+    def test_the_source_counts(self) -> None:
+        first, _ = self.compile()
+        self.source.write_text(self.source.read_text() + "// one more line\n")
+        os.utime(self.source, (1e9, 1e9))
+        second, _ = self.compile()
+        self.assertNotEqual(second, first)
+
+    def test_headers_beside_the_lesson_count(self) -> None:
+        lesson = Lesson(ID, self.folder)
+        before, files = programs._inputs(["nvcc"], lesson, self.source)
+        self.assertIn(str(lesson.folder / "double_all.h"), files)
+        (lesson.folder / "cstdio.h").write_text("// hides another one, perhaps\n")
+        after, _ = programs._inputs(["nvcc"], lesson, self.source)
+        self.assertNotEqual(after, before)
+
+    def test_variables_that_nvcc_reads_count(self) -> None:
+        before, _ = programs._inputs(["nvcc"], self.lesson, self.source)
+        with unittest.mock.patch.dict(os.environ, {"NVCC_APPEND_FLAGS": "-G"}):
+            self.assertNotEqual(programs._inputs(["nvcc"], self.lesson, self.source)[0], before)
+
+    def test_a_record_that_is_cut_short_is_no_record(self) -> None:
+        record = self.folder / "x.json"
+        made = self.folder / "x.o"
+        made.touch()
+        good = {"said": "words", "read": [[str(self.header), *programs._stamp(str(self.header))]]}
+        record.write_text(json.dumps(good))
+        self.assertEqual(programs._still_right(made, record), "words")
+        for text in ("", json.dumps(good)[:-5], "[]", '{"said": ""}', '{"said": "", "read": [1]}'):
+            record.write_text(text)
+            self.assertIsNone(programs._still_right(made, record), text)
+        record.write_text(json.dumps(good))
+        made.unlink()
+        self.assertIsNone(programs._still_right(made, record))
+
+
+class Linked(unittest.TestCase):
+    def test_a_test_that_was_built_anew_is_linked_anew(self) -> None:
+        lesson = Lesson(ID, FIXTURE)
+        first, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
+        self.assertEqual(programs.compiled(BUILD, lesson, lesson.solution_file)[0], first)
+        listed = (BUILD / "lessons" / f"link_{ID}.txt").read_text().splitlines()[0]
+        real = programs._stamp
+
+        def later(path: str) -> list[int]:
+            return [real(path)[0], real(path)[1] + (path == listed)]
+
+        with unittest.mock.patch.object(programs, "_stamp", later):
+            second, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
+        self.assertNotEqual(second, first)
+        second.unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()
