@@ -16,16 +16,24 @@ from workbook.project import ROOT, Lesson, lessons
 
 
 class Files(unittest.TestCase):
-    def setUp(self) -> None:
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.root = Path(self.scratch.name) / "my wörkbook (2)"
-        self.root.mkdir()
-        shutil.copy(ROOT / "Makefile", self.root)
-        for folder in ("lessons", "solutions", "common/workbook", "common/emulator/checks/explain"):
+    @classmethod
+    def setUpClass(cls) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.root = Path(scratch.name) / "my wörkbook (2)"
+        cls.root.mkdir()
+        shutil.copy(ROOT / "Makefile", cls.root)
+        for folder in ("common/workbook", "common/emulator/checks/explain"):
             shutil.copytree(
-                ROOT / folder, self.root / folder, ignore=shutil.ignore_patterns("__pycache__")
+                ROOT / folder, cls.root / folder, ignore=shutil.ignore_patterns("__pycache__")
             )
+
+    def setUp(self) -> None:
+        shutil.rmtree(self.root / ".workbook", ignore_errors=True)
+        unused = shutil.ignore_patterns("mutants", "unusual", "variants", "*.png", "*.svg")
+        for folder in ("lessons", "solutions"):
+            shutil.rmtree(self.root / folder, ignore_errors=True)
+            shutil.copytree(ROOT / folder, self.root / folder, ignore=unused)
         known = [lesson for lesson in lessons() if lesson.solution_file.is_file()]
         self.lesson = Lesson(known[0].id, self.root)
         self.number = self.lesson.number
@@ -38,6 +46,7 @@ class Files(unittest.TestCase):
             for k, v in os.environ.items()
             if not k.startswith(("MAKE", "PYTHONPATH", "MFLAGS"))
         }
+        env["PYTHONPYCACHEPREFIX"] = str(self.root / "pycache")
         done = subprocess.run(
             ["make", *arguments],
             cwd=self.root,
