@@ -27,6 +27,7 @@ struct Parts {
 };
 Parts parts(const std::vector<float>& all, Shape shape, size_t pitch) {
     Parts result;
+    result.elements.reserve(all.size());
     for (size_t i = 0; i < all.size(); ++i)
         (i % pitch < size_t(shape.width) ? result.elements : result.padding).push_back(all[i]);
     return result;
