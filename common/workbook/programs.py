@@ -6,20 +6,16 @@ The object is kept, so that a file is compiled once, whatever it is linked with.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 from . import build as builder
-from . import skeletons
+from . import kept, skeletons
 from .project import ROOT, Lesson, WorkbookError
 
 TEST, BENCH = "link", "link_bench"  # what a file is linked with
@@ -41,15 +37,6 @@ def has_workload(lesson: Lesson) -> bool:
     return (lesson.test_file.parent / f"workload_{lesson.id}.cpp").is_file()
 
 
-# Variables that change what nvcc or g++ makes of the same command.
-_COMPILER_VARIABLES = (
-    "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH",
-)  # fmt: skip
-
-_CLOCK_TICK = 20_000_000  # nanoseconds: a file's time may lag behind the clock by so much
-
-
 def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     """The object of `source`, compiled as CMake compiles the solution; the compiler's words.
 
@@ -65,12 +52,12 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     cache.mkdir(parents=True, exist_ok=True)
     made = cache / f"{source.stem}-{key}.o"
     record = made.with_suffix(".json")
-    if (said := _still_right(made, record)) is not None:
+    if (said := kept.said(made, record)) is not None:
         return made, said
     unique = f".{os.getpid()}-{threading.get_ident()}"
     fresh, depends = made.with_suffix(f"{unique}.o"), made.with_suffix(f"{unique}.d")
     arguments = _arguments(command, lesson.solution_file, source, fresh, depends)
-    started = time.time_ns() - _CLOCK_TICK
+    started = kept.now()
     done = subprocess.run(
         arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -78,17 +65,13 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
         fresh.unlink(missing_ok=True)
         depends.unlink(missing_ok=True)
         raise BuildFailed(f"{shlex.join(arguments)}\n{done.stdout}")
-    read = [*(set(_read_files(depends, folder)) - ours), *_compilers(command)]
+    read = kept.files_read(depends, folder) - ours
     depends.unlink()
     record.unlink(missing_ok=True)  # never beside an object that it does not describe
     os.replace(fresh, made)
     # Where something changed while the compiler was reading, the object is not to be used again.
-    same = _inputs(command, lesson, source)[0] == key
-    if same and all(_stamp(path)[1] < started for path in read):
-        noted = json.dumps({"said": done.stdout, "read": [[p, *_stamp(p)] for p in read]})
-        draft = record.with_suffix(f"{unique}.json")
-        draft.write_text(noted, encoding="utf-8")
-        os.replace(draft, record)
+    if _inputs(command, lesson, source)[0] == key:
+        kept.write(record, done.stdout, command, read, started)
     return made, done.stdout
 
 
@@ -99,9 +82,7 @@ def _inputs(command: list[str], lesson: Lesson, source: Path) -> tuple[str, set[
     files = [str(path) for path in (source, *headers)]
     texts = [Path(path).read_bytes() for path in files]
     # The path is part of the object: messages name the file by it.
-    variables = [os.environ.get(name, "") for name in _COMPILER_VARIABLES]
-    words = [*command, *variables, *_compilers(command)[:2], *files]
-    return _key("\0".join(words).encode(), *texts), set(files)
+    return _key("\0".join([*kept.words(command), *files]).encode(), *texts), set(files)
 
 
 def _arguments(
@@ -121,53 +102,6 @@ def _arguments(
     return [*arguments, "-o", str(made), "-MD", "-MF", str(depends)]
 
 
-def _stamp(path: str) -> list[int]:
-    """Size and time of a file; no file has those of one that is gone."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return [-1, -1]
-    return [found.st_size, found.st_mtime_ns]
-
-
-def _still_right(made: Path, record: Path) -> str | None:
-    """What the compiler said when it made this object, if it would make the same today."""
-    try:
-        noted = json.loads(record.read_text(encoding="utf-8"))
-        unchanged = made.is_file() and all(_stamp(p) == [a, b] for p, a, b in noted["read"])
-        return str(noted["said"]) if unchanged else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _read_files(depends: Path, folder: Path) -> list[str]:
-    """The files of a dependency list as make understands it."""
-    text = depends.read_text(encoding="utf-8").replace("\\\n", " ").split(": ", 1)[1]
-    names = [re.sub(r"\\(.)", r"\1", name) for name in re.findall(r"(?:\\.|\S)+", text)]
-    return [os.path.normpath(folder / name) for name in names]
-
-
-def _compilers(command: list[str]) -> list[str]:
-    """nvcc and the host compiler that it starts, then what these two consist of."""
-    # `command` may begin with the name of a compiler cache.
-    named = next((word for word in command if os.path.basename(word).startswith("nvcc")), "nvcc")
-    chosen = [
-        word.split("=", 1)[1] for word in command if re.match("--?(ccbin|compiler-b.*)=", word)
-    ]
-    host = [*chosen, os.environ.get("NVCC_CCBIN"), "gcc"]
-    return _parts_of(shutil.which(named) or named, next(filter(None, host)))
-
-
-@functools.cache
-def _parts_of(nvcc: str, host: str) -> list[str]:
-    found = shutil.which(host) or shutil.which("gcc", path=host) or host
-    inner = subprocess.run([found, "-print-prog-name=cc1plus"], capture_output=True, text=True)
-    folder = Path(nvcc).resolve().parent
-    parts = [folder / name for name in ("nvcc", "nvcc.profile", "cudafe++", "fatbinary", "ptxas")]
-    parts.append(folder.parent / "nvvm" / "bin" / "cicc")
-    return [nvcc, os.path.realpath(found), *map(str, parts), inner.stdout.strip()]
-
-
 def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tuple[Path, str]:
     """The program of `source` with the lesson's test (or its workload), and what was said."""
     made, said = object_of(build, lesson, source)
@@ -175,7 +109,7 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
     lines = [line for line in linked_with.read_text().split("\n") if line]
     options = [line for line in lines if line.startswith("-")]
     inputs = [line for line in lines if not line.startswith("-")]
-    stamps = [_stamp(path) for path in (str(made), *inputs)]
+    stamps = [kept.stamp(path) for path in (str(made), *inputs)]
     key = _key(made.name.encode(), repr([lines, stamps]).encode())
     program = made.with_name(f"{source.stem}-{key}")
     if program.is_file():

@@ -32,6 +32,9 @@ import sys
 from pathlib import Path
 
 CASES = Path(__file__).resolve().parent / "cases"
+sys.path.insert(0, str(CASES.parents[2] / "common"))
+from workbook import kept  # noqa: E402
+
 FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
 RUN_SECONDS = 120
 # Small, so that cases about hanging end soon; a case that needs more says so.
@@ -106,7 +109,6 @@ def build(
 ) -> tuple[Path, str]:
     """Compiles a case unless its program is up to date; returns it and nvcc's complaint, if any."""
     program = options.build / (source.stem + suffix)
-    stamp = program.with_suffix(".flags")
     # Flags that choose another architecture, or another kind of line information, stand alone.
     flags = [
         flag
@@ -115,21 +117,7 @@ def build(
         and not (flag.startswith("-arch") and any(one.startswith("-arch") for one in variant))
     ] + variant
     command = [options.nvcc, *flags, str(source), "-o", str(program)]
-    wanted = shlex.join(command)
-    fresh = (
-        program.exists()
-        and program.stat().st_mtime > source.stat().st_mtime
-        and stamp.exists()
-        and stamp.read_text() == wanted
-    )
-    if fresh:
-        return program, ""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        program.unlink(missing_ok=True)
-        return program, done.stderr.strip() or f"nvcc ended with {done.returncode}"
-    stamp.write_text(wanted)
-    return program, ""
+    return program, kept.compile_unless_kept(command, program)
 
 
 def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str, list[dict]]:

@@ -17,6 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE / "results"
+sys.path.insert(0, str(ROOT / "common"))
+from workbook import kept  # noqa: E402
 
 
 class HardwareError(Exception):
@@ -109,10 +111,7 @@ class Device:
 
 
 def compile_cuda(source: Path, program: Path, device: Device, *flags: str) -> Path:
-    """Builds a CUDA program for the device, unless it is newer than what it comes from."""
-    newest = max(path.stat().st_mtime for path in (source, Path(__file__)))
-    if program.exists() and program.stat().st_mtime > newest:
-        return program
+    """Builds a CUDA program for the device, unless nothing of what it comes from has changed."""
     program.parent.mkdir(parents=True, exist_ok=True)
     arch = "compute_75" if device.emulated else "native"
     common = ["-std=c++17", f"-arch={arch}", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
@@ -120,9 +119,8 @@ def compile_cuda(source: Path, program: Path, device: Device, *flags: str) -> Pa
     if not device.emulated:
         include += ["-Xlinker", f"-rpath={runtime_library()}"]
     command = [nvcc(), *common, *include, *flags, str(source), "-o", str(program), "-ldl"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise HardwareError(f"{source.name} does not compile:\n{done.stderr or done.stdout}")
+    if complaint := kept.compile_unless_kept(command, program):
+        raise HardwareError(f"{source.name} does not compile:\n{complaint}")
     return program
 
 

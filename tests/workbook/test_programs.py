@@ -5,18 +5,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import programs
+from workbook import kept, programs
 from workbook.project import ROOT, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"
 ID = "00_double_all"
+
+
+def nvcc() -> str:
+    """The compiler of the build."""
+    found = re.search(r"CMAKE_CUDA_COMPILER:\w+=(.+)", (BUILD / "CMakeCache.txt").read_text())
+    return found.group(1) if found else "nvcc"
 
 
 class Kept(unittest.TestCase):
@@ -95,15 +103,51 @@ class Kept(unittest.TestCase):
         record = self.folder / "x.json"
         made = self.folder / "x.o"
         made.touch()
-        good = {"said": "words", "read": [[str(self.header), *programs._stamp(str(self.header))]]}
+        good = {"said": "words", "read": [[str(self.header), *kept.stamp(str(self.header))]]}
         record.write_text(json.dumps(good))
-        self.assertEqual(programs._still_right(made, record), "words")
+        self.assertEqual(kept.said(made, record), "words")
         for text in ("", json.dumps(good)[:-5], "[]", '{"said": ""}', '{"said": "", "read": [1]}'):
             record.write_text(text)
-            self.assertIsNone(programs._still_right(made, record), text)
+            self.assertIsNone(kept.said(made, record), text)
         record.write_text(json.dumps(good))
         made.unlink()
-        self.assertIsNone(programs._still_right(made, record))
+        self.assertIsNone(kept.said(made, record))
+
+
+class Whole(unittest.TestCase):
+    """kept.compile_unless_kept, for programs in one file."""
+
+    def test_a_program_is_made_anew_for_every_reason_and_for_no_other(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source, header, made = (Path(folder) / name for name in ("a.cu", "a.h", "a"))
+            header.write_text("#define CODE 3\n")
+            source.write_text('#include "a.h"\nint main() { return CODE; }\n')
+            for path in (source, header):
+                os.utime(path, (1e9, 1e9))
+            command = [
+                nvcc(),
+                "-arch=compute_75",
+                "-cudart",
+                "shared",
+                str(source),
+                "-o",
+                str(made),
+            ]
+
+            def code(*more: str) -> tuple[int, int]:
+                self.assertEqual(kept.compile_unless_kept([*command, *more], made), "")
+                return subprocess.run([str(made)]).returncode, made.stat().st_mtime_ns
+
+            first = code()
+            self.assertEqual(code(), first)
+            header.write_text("#define CODE 4\n")
+            os.utime(header, (1e9 + 1, 1e9 + 1))
+            second = code()
+            self.assertEqual(second[0], 4)
+            self.assertNotEqual(code("-DMORE"), second)
+            source.write_text("int main() { return CODE }\n")
+            self.assertIn("error", kept.compile_unless_kept(command, made))
+            self.assertFalse(made.exists())
 
 
 class Linked(unittest.TestCase):
@@ -112,12 +156,12 @@ class Linked(unittest.TestCase):
         first, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
         self.assertEqual(programs.compiled(BUILD, lesson, lesson.solution_file)[0], first)
         listed = (BUILD / "lessons" / f"link_{ID}.txt").read_text().splitlines()[0]
-        real = programs._stamp
+        real = kept.stamp
 
         def later(path: str) -> list[int]:
             return [real(path)[0], real(path)[1] + (path == listed)]
 
-        with unittest.mock.patch.object(programs, "_stamp", later):
+        with unittest.mock.patch.object(kept, "stamp", later):
             second, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
         self.assertNotEqual(second, first)
         second.unlink()

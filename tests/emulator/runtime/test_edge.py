@@ -24,6 +24,9 @@ import unittest
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
+sys.path.insert(0, str(PROGRAMS.parents[3] / "common"))
+from workbook import kept  # noqa: E402
+
 SHARED = ["-std=c++17", "-cudart", "shared"]
 PTX = [*SHARED, "-arch=compute_75", "-lineinfo", "-Xcompiler", "-g"]
 RUN_SECONDS = 120
@@ -665,18 +668,9 @@ class Architectures(unittest.TestCase):
 
 def compile_program(source: str, program: Path, flags: list[str]) -> str:
     """Builds a program unless it is up to date; nvcc's complaint, or nothing."""
-    path = PROGRAMS / source
-    stamp = program.with_name(program.name + ".flags")
-    command = [options.nvcc, *flags, str(path), "-o", str(program)]
-    wanted = "\n".join(command)
-    if program.exists() and stamp.exists() and stamp.read_text() == wanted:
-        if program.stat().st_mtime > path.stat().st_mtime:
-            return ""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        stamp.write_text(wanted)
-        return ""
-    return f"{program.name}: {done.stderr.strip()}"
+    command = [options.nvcc, *flags, str(PROGRAMS / source), "-o", str(program)]
+    complaint = kept.compile_unless_kept(command, program)
+    return complaint and f"{program.name}: {complaint}"
 
 
 def main() -> int:
