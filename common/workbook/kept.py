@@ -7,6 +7,7 @@ compilers themselves, each with size and time.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -49,9 +50,26 @@ def said(made: Path, record: Path) -> str | None:
     try:
         noted = json.loads(record.read_text(encoding="utf-8"))
         unchanged = made.is_file() and all(stamp(p) == [a, b] for p, a, b in noted["read"])
-        return str(noted["said"]) if unchanged else None
+        text = str(noted["said"]) if unchanged else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    mark_used(record)
+    return text
+
+
+def mark_used(path: Path) -> None:
+    """Gives a kept file the time of now, so that remove_unused knows it."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+def remove_unused(folder: Path, since: float) -> None:
+    """Removes what was neither made nor used since that time; objects go with their records."""
+    with contextlib.suppress(OSError):
+        for path in list(folder.iterdir()):
+            marks = [path, path.with_suffix(".json")] if path.suffix == ".o" else [path]
+            if max(stamp(str(mark))[1] for mark in marks) < since * 1e9:
+                path.unlink(missing_ok=True)
 
 
 def write(

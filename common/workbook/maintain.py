@@ -8,9 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from . import build, lesson_files
+from . import build, kept, lesson_files, programs
 from .project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -58,7 +59,11 @@ def test(names: list[str]) -> int:
     command = ["ctest", "--test-dir", str(folder), "--output-on-failure", "-j", str(cores())]
     for name in names:
         command += ["-R", name]
+    started = time.time()
     done = subprocess.run(command, env=build._env())
+    if not names and done.returncode == 0:
+        # Five megabytes for each state of each of a thousand programs: only the newest stay.
+        kept.remove_unused(programs.folder_of(folder), started)
     return PASSED if done.returncode == 0 else NOT_PASSED
 
 

@@ -37,6 +37,11 @@ def has_workload(lesson: Lesson) -> bool:
     return (lesson.test_file.parent / f"workload_{lesson.id}.cpp").is_file()
 
 
+def folder_of(build: Path) -> Path:
+    """Where objects and programs are kept."""
+    return build / "workbook" / "programs"
+
+
 def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     """The object of `source`, compiled as CMake compiles the solution; the compiler's words.
 
@@ -48,7 +53,7 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
         raise WorkbookError(f"{build}/compile_commands.json does not know {lesson.solution_file}")
     command, folder = found
     key, ours = _inputs(command, lesson, source)
-    cache = build / "workbook" / "programs"
+    cache = folder_of(build)
     cache.mkdir(parents=True, exist_ok=True)
     made = cache / f"{source.stem}-{key}.o"
     record = made.with_suffix(".json")
@@ -113,6 +118,7 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
     key = _key(made.name.encode(), repr([lines, stamps]).encode())
     program = made.with_name(f"{source.stem}-{key}")
     if program.is_file():
+        kept.mark_used(program)
         return program, said
     fresh = program.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     compiler = os.environ.get("CXX", "g++")

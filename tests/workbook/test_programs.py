@@ -150,6 +150,26 @@ class Whole(unittest.TestCase):
             self.assertFalse(made.exists())
 
 
+class Unused(unittest.TestCase):
+    def test_what_was_not_used_since_goes(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for stem in ("old", "used"):
+                for suffix in (".o", ".json", ""):
+                    (folder / (stem + suffix)).touch()
+                    os.utime(folder / (stem + suffix), (1e9, 1e9))
+            good = {"said": "", "read": []}
+            for stem in ("old", "used"):
+                (folder / f"{stem}.json").write_text(json.dumps(good))
+                os.utime(folder / f"{stem}.json", (1e9, 1e9))
+            kept.said(folder / "used.o", folder / "used.json")
+            kept.mark_used(folder / "used")
+            kept.remove_unused(folder, 1e9 + 1)
+            left = sorted(path.name for path in folder.iterdir())
+            self.assertEqual(left, ["used", "used.json", "used.o"])
+            kept.remove_unused(folder / "none", 1e9)
+
+
 class Linked(unittest.TestCase):
     def test_a_test_that_was_built_anew_is_linked_anew(self) -> None:
         lesson = Lesson(ID, FIXTURE)
