@@ -47,6 +47,13 @@ def _moved(folder: Path) -> bool:
     return bool(match) and match.group(1) != str(ROOT)
 
 
+def _compiler_of(folder: Path) -> str:
+    """The nvcc that CMake was given, or found by itself."""
+    cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
+    match = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
+    return match.group(1) if match else ""
+
+
 def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
     """Runs CMake unless that was done; returns the build folder."""
     folder = build_folder(device)
@@ -55,7 +62,9 @@ def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
         shutil.rmtree(folder)
     stamp = folder / "workbook-nvcc"
     if configured(folder):
-        if stamp.is_file() and stamp.read_text(encoding="utf-8") == str(nvcc):
+        # A folder that somebody has configured by hand is as good.
+        by = stamp.read_text(encoding="utf-8") if stamp.is_file() else _compiler_of(folder)
+        if by == str(nvcc):
             return folder
         (folder / "CMakeCache.txt").unlink()
         shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)

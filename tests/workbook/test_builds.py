@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from workbook import build, grade
-from workbook.project import Lesson
+from workbook.project import ROOT, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"
@@ -49,6 +51,22 @@ class Builds(unittest.TestCase):
         self.assertTrue(made.ok)
         self.assertEqual(made.text.count('unused_here" was declared'), 1)
         self.assertNotIn("can be suppressed", made.text)
+
+
+class Configured(unittest.TestCase):
+    def test_a_folder_configured_by_hand_is_made_anew_only_for_another_compiler(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "build.ninja").touch()
+            cache = f"CMAKE_HOME_DIRECTORY:INTERNAL={ROOT}\nCMAKE_CUDA_COMPILER:FILEPATH=/a/nvcc\n"
+            (folder / "CMakeCache.txt").write_text(cache)
+            with (
+                unittest.mock.patch.object(build, "build_folder", lambda device: folder),
+                unittest.mock.patch.object(build.subprocess, "run", side_effect=RuntimeError),
+            ):
+                self.assertEqual(build.configure("emulator", Path("/a/nvcc")), folder)
+                with self.assertRaises(RuntimeError):
+                    build.configure("emulator", Path("/b/nvcc"), quiet=True)
 
 
 if __name__ == "__main__":
