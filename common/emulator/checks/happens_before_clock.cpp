@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 #include <vector>
 
 namespace checks {
@@ -29,6 +30,11 @@ struct LaneFact {
 
 struct ClockLeaf : Clock::Node {
     ClockLeaf() : Node(0) {}
+    // Without `covered`, which is about this very leaf.
+    ClockLeaf(const ClockLeaf& other) : Node(0), before(other.before), lanes(other.lanes) {}
+    // A leaf, or null, of which it has turned out that this one knows all that it does. Leaves only
+    // learn, and this reference keeps the other one from learning more.
+    ClockLeaf* covered = nullptr;
     std::array<Segment, kFan> before{};  // of all lanes
     std::vector<LaneFact> lanes;         // what is known beyond that of single lanes
 
@@ -70,6 +76,7 @@ Node* share(Node* node) {
 void drop(Node* node) {
     if (!node || --node->references) return;
     if (node->level == 0) {
+        drop(static_cast<ClockLeaf*>(node)->covered);
         delete static_cast<ClockLeaf*>(node);
         return;
     }
@@ -83,9 +90,7 @@ Node* own(Node* node) {
     if (node->references == 1) return node;
     --node->references;
     if (node->level == 0) {
-        auto* copy = new ClockLeaf(*static_cast<ClockLeaf*>(node));
-        copy->references = 1;
-        return copy;
+        return new ClockLeaf(*static_cast<ClockLeaf*>(node));
     }
     auto* copy = new Inner(*static_cast<Inner*>(node));
     copy->references = 1;
@@ -150,19 +155,40 @@ private:
     std::array<std::array<Segment, 32>, kFan> at_;  // by warp and lane; of rows_ only
 };
 
+// Two views of one location, or of what its readers know and what they have seen the end of, meet
+// again and again: they are compared once.
+Node* share_larger(ClockLeaf* larger, ClockLeaf* smaller) {
+    // No chain of leaves that nobody else needs.
+    drop(std::exchange(smaller->covered, nullptr));
+    drop(std::exchange(larger->covered, static_cast<ClockLeaf*>(share(smaller))));
+    return share(larger);
+}
+
 Node* joined_leaves(ClockLeaf* a, ClockLeaf* b) {
+    if (a->covered == b) return share(a);
+    if (b->covered == a) return share(b);
     bool a_is_enough = true, b_is_enough = true;
     for (uint32_t i = 0; i < kFan; ++i) {
         a_is_enough &= a->before[i] >= b->before[i];
         b_is_enough &= b->before[i] >= a->before[i];
     }
-    if (a_is_enough && b->lanes.empty()) return share(a);
-    if (b_is_enough && a->lanes.empty()) return share(b);
+    if (a_is_enough && b->lanes.empty()) return share_larger(a, b);
+    if (b_is_enough && a->lanes.empty()) return share_larger(b, a);
+    // The newer of two views of one location knows all that the older one does: the result must be
+    // that very leaf, or all who join it later would have to look at every leaf again.
+    if (b_is_enough && !a_is_enough) std::swap(a, b);
     LaneTable table;
     for (const LaneFact& fact : a->lanes) table.add(fact, 0);
     bool news = false;
     for (const LaneFact& fact : b->lanes) news |= table.add(fact, a->before[fact.warp % kFan]);
-    if (a_is_enough && !news) return share(a);
+    if ((a_is_enough || b_is_enough) && !news) return share_larger(a, b);
+    if (a_is_enough && b_is_enough) {
+        LaneTable other;
+        for (const LaneFact& fact : b->lanes) other.add(fact, 0);
+        news = false;
+        for (const LaneFact& fact : a->lanes) news |= other.add(fact, b->before[fact.warp % kFan]);
+        if (!news) return share_larger(b, a);
+    }
     auto* out = new ClockLeaf;
     for (uint32_t i = 0; i < kFan; ++i) out->before[i] = std::max(a->before[i], b->before[i]);
     for (const ClockLeaf* leaf : {a, b}) {

@@ -266,3 +266,16 @@ TEST_CASE("race-global: findings of a kernel that races everywhere stay few", "[
     REQUIRE(p.races() == Lines{"10 after 10"});
     CHECK(p.report.findings()[0].count == 63 * 64);
 }
+
+TEST_CASE("race-global: both halves of a warp that read one row are its readers",
+          "[checks][race]") {
+    Global p;
+    const auto x = p.global(64);
+    const auto row = [&](uint32_t lane) { return x[lane % 16]; };
+    p.launch(1, 32);
+    p.warp(0, 0).load(9, row);
+    p.launch(1, 32);  // what the first launch left is there to be replaced
+    p.warp(0, 0).load(10, row);
+    p.thread(0, 3).store(11, x[3]);
+    CHECK(p.races() == Lines{"11 after 10"});
+}
