@@ -299,6 +299,28 @@ TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
     CHECK(stall.waiters[0].reason == WaitReason::kRunning);
 }
 
+TEST_CASE("hang: polling that only watches the clock ends long before the budget",
+          "[machine][divergence]") {
+    Lab lab;
+    lab.machine->set_budget(2'000'000'000);
+    const LaunchSummary s =
+        lab.run("WAIT:\nmov.u64 %rd3, %globaltimer;\nld.volatile.global.u32 %r1, [%in];\n"
+                "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;");
+    CHECK(s.status == LaunchStatus::kBudget);
+    CHECK(s.thread_instructions < 1'000'000'000);
+}
+
+TEST_CASE("hang: polling that gives up after some time is none", "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s = lab.run(
+        "mov.u64 %rd3, %globaltimer;\nadd.u64 %rd3, %rd3, 20000000;\n"
+        "WAIT:\nmov.u64 %rd4, %globaltimer;\nsetp.gt.u64 %p1, %rd4, %rd3;\n@%p1 bra OUT;\n"
+        "ld.volatile.global.u32 %r1, [%in];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;\nOUT:\n"
+        "st.global.u32 [%mine], 7;");
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(lab.got(3) == 7);
+}
+
 TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
     Lab lab;
     lab.machine->set_budget(300'000'000);
