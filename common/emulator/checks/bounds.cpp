@@ -173,8 +173,15 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
                           done_by(event.kind) + " outside the kernel's parameters";
         finding.allocation = "the parameters of the kernel";
     } else if (event.space == ptx::Space::kLocal && event.object_end) {
-        finding.message = local_text(event, address);
-        finding.allocation = "a local array";
+        const ptx::SourceLine& user = site_of(event.site).user;
+        if (const auto array =
+                name_local(user.file, user.line, event.object_begin, event.object_end)) {
+            draft.array = *array;
+            finding.message = outside_text(*array, event, address);
+        } else {
+            finding.message = local_text(event, address);
+            finding.allocation = "a local array";
+        }
     } else if (event.space == ptx::Space::kLocal) {
         finding.message = plural(event.bytes, "byte") + (event.bytes == 1 ? " is " : " are ") +
                           done_by(event.kind) +

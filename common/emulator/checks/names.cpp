@@ -53,6 +53,7 @@ std::string amount(const Array& array) {
 struct Candidate {
     size_t index = 0;
     uint64_t value = 0;
+    uint32_t offset = 0;  // in the argument
     bool inside_struct = false;
     int rank = 0;  // higher is better
 };
@@ -77,7 +78,7 @@ std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
             const bool inside =
                 value >= allocation.address && value - allocation.address <= allocation.bytes;
             if (!inside) continue;
-            Candidate candidate{i, value, !plain, 0};
+            Candidate candidate{i, value, at, !plain, 0};
             candidate.rank += value == allocation.address ? 4 : 0;
             candidate.rank += plain ? 2 : 0;
             candidate.rank += i < texts.size() && texts[i].pointer && texts[i].is_const != written;
@@ -87,6 +88,34 @@ std::optional<Candidate> find_argument(const machine::LaunchInfo& launch,
         }
     }
     return best;
+}
+
+// The pointer that stands `offset` bytes into a struct of this type: {".x", "float"}. A struct in
+// it is looked into.
+std::optional<ParameterText> pointer_member(const std::string& file, const std::string& type,
+                                            uint64_t offset, int depth = 0) {
+    const auto layout = depth < 4 ? struct_text(file, type) : std::nullopt;
+    if (!layout) return std::nullopt;
+    for (const StructText::Member& member : layout->members) {
+        if (offset < member.offset || offset >= member.offset + member.bytes) continue;
+        const uint64_t inside = offset - member.offset, element = member.element_bytes;
+        ParameterText found;
+        found.name = '.' + member.name;
+        if (element < member.bytes) found.name += '[' + std::to_string(inside / element) + ']';
+        found.type = member.type;
+        found.pointer = !found.type.empty() && found.type.back() == '*';
+        if (found.pointer) {
+            found.type.pop_back();
+            return found;
+        }
+        const auto deeper = pointer_member(file, member.type, inside % element, depth + 1);
+        if (!deeper) return std::nullopt;
+        found.name += deeper->name;
+        found.type = deeper->type;
+        found.pointer = true;
+        return found;
+    }
+    return std::nullopt;
 }
 
 void set_element(Array& array, const std::string& file, uint32_t access_bytes, bool opaque) {
@@ -196,9 +225,16 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
         const std::vector<ParameterText> texts = declared_parameters(*launch);
         if (const auto found = find_argument(*launch, allocation, written, address, texts)) {
             const std::string number = "argument " + std::to_string(found->index + 1);
-            const ParameterText text =
+            ParameterText text =
                 found->index < texts.size() ? texts[found->index] : ParameterText{};
-            if (!found->inside_struct && text.pointer && !text.name.empty()) {
+            const auto member = found->inside_struct && !text.pointer && !text.name.empty()
+                                    ? pointer_member(file, text.type, found->offset)
+                                    : std::nullopt;
+            if (member) {
+                text.name += member->name;
+                text.type = member->type;
+            }
+            if (member || (!found->inside_struct && text.pointer && !text.name.empty())) {
                 array.name = text.name;
                 array.type = text.type;
                 array.base = found->value;
@@ -225,7 +261,7 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
             allocation.kind == machine::MemoryKind::kConst     ? "__constant__"
             : allocation.kind == machine::MemoryKind::kManaged ? "__managed__"
                                                                : "__device__";
-        if (const auto text = find_variable(file, qualifier, array.name, 0)) {
+        if (const auto text = find_variable(file, qualifier, array.name)) {
             array.type = text->type;
             array.extents = text->extents;
             array.scalar = !text->array;
@@ -263,7 +299,11 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
     array.base = variable.address;
     array.bytes = variable.bytes;
     const std::string& file = launch.declared.file;
-    if (const auto text = find_variable(file, "__shared__", array.name, 0)) {
+    if (const auto text = find_variable(file,
+                                        "__shared__",
+                                        array.name,
+                                        variable.function.empty() ? last_component(launch.kernel)
+                                                                  : variable.function)) {
         array.type = text->type;
         array.extents = text->extents;
         array.scalar = !text->array;
@@ -300,6 +340,34 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
         array.description += ", sized by the launch (" + plural(variable.bytes, "byte") + ')';
     }
     return array;
+}
+
+std::optional<Array> name_local(const std::string& file, uint32_t line, uint64_t begin,
+                                uint64_t end) {
+    std::optional<Array> only;
+    for (LocalArrayText& text : local_arrays(file, line)) {
+        uint64_t count = 1;
+        for (const uint64_t extent : text.declared.extents) count *= extent;
+        if (count == 0) continue;
+        Array array;
+        array.name = text.name;
+        array.type = text.declared.type;
+        array.extents = text.declared.extents;
+        array.base = begin;
+        set_element(array, file, 0, true);
+        if (array.element_bytes == 0 && (end - begin) % count == 0)
+            array.element_bytes = uint32_t((end - begin) / count);
+        array.bytes = count * array.element_bytes;
+        // What does not fit, but for padding behind it, is another array of that line.
+        if (array.bytes == 0 || array.bytes > end - begin || end - begin - array.bytes >= 16)
+            continue;
+        if (only) return std::nullopt;
+        if (array.extents.size() < 2) array.extents.clear();
+        array.subject = quoted(array.name);
+        array.description = array.subject + ", a local array, " + amount(array);
+        only = std::move(array);
+    }
+    return only;
 }
 
 std::optional<PointerArgument> pointer_argument(const machine::LaunchInfo& launch, uint64_t address,

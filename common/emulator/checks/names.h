@@ -56,6 +56,11 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
 Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariable& variable,
                   uint32_t access_bytes);
 
+// The array of a thread's own that lies at `begin` up to `end`, padding included, by what `line`
+// indexes; nothing where the text leaves a choice.
+std::optional<Array> name_local(const std::string& file, uint32_t line, uint64_t begin,
+                                uint64_t end);
+
 // The pointer argument that `address` was probably computed from, though it points to no
 // allocation: the nearest 8-byte argument at or below it, at most `reach` bytes away.
 struct PointerArgument {

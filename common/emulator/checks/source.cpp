@@ -67,6 +67,107 @@ ParameterText parse_parameter(const std::string& text) {
     return result;
 }
 
+// What stands between the braces of the functions called `name`.
+std::vector<std::pair<size_t, size_t>> bodies_of(const std::string& code, std::string_view name) {
+    std::vector<std::pair<size_t, size_t>> out;
+    if (name.empty()) return out;
+    for (size_t at = find_word(code, name, 0); at != code.npos;
+         at = find_word(code, name, at + 1)) {
+        const size_t open = skip_space(code, at + name.size());
+        if (open >= code.size() || code[open] != '(') continue;
+        const size_t past = close_of(code, open);
+        if (past == code.npos) break;
+        const size_t brace = code.find_first_of("{};=()", past);  // but not a call's
+        if (brace == code.npos || code[brace] != '{') continue;
+        const size_t end = close_of(code, brace);
+        if (end != code.npos) out.emplace_back(brace, end);
+    }
+    return out;
+}
+
+// `[8][N]` behind a name.
+void read_extents(const Source& text, size_t behind_name, VariableText& out) {
+    const std::string& code = text.code;
+    for (size_t open = skip_space(code, behind_name); open < code.size() && code[open] == '[';) {
+        const size_t past = close_of(code, open);
+        if (past == code.npos) break;
+        const auto extent = constant_value(text, code.substr(open + 1, past - open - 2));
+        out.extents.push_back(extent && *extent > 0 ? uint64_t(*extent) : 0);
+        out.array = true;
+        open = skip_space(code, past);
+    }
+}
+
+// The words of the type before the declarator at the end of `declaration`.
+std::string declared_type(const std::string& declaration) {
+    std::vector<std::string> words;
+    int depth = 0;
+    for (const std::string& word : tokens(declaration)) {
+        if (word == "," && depth == 0) break;  // second of `__shared__ T a[1], b[2]`
+        depth += word == "(" || word == "[";
+        depth -= word == ")" || word == "]";
+        const bool inside = depth > 0 || word == ")" || word == "]";
+        if (inside || word == "const" || is_noise(word)) continue;
+        words.push_back(word);
+    }
+    // `T a[1], b`: the words before the comma end with a's own name.
+    if (declaration.find(',') != declaration.npos && words.size() > 1 &&
+        declaration.find('<') == declaration.npos) {
+        words.pop_back();
+    }
+    return spelled(words);
+}
+
+// The declaration of the variable whose name stands at `at`, if that is one with this qualifier.
+std::optional<VariableText> declaration_at(const Source& text, std::string_view qualifier,
+                                           size_t at, size_t name_size) {
+    const std::string& code = text.code;
+    const size_t before = code.find_last_of(";{}", at);
+    const size_t mark = find_word(code, qualifier, before == code.npos ? 0 : before);
+    if (mark == code.npos || mark > at) return std::nullopt;
+    // Not an initialiser's right side: `__shared__ int a = name;` does not exist in CUDA, but
+    // `__device__ int x = name` does.
+    if (code.find('=', mark) < at) return std::nullopt;
+    VariableText found;
+    found.type = declared_type(code.substr(mark, at - mark));
+    read_extents(text, at + name_size, found);
+    return found;
+}
+
+// `T name[N]` without a qualifier that puts it elsewhere. Nothing for an expression.
+std::optional<VariableText> local_array_at(const Source& text, size_t at, size_t name_size) {
+    const std::string& code = text.code;
+    const size_t before = code.find_last_of(";{}()", at);
+    const size_t begin = before == code.npos ? 0 : before + 1;
+    const std::string declaration = code.substr(begin, at - begin);
+    if (declaration.find_first_of("=+-/%!|^?.") != declaration.npos) return std::nullopt;
+    const std::vector<std::string> words = tokens(declaration);
+    static const char* const kOthers[] = {"__shared__",
+                                          "__device__",
+                                          "__constant__",
+                                          "__managed__",
+                                          "extern",
+                                          "return",
+                                          "delete",
+                                          "new",
+                                          "case",
+                                          "else",
+                                          "goto",
+                                          "static"};
+    if (words.empty() || !is_word(words[0])) return std::nullopt;
+    for (const std::string& word : words) {
+        const bool other =
+            std::find(std::begin(kOthers), std::end(kOthers), word) != std::end(kOthers);
+        const bool compares = word == "&" || word == "<" || word == ">" || word.back() == '<';
+        if (other || compares) return std::nullopt;
+    }
+    VariableText found;
+    found.type = declared_type(declaration);
+    read_extents(text, at + name_size, found);
+    if (!found.array || found.type.empty()) return std::nullopt;
+    return found;
+}
+
 }  // namespace
 
 std::optional<std::string> source_line(const std::string& file, uint32_t line) {
@@ -105,50 +206,46 @@ std::optional<std::vector<ParameterText>> find_kernel(const std::string& file,
 }
 
 std::optional<VariableText> find_variable(const std::string& file, std::string_view qualifier,
-                                          std::string_view name, uint32_t line) {
+                                          std::string_view name, std::string_view function) {
     const Source* text = source(file);
     if (!text || name.empty()) return std::nullopt;
-    const std::string& code = text->code;
-    std::optional<VariableText> best;
-    for (size_t at = find_word(code, name, 0); at != code.npos;
-         at = find_word(code, name, at + 1)) {
-        const size_t before = code.find_last_of(";{}", at);
-        const size_t mark = find_word(code, qualifier, before == code.npos ? 0 : before);
-        if (mark == code.npos || mark > at) continue;
-        // Not an initialiser's right side: `__shared__ int a = name;` does not exist in CUDA, but
-        // `__device__ int x = name` does.
-        if (code.find('=', mark) < at) continue;
-        if (best && line && text->line_of(at) > line) break;
-        VariableText found;
-        std::vector<std::string> words;
-        int depth = 0;
-        for (const std::string& word : tokens(code.substr(mark, at - mark))) {
-            if (word == "," && depth == 0) break;  // second of `__shared__ T a[1], b[2]`
-            depth += word == "(" || word == "[";
-            depth -= word == ")" || word == "]";
-            const bool inside = depth > 0 || word == ")" || word == "]";
-            if (inside || word == "const" || is_noise(word)) continue;
-            words.push_back(word);
-        }
-        // `T a[1], b`: the words before the comma end with a's own name.
-        if (code.substr(mark, at - mark).find(',') != code.npos && words.size() > 1 &&
-            code.substr(mark, at - mark).find('<') == code.npos) {
-            words.pop_back();
-        }
-        found.type = spelled(words);
-        for (size_t open = skip_space(code, at + name.size());
-             open < code.size() && code[open] == '[';) {
-            const size_t past = close_of(code, open);
-            if (past == code.npos) break;
-            const auto extent = constant_value(*text, code.substr(open + 1, past - open - 2));
-            found.extents.push_back(extent && *extent > 0 ? uint64_t(*extent) : 0);
-            found.array = true;
-            open = skip_space(code, past);
-        }
-        best = std::move(found);
-        if (line == 0) break;
+    const std::vector<std::pair<size_t, size_t>> bodies = bodies_of(text->code, function);
+    std::optional<VariableText> first;
+    for (size_t at = find_word(text->code, name, 0); at != text->code.npos;
+         at = find_word(text->code, name, at + 1)) {
+        auto found = declaration_at(*text, qualifier, at, name.size());
+        if (!found) continue;
+        const bool inside = std::any_of(bodies.begin(), bodies.end(), [&](const auto& body) {
+            return at > body.first && at < body.second;
+        });
+        if (inside || bodies.empty()) return found;
+        if (!first) first = std::move(found);
     }
-    return best;
+    return first;
+}
+
+std::vector<LocalArrayText> local_arrays(const std::string& file, uint32_t line) {
+    const Source* text = source(file);
+    std::vector<LocalArrayText> out;
+    if (!text || line == 0 || line > text->starts.size()) return out;
+    const std::string& code = text->code;
+    const size_t begin = text->starts[line - 1];
+    const size_t end = line < text->starts.size() ? text->starts[line] : code.size();
+    for (size_t open = code.find('[', begin); open < end; open = code.find('[', open + 1)) {
+        size_t first = open;
+        while (first > begin && word_char(code[first - 1])) --first;
+        const std::string name = code.substr(first, open - first);
+        const std::string_view before = std::string_view(code).substr(0, first);
+        const bool member = before.ends_with('.') || before.ends_with("->");
+        if (name.empty() || member ||
+            std::any_of(out.begin(), out.end(), [&](const auto& o) { return o.name == name; }))
+            continue;
+        std::optional<VariableText> nearest;
+        for (size_t at = find_word(code, name, 0); at < first; at = find_word(code, name, at + 1))
+            if (auto found = local_array_at(*text, at, name.size())) nearest = std::move(found);
+        if (nearest) out.push_back({name, std::move(*nearest)});
+    }
+    return out;
 }
 
 }  // namespace checks

@@ -35,9 +35,17 @@ struct VariableText {
     bool array = false;
 };
 // The declaration of `name` marked with `qualifier` ("__shared__", "__device__", "__constant__").
-// Several of that name: the last one above `line`, else the first.
+// Several of that name: the one in the body of `function` (a plain name; empty: unknown), else the
+// first.
 std::optional<VariableText> find_variable(const std::string& file, std::string_view qualifier,
-                                          std::string_view name, uint32_t line);
+                                          std::string_view name, std::string_view function = {});
+
+// The arrays of a thread's own that line `line` indexes, each with its nearest declaration above.
+struct LocalArrayText {
+    std::string name;
+    VariableText declared;
+};
+std::vector<LocalArrayText> local_arrays(const std::string& file, uint32_t line);
 
 // Bytes of a type as spelled in `file`, through its typedefs, using-declarations and #defines;
 // 0 when unknown, as for structs.
@@ -48,6 +56,7 @@ uint32_t type_bytes(const std::string& file, const std::string& type);
 struct StructText {
     struct Member {
         std::string name;
+        std::string type;  // of one element: `float`, `float*`
         uint64_t offset = 0, bytes = 0;
         uint64_t element_bytes = 0;  // less than `bytes`: an array
     };

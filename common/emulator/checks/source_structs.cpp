@@ -14,8 +14,12 @@ uint64_t round_up(uint64_t value, uint64_t to) {
     return (value + to - 1) / to * to;
 }
 
-// Where the members of `struct name` stand: between its braces. Null where there is a base class,
-// a template or an alignment of its own, which the text alone does not decide.
+bool is_template(const std::string& word) {
+    return word == "template" || word.rfind("template<", 0) == 0;
+}
+
+// Where the members of `struct name` stand: between its braces. Null where there is a base class
+// or an alignment of its own, which the text alone does not decide.
 std::optional<std::string> body_of(const Source& source, const std::string& name) {
     const std::string& code = source.code;
     for (size_t at = find_word(code, name, 0); at != code.npos;
@@ -25,7 +29,9 @@ std::optional<std::string> body_of(const Source& source, const std::string& name
         const size_t first = std::max(line, begin == code.npos ? 0 : begin + 1);
         const std::vector<std::string> before = tokens(code.substr(first, at - first));
         const size_t open = skip_space(code, at + name.size());
-        const bool declares = before.size() == 1 && (before[0] == "struct" || before[0] == "class");
+        // A template's text will do where the layout does not depend on its arguments: `T* data`.
+        const bool plain = before.size() == 1 || (!before.empty() && is_template(before[0]));
+        const bool declares = plain && (before.back() == "struct" || before.back() == "class");
         if (!declares || open >= code.size() || code[open] != '{') continue;
         const size_t past = close_of(code, open);
         if (past == code.npos) return std::nullopt;
@@ -118,15 +124,12 @@ private:
             StructText::Member member;
             member.name = words.back();
             words.pop_back();
-            const bool pointer = !words.empty() && words.back() == "*";
-            if (type.empty() && words.empty()) return false;
-            if (!words.empty() && type.empty()) {
-                type = spelled(words);
-                if (pointer && more) return false;  // `T *a, b;`
-            } else if (!words.empty()) {
-                return false;
-            }
-            if (!place(member, type, bracket == part.npos ? "" : part.substr(bracket)))
+            std::string stars;  // `T *a, b`: each declarator has its own
+            for (; !words.empty() && words.back() == "*"; words.pop_back()) stars += '*';
+            if (type.empty() == words.empty()) return false;
+            if (type.empty()) type = spelled(words);
+            member.type = type + stars;
+            if (!place(member, member.type, bracket == part.npos ? "" : part.substr(bracket)))
                 return false;
         }
         return true;
@@ -178,9 +181,10 @@ private:
 
 std::optional<StructText> struct_text(const std::string& file, const std::string& name, int depth) {
     const Source* const text = source(file);
-    if (!text || name.empty() || !is_word(name) || name.find('<') != name.npos) return std::nullopt;
+    if (!text || name.empty() || !is_word(name)) return std::nullopt;
+    const std::string plain = name.substr(0, name.find('<'));  // of View<float>
     for (const Source* each : with_includes(*text))
-        if (const auto body = body_of(*each, name)) return Reader(*text, file, depth).read(*body);
+        if (const auto body = body_of(*each, plain)) return Reader(*text, file, depth).read(*body);
     return std::nullopt;
 }
 

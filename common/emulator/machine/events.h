@@ -47,6 +47,7 @@ const CodeSite& code_site(SiteId site);  // resolved on first use, kept for ever
 // 32).
 struct SharedVariable {
     std::string name;      // demangled, innermost component: `tile`
+    std::string function;  // that declares it, its plain name; empty where none does
     uint64_t address = 0;  // in the 32-bit shared space, as the kernel computes with it
     uint32_t offset = 0;   // compact offset in the block's shared memory
     uint32_t bytes = 0;

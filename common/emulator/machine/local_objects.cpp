@@ -40,7 +40,9 @@ public:
             for (const ptx::Instruction& in : function_.body) changed |= step(in);
         }
         std::vector<LocalObject> out(values_.size());
-        if (changed || starts_.size() < 2) return out;
+        // A single one is the whole depot, or lies behind what is reached without an address.
+        if (changed || starts_.empty() || (starts_.size() == 1 && *starts_.begin() != 0))
+            return out;
         for (size_t i = 0; i < values_.size(); ++i) {
             if (values_[i].kind != Value::kObject) continue;
             const auto next = starts_.upper_bound(values_[i].offset);

@@ -20,7 +20,7 @@ struct LocalObject {
 
 // For each register of `function`: the variable that every value of it points into, or came from by
 // adding to its address. Unknown for registers that may point into several, and everywhere when the
-// function has fewer than two variables in memory.
+// function has none whose address it makes.
 std::vector<LocalObject> local_objects(const ptx::Function& function);
 
 }  // namespace machine

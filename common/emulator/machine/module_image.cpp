@@ -157,6 +157,7 @@ uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_vi
                              std::to_string(kMostSharedBytes) + " is the most");
     SharedVariable out;
     out.name = ptx::demangled_variable(variable.name);
+    out.function = ptx::function_of_variable(variable.name);
     out.bytes = uint32_t(variable.bytes);
     out.dynamic = dynamic;
     // Window 0 stays empty, so that a null shared pointer belongs to nobody.

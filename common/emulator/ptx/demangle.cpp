@@ -45,4 +45,10 @@ std::string demangled_variable(std::string_view mangled) {
     return parts.empty() ? std::string(mangled) : parts.back().name;
 }
 
+std::string function_of_variable(std::string_view mangled) {
+    if (mangled.substr(0, 3) != "_ZZ") return {};  // a <local-name>
+    const std::vector<NameComponent> parts = read_mangled(mangled);
+    return parts.size() < 2 ? std::string() : parts[parts.size() - 2].name;
+}
+
 }  // namespace ptx

@@ -18,4 +18,8 @@ std::string plain_function(std::string_view mangled);
 // A variable's innermost component: `_ZZ14tree_reductionPKfPfiE4tile` is `tile`.
 std::string demangled_variable(std::string_view mangled);
 
+// The innermost name of the function that declares a variable: `tree_reduction` of the same; empty
+// for a variable that no function declares.
+std::string function_of_variable(std::string_view mangled);
+
 }  // namespace ptx

@@ -7,7 +7,8 @@ __global__ void past_the_end(int* out, int n) {
     int a[8], b[8];
     for (int i = 0; i < 8; ++i) b[i] = out[i];
     for (int i = 0; i < n; ++i)
-        a[i] = i * threadIdx.x;  // expect: out-of-bounds-local "offset 32 of a local array"
+        // expect: out-of-bounds-local "`a[8]` is written, but `a` has 8 elements"
+        a[i] = i * threadIdx.x;
     int sum = 0;
     for (int i = 0; i < 8; ++i) sum += a[(i + n) % 8] + b[(i * 3 + n) % 8];
     out[threadIdx.x] = sum;
@@ -22,7 +23,7 @@ __global__ void before_the_start(int* out, int n) {
     int sum = 0;
     for (int i = 0; i < 16; ++i) sum += low[(i * 3 - n) % 16];
     for (int i = 15; i >= n; --i)
-        sum += high[i];  // expect: out-of-bounds-local "before the start of a local array"
+        sum += high[i];  // expect: out-of-bounds-local "`high[-1]` is read"
     out[threadIdx.x] = sum;
 }
 

@@ -313,11 +313,68 @@ TEST_CASE("source: malformed text is survived", "[checks][source]") {
     const SourceFile file(text);
     const auto found = checks::find_kernel(file.path(), "k", 3);
     CHECK((!found || found->size() < 3));
-    CHECK_FALSE(checks::find_variable(file.path(), "__shared__", "k", 1));
+    CHECK_FALSE(checks::find_variable(file.path(), "__shared__", "k"));
     CHECK(checks::type_bytes(file.path(), "k") == 0);
 }
 
 TEST_CASE("source: types that refer to themselves have no size", "[checks][source]") {
     const SourceFile file("using a = b;\nusing b = a;\n");
     CHECK(checks::type_bytes(file.path(), "a") == 0);
+}
+
+TEST_CASE("source: a struct's pointers, one by one or several of a line", "[checks][source]") {
+    const SourceFile file("struct Soa { float *x, * const y, z; int* rows[3]; };\n"
+                          "template <class T>\nstruct View { T* data; int n; };\n"
+                          "template <class T> class Held { T value; T* data; };\n");
+    const auto soa = checks::struct_text(file.path(), "Soa");
+    REQUIRE(soa);
+    REQUIRE(soa->members.size() == 4);
+    CHECK(soa->members[0].type == "float*");
+    CHECK(soa->members[1].offset == 8);
+    CHECK(soa->members[1].type == "float*");
+    CHECK(soa->members[2].offset == 16);
+    CHECK(soa->members[2].type == "float");
+    CHECK(soa->members[3].offset == 24);
+    CHECK(soa->members[3].bytes == 24);
+    CHECK(soa->bytes == 48);
+    const auto view = checks::struct_text(file.path(), "View<double>");
+    REQUIRE(view);
+    CHECK(view->members[0].type == "T*");
+    CHECK(view->bytes == 16);
+    // Its layout depends on the argument.
+    CHECK_FALSE(checks::struct_text(file.path(), "Held<double>"));
+}
+
+TEST_CASE("source: a shared variable is the one in its function's body", "[checks][source]") {
+    const SourceFile file("__global__ void a() { __shared__ int s; }\n"
+                          "__device__ float b(int k) { __shared__ float s[8]; return s[k]; }\n"
+                          "__global__ void c() { a(1); b(2); __shared__ double s[4][4]; }\n");
+    const auto type = [&](const char* function) {
+        return checks::find_variable(file.path(), "__shared__", "s", function)->type;
+    };
+    CHECK(type("a") == "int");
+    CHECK(type("b") == "float");
+    CHECK(type("c") == "double");
+    CHECK(type("elsewhere") == "int");
+    CHECK(type("") == "int");
+}
+
+TEST_CASE("source: the local arrays that a line indexes", "[checks][source]") {
+    const SourceFile file(
+        "__global__ void k(int* out, int n) {\n"
+        "    __shared__ int tile[32];\n"
+        "    const float a[4], b[2][3];\n"
+        "    for (int i = 0; i < n; ++i) out[i] = tile[i] + a[i] * b[i][0] + p.a[i];\n"
+        "    return j < a[n];\n"
+        "}\n");
+    const auto found = checks::local_arrays(file.path(), 4);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].name == "a");
+    CHECK(found[0].declared.type == "float");
+    CHECK(found[0].declared.extents == std::vector<uint64_t>{4});
+    CHECK(found[1].name == "b");
+    CHECK(found[1].declared.extents == std::vector<uint64_t>{2, 3});
+    CHECK(checks::local_arrays(file.path(), 3).empty());
+    CHECK(checks::local_arrays(file.path(), 5).size() == 1);
+    CHECK(checks::local_arrays(file.path(), 99).empty());
 }
