@@ -14,30 +14,70 @@ uint64_t round_up(uint64_t value, uint64_t to) {
     return (value + to - 1) / to * to;
 }
 
-bool is_template(const std::string& word) {
-    return word == "template" || word.rfind("template<", 0) == 0;
+struct Body {
+    std::string text;    // between the braces
+    uint64_t align = 1;  // that the struct asks for
+};
+
+// `struct`, `template <class T> struct`, `struct alignas(16)`: how a definition begins before its
+// name. The alignment; nothing where it is none, or one that is not understood.
+std::optional<uint64_t> alignment_of_head(const Source& source,
+                                          const std::vector<std::string>& words) {
+    size_t at = words.size();
+    for (size_t i = 0; i < words.size(); ++i)
+        if (words[i] == "struct" || words[i] == "class") at = i;
+    // A template's text will do where the layout does not depend on its arguments: `T* data`.
+    if (at == words.size() || (at > 0 && words[0].rfind("template", 0) != 0)) return std::nullopt;
+    if (++at == words.size()) return 1;
+    const bool aligns = words[at] == "alignas" || words[at] == "__align__";
+    if (!aligns || at + 3 > words.size() || words[at + 1] != "(" || words.back() != ")")
+        return std::nullopt;
+    std::string number;
+    for (size_t i = at + 2; i + 1 < words.size(); ++i) number += words[i] + ' ';
+    const auto align = constant_value(source, number);
+    if (!align || *align < 1 || *align > 4096 || (*align & (*align - 1))) return std::nullopt;
+    return uint64_t(*align);
 }
 
-// Where the members of `struct name` stand: between its braces. Null where there is a base class
-// or an alignment of its own, which the text alone does not decide.
-std::optional<std::string> body_of(const Source& source, const std::string& name) {
+// `typedef struct { ... } name;`, with or without a name of its own.
+std::optional<Body> body_of_typedef(const Source& source, const std::string& name) {
+    const std::string& code = source.code;
+    for (size_t at = find_word(code, "typedef", 0); at != code.npos;
+         at = find_word(code, "typedef", at + 1)) {
+        const size_t open = code.find_first_of("{;", at);
+        if (open == code.npos || code[open] == ';') continue;
+        const size_t past = close_of(code, open);
+        if (past == code.npos) return std::nullopt;
+        const size_t word = skip_space(code, past);
+        if (find_word(code, name, word) != word) continue;
+        std::vector<std::string> head = tokens(code.substr(at, open - at));
+        head.erase(head.begin());
+        if (head.size() == 2 && is_word(head.back())) head.pop_back();  // the name of its own
+        const auto align = alignment_of_head(source, head);
+        if (!align) return std::nullopt;
+        return Body{code.substr(open + 1, past - open - 2), *align};
+    }
+    return std::nullopt;
+}
+
+// The definition of `name`. Nothing where there is a base class, which the text alone does not
+// decide.
+std::optional<Body> body_of(const Source& source, const std::string& name) {
     const std::string& code = source.code;
     for (size_t at = find_word(code, name, 0); at != code.npos;
          at = find_word(code, name, at + 1)) {
         const size_t begin = code.find_last_of(";{}", at);
         const size_t line = source.starts[source.line_of(at) - 1];  // behind an #include
         const size_t first = std::max(line, begin == code.npos ? 0 : begin + 1);
-        const std::vector<std::string> before = tokens(code.substr(first, at - first));
         const size_t open = skip_space(code, at + name.size());
-        // A template's text will do where the layout does not depend on its arguments: `T* data`.
-        const bool plain = before.size() == 1 || (!before.empty() && is_template(before[0]));
-        const bool declares = plain && (before.back() == "struct" || before.back() == "class");
-        if (!declares || open >= code.size() || code[open] != '{') continue;
+        if (open >= code.size() || code[open] != '{') continue;
+        const auto align = alignment_of_head(source, tokens(code.substr(first, at - first)));
+        if (!align) continue;
         const size_t past = close_of(code, open);
         if (past == code.npos) return std::nullopt;
-        return code.substr(open + 1, past - open - 2);
+        return Body{code.substr(open + 1, past - open - 2), *align};
     }
-    return std::nullopt;
+    return body_of_typedef(source, name);
 }
 
 // The statements of a struct's body; those with a body of their own, which are functions or types,
@@ -74,8 +114,9 @@ public:
     Reader(const Source& source, const std::string& file, int depth)
         : source_(source), file_(file), depth_(depth) {}
 
-    std::optional<StructText> read(const std::string& body) {
-        for (const std::string& statement : statements(body))
+    std::optional<StructText> read(const Body& body) {
+        out_.align = body.align;
+        for (const std::string& statement : statements(body.text))
             if (!add(statement)) return std::nullopt;
         if (out_.members.empty()) return std::nullopt;
         out_.bytes = round_up(at_, out_.align);

@@ -25,6 +25,26 @@ __global__ void weigh(Body* bodies, int n) {
     if (i <= n) bodies[i].mass[1] = i;
 }
 
+typedef struct {
+    double re, im;
+} Complex;
+
+struct alignas(16) Ray {
+    float origin[3], direction[3];
+};
+
+__global__ void conjugate(Complex* z, int n) {
+    int i = threadIdx.x;
+    // expect: out-of-bounds-global "`z[20].im` is written, but `z` has 20 elements"
+    if (i <= n) z[i].im = -i;
+}
+
+__global__ void aim(Ray* rays, int n) {
+    int i = threadIdx.x;
+    // expect: out-of-bounds-global "`rays[5].direction[2]`"
+    if (i <= n) rays[i].direction[2] = 1;
+}
+
 __global__ void best(const float* in, float* out) {
     __shared__ P found[64];
     int t = threadIdx.x;
@@ -47,7 +67,15 @@ int main() {
     move<<<2, 64>>>(points, n);
     weigh<<<1, 32>>>(bodies, 10);
     best<<<1, 64>>>(out, out);
+    Complex* z;
+    Ray* rays;
+    cudaMalloc(&z, 20 * sizeof(Complex));
+    cudaMalloc(&rays, 5 * sizeof(Ray));
+    conjugate<<<1, 32>>>(z, 20);
+    aim<<<1, 32>>>(rays, 5);
     cudaDeviceSynchronize();
+    cudaFree(z);
+    cudaFree(rays);
     cudaFree(points);
     cudaFree(bodies);
     cudaFree(out);

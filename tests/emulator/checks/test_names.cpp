@@ -345,6 +345,30 @@ TEST_CASE("source: a struct's pointers, one by one or several of a line", "[chec
     CHECK_FALSE(checks::struct_text(file.path(), "Held<double>"));
 }
 
+TEST_CASE("source: structs by typedef and with an alignment of their own", "[checks][source]") {
+    const SourceFile file("typedef struct { double re, im; } complex_t;\n"
+                          "typedef struct node { int key; struct node* next; } node;\n"
+                          "typedef float real;\nconst int kAlign = 32;\n"
+                          "struct alignas(16) Ray { float o[3], d[3]; };\n"
+                          "typedef struct __align__(8) { int x; } padded;\n"
+                          "struct __align__(kAlign) Wide { char c; };\n"
+                          "struct alignas(double) Odd { int x; };\n"
+                          "struct Derived : Ray { int x; };\n");
+    const auto bytes = [&](const char* name) {
+        const auto found = checks::struct_text(file.path(), name);
+        return found ? found->bytes : 0;
+    };
+    CHECK(bytes("complex_t") == 16);
+    CHECK(checks::struct_text(file.path(), "complex_t")->members[1].name == "im");
+    CHECK(bytes("Ray") == 32);
+    CHECK(bytes("padded") == 8);
+    CHECK(bytes("Wide") == 32);
+    CHECK(bytes("Odd") == 0);
+    CHECK(bytes("Derived") == 0);
+    CHECK(bytes("real") == 0);
+    CHECK(bytes("node") == 16);
+}
+
 TEST_CASE("source: a shared variable is the one in its function's body", "[checks][source]") {
     const SourceFile file("__global__ void a() { __shared__ int s; }\n"
                           "__device__ float b(int k) { __shared__ float s[8]; return s[k]; }\n"
