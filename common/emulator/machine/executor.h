@@ -129,10 +129,12 @@ public:
         alignas(64) uint32_t axis[3][kWarpSize];
     };
     std::vector<ThreadIds> thread_ids;
-    uint64_t changes = 0;           // memory changed, time was read: not a dead spin
-    uint64_t changes_at_clock = 0;  // ... when the clock was read last
-    uint32_t clock_reads = 0;       // since anything else changed
-    uint32_t waits = 0;             // polls since the split was resumed: a spin, not a loop
+    uint64_t changes = 0;  // memory changed, time was read: not a dead spin
+    // How things were when the clock was read last, and since when nothing else has changed.
+    struct {
+        uint64_t launch = 0, changes = 0, since = 0;  // nanoseconds
+    } clock;
+    uint32_t waits = 0;  // polls since the split was resumed: a spin, not a loop
     LaunchStatus status = LaunchStatus::kOk;
     bool abort = false;
     uint64_t warp_instructions = 0;

@@ -63,17 +63,17 @@ void lane_id(Lanes& lanes, const Instr& in) {
 }
 
 // A loop that watches the clock is no dead spin: it may end by itself. But libcu++ watches it in
-// every wait, to sleep longer and longer, so it is one when nothing but the clock has changed for
-// this many reads.
-constexpr uint32_t kClockReads = 1u << 20;
+// every wait, to sleep longer and longer, so it is one when nothing but the clock changes for so
+// long.
+constexpr uint64_t kPatience = 2'000'000'000;  // nanoseconds
 
-void watch_clock(Executor& ex) {
-    if (ex.changes != ex.changes_at_clock) ex.clock_reads = 0;  // something else has changed
-    if (ex.clock_reads < kClockReads) {
-        ++ex.clock_reads;
-        ++ex.changes;
+void watch_clock(Executor& ex, uint64_t now) {
+    if (ex.clock.launch != ex.info.serial || ex.clock.changes != ex.changes) {
+        ex.clock.launch = ex.info.serial;
+        ex.clock.since = now;
     }
-    ex.changes_at_clock = ex.changes;
+    if (now - ex.clock.since < kPatience) ++ex.changes;
+    ex.clock.changes = ex.changes;
 }
 
 void uniform(Lanes& lanes, const Instr& in) {
@@ -81,10 +81,11 @@ void uniform(Lanes& lanes, const Instr& in) {
     const BlockInfo& block = ex.block->info;
     const Dim3& grid = ex.info.grid;
     const auto nanoseconds = [&] {
-        watch_clock(ex);
-        return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                            std::chrono::system_clock::now().time_since_epoch())
-                            .count());
+        const uint64_t now = uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::system_clock::now().time_since_epoch())
+                                          .count());
+        watch_clock(ex, now);
+        return now;
     };
     const auto cycles = [&] {
         ++ex.changes;  // the budget bounds how long that may go on
