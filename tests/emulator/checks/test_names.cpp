@@ -72,6 +72,38 @@ TEST_CASE("names: of a struct whose size is unknown, bytes are named", "[checks]
     CHECK(array.description == "`particles`, argument 1, 320 bytes");
 }
 
+TEST_CASE("names: a pointer in a struct is called by its member", "[checks][names]") {
+    Named bench("struct Inner { char tag; double *rows[2]; };\n"
+                "template <class T> struct Soa { int n; T *x, *y; Inner inner; };\n"
+                "__global__ void k(int n, Soa<float> soa) {\n}\n",
+                4);
+    auto& y = bench.device_array(400);
+    auto& row = bench.device_array(80);
+    const uint64_t soa[6] = {1, 0x5555, y.address, 'c', 0, row.address};
+    bench.pass_int(3);
+    bench.pass(soa, sizeof soa, true);
+    const auto array = checks::name_global(&bench.launch, y, 4, true);
+    CHECK(array.element(y.address + 400) == "`soa.y[100]`");
+    CHECK(checks::name_global(&bench.launch, row, 8, true).element(row.address) ==
+          "`soa.inner.rows[1][0]`");
+}
+
+TEST_CASE("names: a local array of the line, if the size says which", "[checks][names]") {
+    const SourceFile file("__global__ void k(int n) {\n"
+                          "    float a[4];\n    int b[3], c[4];\n"
+                          "    b[n] = 1;\n    a[n] = c[n];\n    a[n] = b[n];\n}\n");
+    const auto name = [&](uint32_t line, uint64_t bytes) {
+        const auto found = checks::name_local(file.path(), line, 1024, 1024 + bytes);
+        return found ? found->element(1040) : "";
+    };
+    CHECK(name(4, 12) == "`b[4]`");
+    CHECK(name(4, 16) == "`b[4]`");  // with padding
+    CHECK(name(4, 64) == "");
+    CHECK(name(5, 16) == "");  // both fit
+    CHECK(name(6, 12) == "`b[4]`");
+    CHECK(name(2, 16) == "");
+}
+
 TEST_CASE("names: templates, attributes and macros do not hide the parameters", "[checks][names]") {
     Named bench("#define BLOCK 256\n"
                 "template <typename T, int N>\n"
