@@ -73,8 +73,8 @@ add_custom_command(
     COMMENT "Stubs and version script from ${cudart_soname}" VERBATIM)
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
 
-add_library(emulator_cudart SHARED libcudart.cpp options.cpp output.cpp ${generated}/stubs.cpp
-    ${driver_sources})
+add_library(emulator_cudart SHARED libcudart.cpp host_access.cpp options.cpp output.cpp
+    ${generated}/stubs.cpp ${driver_sources})
 set_source_files_properties(${generated}/stubs.cpp ${driver_sources} PROPERTIES GENERATED TRUE)
 add_dependencies(emulator_cudart emulator_stubs)
 # The runtime's objects all go in: nothing refers to cudaMalloc, and a weak stub stands for it.

@@ -18,12 +18,14 @@
 #include "checks/trace.h"
 #include "checks/writers.h"
 #include "emulator_api.h"
+#include "host_access.h"
 #include "options.h"
 #include "output.h"
 #include "runtime/context.h"
 #include "runtime/copy.h"
 #include "runtime/errors.h"
 #include "runtime/fault_handler.h"
+#include "runtime/host_pages.h"
 #include "runtime/host_sites.h"
 #include "runtime/host_source.h"
 
@@ -165,12 +167,14 @@ void on_device_fault(const runtime::DeviceFault& fault) {
 
 void on_dying(int) {
     const EndLock lock;
+    if (lock.held()) runtime::finish_host_pages();
     library().output.finish(library().report, library().follower.launches, true);
     write_counters();
 }
 
 void after_fork() {
     library().forked = true;
+    runtime::abandon_host_pages();
     if (library().trace) library().trace->detach();
     library().output.forget(library().report);
     library().follower.launches = 0;
@@ -199,6 +203,8 @@ void watch_faults(const Options& options) {
     hooks.on_device_fault = on_device_fault;
     hooks.on_dying = on_dying;
     hooks.device_fault_exit_code = options.error_exit_code.value_or(kExitHostDereference);
+    watch_host_accesses(
+        library().checkers, hooks, [] { library().output.stream(library().report); });
     runtime::install_fault_handler(hooks);
 }
 
@@ -246,6 +252,7 @@ __attribute__((constructor)) void load() {
 __attribute__((destructor)) void unload() {
     Library& self = library();
     const EndLock lock;
+    if (lock.held() && !self.forked) runtime::finish_host_pages();
     if (lock.held() && !self.forked) runtime::end_process(self.exit_status != 0);
     std::fflush(stdout);
     self.output.finish(self.report, self.follower.launches, false);

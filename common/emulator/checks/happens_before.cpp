@@ -19,13 +19,30 @@ machine::Dim3 unflatten(uint64_t linear, const machine::Dim3& shape) {
             uint32_t(linear / (uint64_t(shape.x) * shape.y))};
 }
 
+bool by_name(const machine::HostAccess& access, std::string_view part) {
+    return access.api && std::string_view(access.api).find(part) != std::string_view::npos;
+}
+
 // Whether the call returns only when the copy is done.
 bool host_waits(const machine::HostAccess& access) {
-    const std::string_view api = access.api ? access.api : "";
-    return access.kind != machine::HostAccess::Kind::kCopy &&
-           api.find("Async") == std::string_view::npos &&
-           api.find("Memset") == std::string_view::npos &&
-           api.find("Graph") == std::string_view::npos;
+    return access.kind != machine::HostAccess::Kind::kCopy && !by_name(access, "Async") &&
+           !by_name(access, "Memset") && !by_name(access, "Graph");
+}
+
+bool host_visible(const machine::HostAccess& access) {
+    return access.pinned || (access.allocation && access.allocation->host_visible()) ||
+           (access.source && access.source->host_visible());
+}
+
+// Whether the host may take the work for done when the call returns, although nothing else counts
+// it as a wait (CUDA Runtime API, "API synchronization behavior"): a transfer to memory that CUDA
+// does not know, "the function will return only once the copy has completed", and fills and copies
+// of managed or pinned memory, "fully synchronous".
+bool host_sees(const machine::HostAccess& access) {
+    if (by_name(access, "Graph") || access.kind == machine::HostAccess::Kind::kFree) return false;
+    if (by_name(access, "Async"))
+        return access.kind == machine::HostAccess::Kind::kRead && !access.pinned;
+    return host_visible(access);
 }
 
 }  // namespace
@@ -87,12 +104,15 @@ Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
     const bool peers = access.kind == machine::HostAccess::Kind::kCopy && access.stream == 0 &&
                        access.source && access.source->device != device;
     if (peers) streams_.meet(device, access.source->device);
-    if (streams_.concurrent() || access.stream != 0) {
+    const bool waits = host_waits(access);
+    if (streams_.concurrent() || access.stream != 0 || (host_visible(access) && !waits)) {
         StreamOperation& operation = streams_.begin(access.stream, device, next_);
         if (peers) streams_.meet(device, access.source->device);
         operation.api = access.api;
         operation.site = access.site;
         operation.writes = access.kind != machine::HostAccess::Kind::kRead;
+        operation.pinned = access.pinned;
+        operation.writes_pinned = access.writes_pinned;
         ordered_before_ = streams_.ordered_before();
         segment = next_;
         next_ = std::min(next_ + 1, kLastSegment);
@@ -100,7 +120,8 @@ Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
         segment_warp_.clear();
         segment_floor_.clear();
     }
-    if (host_waits(access)) streams_.host_waits_for(access.stream, device);
+    if (waits) streams_.host_waits_for(access.stream, device);
+    if (host_sees(access)) streams_.host_sees(access.stream, device);
     return segment;
 }
 

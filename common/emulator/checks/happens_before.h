@@ -144,6 +144,13 @@ public:
     void on_order(const machine::OrderEvent& event) { streams_.on_order(event); }
     void on_free() { streams_.host_waits_for_all(); }  // cudaFree waits for the device
 
+    // The running launch has told the host something, or was cut short: see StreamOperation.
+    void talks_to_host() { streams_.current().talks_to_host = true; }
+    void host_sees_all() { streams_.host_sees_all(); }
+    void name_launch(std::shared_ptr<const LaunchNames> names) {
+        streams_.current().names = std::move(names);
+    }
+
     // ---- questions
     WarpOrder& warp(const machine::WarpInfo& info) {
         BlockOrder& b =

@@ -108,6 +108,24 @@ void StreamOrder::host_waits_for_all() {
     for (const auto& [id, s] : streams_) join(host_, s.known);
 }
 
+void StreamOrder::host_sees_all() {
+    for (const auto& [id, s] : streams_) join(seen_, s.known);
+}
+
+bool StreamOrder::in_flight(Segment segment, FlightRange& range) const {
+    if (segment >= range.first && segment < range.end) return range.answer;
+    const StreamOperation* o = operation(segment);
+    if (!o) return false;
+    range = {o->first_segment, o->end_segment, in_flight(*o)};
+    return range.answer;
+}
+
+bool StreamOrder::any_in_flight() const {
+    return std::any_of(operations_.rbegin(), operations_.rend(), [&](const StreamOperation& o) {
+        return in_flight(o);
+    });
+}
+
 void StreamOrder::meet(int device, int other_device) {
     Stream &one = stream(0, device), &other = stream(0, other_device);
     join_peers(one);
@@ -139,6 +157,13 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
     }
     case Kind::kEventSync:
         join(host_, events_[event.event]);
+        break;
+    case Kind::kHostSees:
+        if (event.event) {
+            join(seen_, events_[event.event]);
+        } else {
+            host_sees(event.stream, event.device);
+        }
         break;
     case Kind::kStreamWaitEvent:
         join(stream(event.stream, event.device).known, events_[event.event]);

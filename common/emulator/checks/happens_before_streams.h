@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@
 #include "machine/events.h"
 
 namespace checks {
+
+// What gives the arrays of a launch their names, for as long as the host may clash with it.
+struct LaunchNames {
+    machine::LaunchInfo launch;
+    std::vector<ptx::Parameter> parameters;
+    std::vector<std::byte> arguments;
+};
 
 // One operation of a stream: a launch, or a copy or fill of the host.
 struct StreamOperation {
@@ -32,6 +40,15 @@ struct StreamOperation {
     const char* api = nullptr;   // of a host operation
     machine::HostSite site = 0;  // of the call, also of a launch
     bool writes = false;
+    // A transfer's other end in pinned memory; null: it has none.
+    const machine::Allocation* pinned = nullptr;
+    bool writes_pinned = false;
+    bool writes_to(const machine::Allocation* a) const {
+        return a && a == pinned ? writes_pinned : writes;
+    }
+    // A launch that tells the host by itself how far it is, through a flag in the host's memory.
+    bool talks_to_host = false;
+    std::shared_ptr<const LaunchNames> names;  // of a launch that used memory of the host
 };
 
 class StreamOrder {
@@ -51,6 +68,21 @@ public:
     // The host waited for everything in a stream, or on all devices.
     void host_waits_for(uint64_t stream, int device);
     void host_waits_for_all();
+    // The host may know that the stream's work is done, although it has not waited.
+    void host_sees(uint64_t stream, int device) { join(seen_, this->stream(stream, device).known); }
+    void host_sees_all();
+    // Whether the host may meet what happened in a segment while it is still going on, and whether
+    // there is any such segment. `range`: asks only once for all segments of an operation.
+    bool in_flight(Segment segment) const {
+        FlightRange range;
+        return in_flight(segment, range);
+    }
+    struct FlightRange {
+        Segment first = 1, end = 0;
+        bool answer = false;
+    };
+    bool in_flight(Segment segment, FlightRange& range) const;
+    bool any_in_flight() const;
     // A copy between two devices in default streams waits for both, and both for it: call this
     // before and after begin().
     void meet(int device, int other_device);
@@ -74,11 +106,16 @@ private:
     void join_peers(Stream& stream);  // the implicit waits of and for the legacy default stream
     void forget();
     bool known_to(const Known& known, const StreamOperation& operation) const;
+    bool in_flight(const StreamOperation& operation) const {
+        return !operation.talks_to_host && !known_to(host_, operation) &&
+               !known_to(seen_, operation);
+    }
 
     std::map<uint64_t, Stream> streams_;
     std::map<uint64_t, Known> events_;
     Known host_;
-    Known now_;  // what the current operation waited for
+    Known seen_;  // what the host may know beyond that
+    Known now_;   // what the current operation waited for
     // In order of segments; those that the host has waited for are dropped.
     std::deque<StreamOperation> operations_;
     Segment ordered_before_ = 0;

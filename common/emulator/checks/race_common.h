@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "checks/happens_before.h"
+#include "checks/host_watch.h"
 #include "checks/race_shadow.h"
 #include "checks/report.h"
 #include "machine/observer.h"
@@ -87,6 +88,13 @@ public:
     // `shadow`.
     void host_access(const machine::HostAccess& access, const machine::Allocation& allocation,
                      Segment segment, Shadow& shadow, uint64_t begin, uint64_t end, bool writes);
+    // Adds the bytes [begin, end) of `shadow` that work in flight uses to a page's, the first of
+    // which is `page`.
+    void add_use(const Shadow& shadow, uint64_t page, uint64_t begin, uint64_t end,
+                 PageUse& use) const;
+    // The host itself has touched bytes at offset `begin` of `shadow`.
+    void host_touch(const HostTouch& touch, const machine::Allocation& allocation,
+                    const Shadow& shadow, uint64_t begin, uint64_t end);
     // The launch is over: reports what has waited for the thread that read to check its guess.
     void settle();
 
@@ -167,6 +175,13 @@ private:
     bool is_guess(machine::SiteId load, bool forgiving) const;
     bool hold(const Context& c, const Found& f, machine::SiteId place, machine::SiteId other);
     bool strong(Entry e) const { return traits_at(instruction_of(e)).strong; }
+    // Whether the host may meet a writer or reader while it is still going on.
+    bool in_flight(Entry writer, StreamOrder::FlightRange& range) const {
+        return writer && order_.streams().in_flight(segment_of(writer), range);
+    }
+    bool read_in_flight(Entry reader, StreamOrder::FlightRange& range) const {
+        return in_flight(reader, range) && !strong(reader);
+    }
 
     // Races of the event at hand by other party; of one that clashes with more, the first ones.
     struct Found {
@@ -199,6 +214,8 @@ private:
 };
 
 // The finding for one race, which stands for `count` pairs.
+Finding describe_host_touch(const char* code, const HappensBefore& order, const HostTouch& touch,
+                            const Race& race);
 Finding describe_race(const char* code, const HappensBefore& order, const Race& race,
                       uint64_t count);
 // The same for a copy or fill by the host as the later access.

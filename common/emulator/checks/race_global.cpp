@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "checks/race_global.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
 #include "checks/race_observer.h"
+#include "checks/touched_pages.h"
 
 namespace checks {
 namespace {
@@ -12,7 +14,7 @@ namespace {
 using machine::AccessEvent;
 using machine::Allocation;
 
-class RaceGlobal final : public RaceObserver {
+class RaceGlobal final : public RaceObserver, public HostWatch {
 public:
     RaceGlobal(Report& report, machine::Memory& memory)
         : RaceObserver("race-global", report, memory) {}
@@ -22,11 +24,29 @@ public:
     uint64_t foresee(const AccessEvent& next, int64_t step, uint64_t most) override;
     void on_streak(const AccessEvent& first, int64_t step, uint64_t count) override;
     void on_host_access(const machine::HostAccess& access) override;
-    void on_order(const machine::OrderEvent& event) override { order_->on_order(event); }
-    void on_free(const Allocation& allocation) override {
-        if (allocation.kind != machine::MemoryKind::kHeap) order_->on_free();
-        if (allocation.id < shadows_.size()) shadows_[allocation.id].reset();
+    void on_launch_end(const machine::LaunchInfo& launch,
+                       const machine::LaunchSummary& summary) override;
+    void on_fence(const machine::FenceEvent& event) override {
+        RaceObserver::on_fence(event);
+        system_fence_ |= event.scope == machine::Scope::kSys;
     }
+    void on_order(const machine::OrderEvent& event) override {
+        order_->on_order(event);
+        pages_.host_may_know_more();
+    }
+    void on_free(const Allocation& allocation) override {
+        if (allocation.kind != machine::MemoryKind::kHeap) {
+            order_->on_free();
+            pages_.host_may_know_more();
+        }
+        if (allocation.id < shadows_.size()) shadows_[allocation.id].reset();
+        pages_.forget(allocation);
+    }
+
+    bool has_news() const override { return pages_.has_news(); }
+    bool uses_host_memory() const override { return pages_.any(); }
+    void review(const Page& page, const std::function<void()>& nothing) override;
+    void host_touched(const HostTouch& touch) override;
 
 private:
     // Offsets count from the sector that the allocation begins in.
@@ -34,9 +54,17 @@ private:
     Shadow& shadow(const Allocation& a);
     void host_range(const machine::HostAccess& access, const Allocation& a, uint64_t address,
                     bool writes, Segment segment);
+    void note_host_memory(const AccessEvent& event, uint32_t lanes, const Allocation& a);
+    const Shadow* shadow_of(const Allocation& a) const {
+        return generation_ == order_->generation() && a.id < shadows_.size() ? shadows_[a.id].get()
+                                                                             : nullptr;
+    }
 
     std::vector<std::unique_ptr<Shadow>> shadows_;  // by allocation id
     uint64_t generation_ = 0;
+    TouchedPages pages_;
+    const machine::LaunchInfo* launch_ = nullptr;  // the running one, until it has been named
+    bool system_fence_ = false;                    // in the running launch
 };
 
 Shadow& RaceGlobal::shadow(const Allocation& a) {
@@ -48,6 +76,8 @@ Shadow& RaceGlobal::shadow(const Allocation& a) {
 
 void RaceGlobal::on_launch_begin(const machine::LaunchInfo& launch) {
     RaceObserver::on_launch_begin(launch);
+    launch_ = &launch;
+    system_fence_ = false;
     for (auto& shadow : shadows_)
         if (shadow && shadow->has_spilled() && !order_->concurrent()) shadow->drop_spilled();
 }
@@ -66,6 +96,7 @@ void RaceGlobal::on_access(const AccessEvent& event) {
     if (!lanes) return;
     if (event.allocation) {
         const Allocation& a = *event.allocation;
+        if (a.host_visible()) note_host_memory(event, lanes, a);
         detector_.access(event, lanes, published, &a, shadow(a), 0 - base(a));
         return;
     }
@@ -80,8 +111,9 @@ void RaceGlobal::on_access(const AccessEvent& event) {
         }
         if (!together) together = left & (0 - left);  // cannot happen for lanes that are not bad
         left &= ~together;
-        if (a && a->contains(event.address[std::countr_zero(together)], event.bytes))
-            detector_.access(event, together, published, a, shadow(*a), 0 - base(*a));
+        if (!a || !a->contains(event.address[std::countr_zero(together)], event.bytes)) continue;
+        if (a->host_visible()) note_host_memory(event, together, *a);
+        detector_.access(event, together, published, a, shadow(*a), 0 - base(*a));
     }
 }
 
@@ -95,23 +127,96 @@ uint64_t RaceGlobal::foresee(const AccessEvent& next, int64_t step, uint64_t mos
 void RaceGlobal::on_streak(const AccessEvent& first, int64_t step, uint64_t count) {
     if (first.space != ptx::Space::kGlobal) return;
     const Allocation& a = *first.allocation;
+    if (a.host_visible()) {
+        note_host_memory(first, first.mask, a);
+        const uint64_t from = first.address[std::countr_zero(first.mask)];
+        const uint64_t to = from + uint64_t(step) * (count - 1);
+        pages_.add(a, std::min(from, to), std::max(from, to) + first.bytes);
+    }
     detector_.streak(first, step, count, &a, shadow(a), 0 - base(a));
+}
+
+void RaceGlobal::note_host_memory(const AccessEvent& event, uint32_t lanes, const Allocation& a) {
+    if (event.contiguous) {
+        pages_.add(a, event.address[0], event.address[0] + machine::kWarpSize * event.bytes);
+    } else {
+        for (uint32_t m = lanes; m; m &= m - 1) {
+            const uint64_t address = event.address[std::countr_zero(m)];
+            pages_.add(a, address, address + event.bytes);
+        }
+    }
+    if (event.kind != machine::AccessKind::kLoad && is_strong(event) &&
+        (system_fence_ || event.order == machine::MemoryOrder::kVolatile ||
+         event.scope == machine::Scope::kSys))
+        order_->talks_to_host();
+    if (!launch_) return;
+    auto names = std::make_shared<LaunchNames>();
+    names->launch = *launch_;
+    if (launch_->parameters) names->parameters = *launch_->parameters;
+    names->arguments.assign(launch_->arguments.begin(), launch_->arguments.end());
+    names->launch.parameters = &names->parameters;
+    names->launch.arguments = names->arguments;
+    names->launch.shared = nullptr;
+    order_->name_launch(std::move(names));
+    launch_ = nullptr;
+}
+
+void RaceGlobal::on_launch_end(const machine::LaunchInfo& launch,
+                               const machine::LaunchSummary& summary) {
+    RaceObserver::on_launch_end(launch, summary);
+    launch_ = nullptr;
+    if (summary.status == machine::LaunchStatus::kOk) return;
+    order_->host_sees_all();
+    pages_.host_may_know_more();
+}
+
+void RaceGlobal::review(const Page& page, const std::function<void()>& nothing) {
+    if (!order_->streams().any_in_flight()) {
+        pages_.clear();
+        nothing();
+        return;
+    }
+    pages_.review([&](uint32_t id, uint64_t address) {
+        const Allocation& a = memory_.by_id(id);
+        PageUse use;
+        const Shadow* shadow = a.live ? shadow_of(a) : nullptr;
+        if (shadow) {
+            // In offsets of the shadow, of which the first may lie behind the page's first byte.
+            const uint64_t begin = std::max(address, a.address) - base(a);
+            const uint64_t end = std::min(address + kHostPageBytes, a.address + a.bytes) - base(a);
+            detector_.add_use(*shadow, address - base(a), begin, end, use);
+        }
+        page(a, address, use);
+        return std::any_of(use.touched.begin(), use.touched.end(), [](uint64_t w) { return w; });
+    });
+}
+
+void RaceGlobal::host_touched(const HostTouch& touch) {
+    const Allocation* a = memory_.find(touch.address);
+    const Shadow* shadow = a && a->live && a->host_visible() ? shadow_of(*a) : nullptr;
+    const uint64_t end = std::min(touch.address + touch.bytes, a ? a->address + a->bytes : 0);
+    if (shadow && touch.address >= a->address && touch.address < end)
+        detector_.host_touch(touch, *a, *shadow, touch.address - base(*a), end - base(*a));
 }
 
 void RaceGlobal::on_host_access(const machine::HostAccess& access) {
     const Segment segment = order_->on_host_access(access);
+    pages_.host_may_know_more();
     if (segment == 0) return;
     using Kind = machine::HostAccess::Kind;
     if (access.allocation)
         host_range(access, *access.allocation, access.address, access.kind != Kind::kRead, segment);
     if (access.kind == Kind::kCopy && access.source)
         host_range(access, *access.source, access.source_address, false, segment);
+    if (access.pinned)
+        host_range(access, *access.pinned, access.pinned_address, access.writes_pinned, segment);
 }
 
 void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation& a,
                             uint64_t address, bool writes, Segment segment) {
     if (!a.contains(address, access.bytes) || access.bytes == 0) return;
     const uint64_t begin = address - base(a);
+    if (a.host_visible()) pages_.add(a, address, address + access.bytes);
     detector_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes);
 }
 

@@ -52,7 +52,7 @@ uint64_t linear(const machine::Dim3& thread, const machine::Dim3& shape) {
 // The other party is an operation of another stream: a launch, a copy or a fill.
 // `stream`: the one that the finding is about.
 void describe_stream(Finding& finding, const HappensBefore::Who& who, const Party& other,
-                     uint64_t stream, const char* the_two) {
+                     uint64_t stream, const char* the_two, const machine::Allocation* allocation) {
     // Two nodes of a graph, or of the graph and of something beside it.
     const bool in_graph = stream & machine::kGraphBranch ||
                           (who.operation && who.operation->stream & machine::kGraphBranch);
@@ -60,7 +60,7 @@ void describe_stream(Finding& finding, const HappensBefore::Who& who, const Part
     if (who.operation && who.operation->launch == 0) {
         finding.other = place_of_host(who.operation->site);
         finding.other_text = quoted(who.operation->api ? who.operation->api : "a copy") + where +
-                             (who.operation->writes ? "wrote" : "read") + " it";
+                             (who.operation->writes_to(allocation) ? "wrote" : "read") + " it";
     } else {
         finding.other = other.place;
         finding.other_text = name_of(other, true);
@@ -82,7 +82,7 @@ Party earlier_party(const HappensBefore::Who& who, const Race& race,
     party.place = place_of(race.other_site, launch && who.this_launch ? *launch : its);
     if (who.operation && who.operation->launch == 0) {  // a copy or fill, which has no instruction
         party.traits = {};
-        party.traits.writes = who.operation->writes;
+        party.traits.writes = who.operation->writes_to(race.allocation);
     }
     if (party.known) {
         party.place.block = party.block;
@@ -148,7 +148,7 @@ Finding describe_race(const char* code, const HappensBefore& order, const Race& 
             "value will do");
     }
     if (!who.this_launch) {
-        describe_stream(finding, who, other, launch.stream, " launches");
+        describe_stream(finding, who, other, launch.stream, " launches", race.allocation);
     } else {
         const bool same_block = here.block == other.block;
         finding.other = other.place;
@@ -176,22 +176,24 @@ void report_host_race(Report& report, const char* code, const HappensBefore& ord
     const Array array = name_global(nullptr, allocation, 0, writes);
     const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
     const bool by_host = who.operation && who.operation->launch == 0;
-    finding.message =
-        (array.subject.empty() ? "device memory" : array.subject) + " is " +
-        (frees    ? "freed"
-         : writes ? "written"
-                  : "read") +
-        " by " + quoted(access.api ? access.api : "a copy") + " while " +
-        (by_host ? "another operation" : "a kernel") +
-        (access.stream & machine::kGraphBranch ? " in another branch of the graph"
-                                               : " in another stream") +
-        " may still be " +
-        (by_host ? (who.operation->writes ? "writing" : "reading") : doing(race.other)) + " it";
+    finding.message = (array.subject.empty() ? "device memory" : array.subject) + " is " +
+                      (frees    ? "freed"
+                       : writes ? "written"
+                                : "read") +
+                      " by " + quoted(access.api ? access.api : "a copy") + " while " +
+                      (by_host ? "another operation" : "a kernel") +
+                      (access.stream & machine::kGraphBranch ? " in another branch of the graph"
+                                                             : " in another stream") +
+                      " may still be " +
+                      (by_host ? (who.operation->writes_to(&allocation) ? "writing" : "reading")
+                               : doing(race.other)) +
+                      " it";
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.count = count;
     finding.count_text = "more places in the same range";
-    describe_stream(finding, who, earlier_party(who, race, nullptr), access.stream, "");
+    describe_stream(
+        finding, who, earlier_party(who, race, nullptr), access.stream, "", &allocation);
     report.add(std::move(finding));
 }
 

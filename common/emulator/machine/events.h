@@ -311,6 +311,11 @@ struct HostAccess {
     uint64_t source_address;
     uint64_t stream;
     HostSite site;
+    // Of a transfer: its other end, where that is pinned host memory. Null: memory that CUDA does
+    // not know, or no transfer.
+    const Allocation* pinned = nullptr;
+    uint64_t pinned_address = 0;
+    bool writes_pinned = false;
 };
 
 struct OrderEvent {
@@ -322,6 +327,9 @@ struct OrderEvent {
         kStreamWaitEvent,
         kStreamCreate,
         kStreamDestroy,
+        // The host has waited for nothing, but may know that the work of the stream (or before the
+        // event, where one is named) is done: a host function behind it runs.
+        kHostSees,
     } kind;
     uint64_t stream = 0, event = 0;
     bool non_blocking = false;  // kStreamCreate: does not synchronise with the default stream

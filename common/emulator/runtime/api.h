@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/context.h"
+#include "runtime/host_pages.h"
 
 namespace runtime {
 
@@ -22,6 +23,9 @@ enum ApiFlags : unsigned {
 class Call {
 public:
     Call(const char* name, unsigned flags);
+    ~Call() { leave_host_pages(); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
 
     const char* const name;
     Context& global;
@@ -43,9 +47,11 @@ public:
         const char* const driver_call = std::exchange(thread.driver_call, nullptr);
         const bool per_thread = std::exchange(thread.per_thread_default, false);
         const bool in_host_function = std::exchange(thread.in_host_function, host_function);
+        const int calls = suspend_host_pages();
         lock_.unlock();
         function();
         lock_.lock();
+        resume_host_pages(calls);
         thread.driver_call = driver_call;
         thread.per_thread_default = per_thread;
         thread.in_host_function = in_host_function;

@@ -99,6 +99,7 @@ void Context::release(machine::Allocation& allocation, machine::HostSite site) {
     allocation.freed_at = site;  // observers of the free may want to say where
     for (machine::Observer* observer : observers.memory) observer->on_free(allocation);
     remove_from_pool(allocation);
+    forget_host_pages(allocation);
     memory.release(allocation, site);
     advice.erase(allocation.id);
     host_memory.erase(allocation.id);
@@ -165,7 +166,9 @@ void say_once(const std::string& text) {
 
 Call::Call(const char* api_name, unsigned flags)
     : name(thread_state().driver_call ? thread_state().driver_call : api_name), global(context()),
-      thread(thread_state()), lock_(global.mutex), flags_(flags) {}
+      thread(thread_state()), lock_(global.mutex), flags_(flags) {
+    enter_host_pages();
+}
 
 machine::HostSite Call::site() {
     if (!site_taken_) {

@@ -201,8 +201,10 @@ void normalise(Box& box, const Extent& extent) {
     if (extent.depth == 1) box.slice = box.pitch * extent.height;
 }
 
+// `pinned`: the other end of a transfer, where it is memory of the host that CUDA knows.
 void tell(Call& call, const char* api, machine::HostSite site, const Stream& stream, const End& to,
-          const End& from, uint64_t to_address, uint64_t from_address, uint64_t bytes) {
+          const End& from, uint64_t to_address, uint64_t from_address, uint64_t bytes,
+          const Allocation* pinned = nullptr) {
     if (!to.allocation && !from.allocation) return;
     machine::HostAccess event{};
     event.api = api;
@@ -220,6 +222,9 @@ void tell(Call& call, const char* api, machine::HostSite site, const Stream& str
             to.allocation ? machine::HostAccess::Kind::kWrite : machine::HostAccess::Kind::kRead;
         event.allocation = to.allocation ? to.allocation : from.allocation;
         event.address = to.allocation ? to_address : from_address;
+        event.pinned = pinned;
+        event.pinned_address = to.allocation ? from_address : to_address;
+        event.writes_pinned = !to.allocation;
     }
     call.global.fire(event);
 }
@@ -274,7 +279,8 @@ cudaError_t copy_now(Call& call, const char* api, machine::HostSite site, const 
              b,
              to.address + to_offset,
              from.address + from_offset,
-             bytes);
+             bytes,
+             a.allocation ? source.allocation : target.allocation);
         std::memmove(target.bytes + to_offset, source.bytes + from_offset, bytes);
     });
     return cudaSuccess;

@@ -113,13 +113,14 @@ EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 EMULATOR_API cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle,
                                               cudaEvent_t end_handle) {
-    return api("cudaEventElapsedTime", kSynchronises, [&](Call&) -> cudaError_t {
+    return api("cudaEventElapsedTime", kSynchronises, [&](Call& call) -> cudaError_t {
         if (!milliseconds) return cudaErrorInvalidValue;
         const Event* start = find_event(start_handle);
         const Event* end = find_event(end_handle);
         for (const Event* event : {start, end})
             if (!event || !event->recorded || (event->flags & cudaEventDisableTiming))
                 return cudaErrorInvalidResourceHandle;
+        for (const Event* event : {start, end}) tell(call, OrderEvent::Kind::kHostSees, *event);
         *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
         // The clock may not have moved; a program that divides by the time expects that it has.
         if (start != end && *milliseconds == 0) *milliseconds = 1e-6f;

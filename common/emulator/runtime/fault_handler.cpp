@@ -3,6 +3,7 @@
 #include "runtime/fault_handler.h"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -51,6 +52,8 @@ void trampoline() {
     current_switch->body(current_switch->argument);
 }
 
+}  // namespace
+
 void on_report_stack(void (*body)(void*), void* argument) {
     if (state().reporting.exchange(true)) {
         body(argument);
@@ -70,6 +73,8 @@ void on_report_stack(void (*body)(void*), void* argument) {
     }
     state().reporting = false;
 }
+
+namespace {
 
 void finish(int signal) {
     on_report_stack(
@@ -110,8 +115,10 @@ void end(int signal, const siginfo_t* info) {
     die_by(signal, info);
 }
 
+// Of the processor's page-fault error code.
+constexpr uint64_t kWriteBit = 2, kFetchBit = 16;
+
 DeviceFault describe(const siginfo_t* info, const ucontext_t* context) {
-    constexpr uint64_t kWriteBit = 2, kFetchBit = 16;  // of the processor's page-fault error code
     const auto* registers = context->uc_mcontext.gregs;
     const auto error = uint64_t(registers[REG_ERR]);
     const auto pc = uint64_t(registers[REG_RIP]), address = uint64_t(info->si_addr);
@@ -127,6 +134,14 @@ DeviceFault describe(const siginfo_t* info, const ucontext_t* context) {
 void handle(int signal, siginfo_t* info, void* context) {
     State& self = state();
     const bool device_signal = signal == SIGSEGV || signal == SIGBUS;
+    if (signal == SIGSEGV && info->si_code > 0 && self.hooks.on_closed_page) {
+        const int error = errno;
+        const auto flags = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
+        const bool again =
+            self.hooks.on_closed_page(uint64_t(info->si_addr), flags & kWriteBit, context);
+        errno = error;
+        if (again) return;
+    }
     if (nested > 0) {
         // The report itself failed: once more without what failed, then as if we were not here.
         if (nested == 1) {
@@ -162,15 +177,27 @@ void handle(int signal, siginfo_t* info, void* context) {
     if (!call_previous(signal, info, context)) end(signal, info);
 }
 
-void take(int signal) {
+void handle_step(int signal, siginfo_t* info, void* context) {
+    const int error = errno;
+    const bool ours = state().hooks.on_step(context);
+    errno = error;
+    if (ours || call_previous(signal, info, context)) return;
+    if (state().previous[signal].sa_handler == SIG_IGN) return;
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal, &standard, nullptr);
+    raise(signal);
+}
+
+void take(int signal, void (*handler)(int, siginfo_t*, void*) = handle) {
     struct sigaction ours {};
-    ours.sa_sigaction = handle;
+    ours.sa_sigaction = handler;
     // NODEFER: a fault inside the report must reach the guard above, not hang or kill silently.
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&ours.sa_mask);
     struct sigaction before {};
     if (sigaction(signal, nullptr, &before) != 0) return;
-    if ((before.sa_flags & SA_SIGINFO) && before.sa_sigaction == handle) return;
+    if ((before.sa_flags & SA_SIGINFO) && before.sa_sigaction == handler) return;
     state().previous[signal] = before;
     sigaction(signal, &ours, nullptr);
 }
@@ -197,6 +224,10 @@ void install_fault_handler(const FaultHooks& hooks) {
 void refresh_fault_handler() {
     if (!state().installed) return;
     for (int i = 0; i < kDeviceSignals; ++i) take(kSignals[i]);
+}
+
+void take_step_signal() {
+    if (state().installed && state().hooks.on_step) take(SIGTRAP, handle_step);
 }
 
 }  // namespace runtime

@@ -22,6 +22,11 @@ struct FaultHooks {
     void (*on_device_fault)(const DeviceFault&);  // makes the finding
     void (*on_dying)(int signal);                 // the process will end: write everything out
     int device_fault_exit_code;
+    // The host has touched a page that is closed to it: true when it may try again. Runs first, in
+    // the middle of any code, so it takes no locks and allocates nothing. `context`: ucontext_t.
+    bool (*on_closed_page)(uint64_t address, bool writes, void* context) = nullptr;
+    // One instruction has run behind on_closed_page, if it asked for that; false: not by us.
+    bool (*on_step)(void* context) = nullptr;
 };
 
 // Takes SIGSEGV and SIGBUS (also SIGABRT, SIGFPE, SIGILL, only to write the report before the
@@ -32,5 +37,10 @@ void install_fault_handler(const FaultHooks& hooks);
 // Puts our handler in front again when the program has set its own since. One system call for
 // each signal; call it when device memory may get new users.
 void refresh_fault_handler();
+// The same for SIGTRAP, which on_step needs. Nobody takes that signal before this is called.
+void take_step_signal();
+
+// Runs body(argument) on the stack for reports, or on the one it is on when that is in use.
+void on_report_stack(void (*body)(void*), void* argument);
 
 }  // namespace runtime

@@ -70,6 +70,7 @@ cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& st
             // A node belongs to the device it was made for, whichever is current at the launch.
             const int current = call.thread.device;
             call.thread.device = node.device;
+            if (node.type == cudaGraphNodeTypeHost) fire(call, Kind::kHostSees, stream, 0);
             // Other threads may use the stream while the program's own function runs.
             const uint64_t branch =
                 std::exchange(stream.id, node.type == cudaGraphNodeTypeHost ? own : stream.id);

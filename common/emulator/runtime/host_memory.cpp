@@ -6,6 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/host_pages.h"
+
 namespace runtime {
 namespace {
 
@@ -16,7 +18,7 @@ bool readable(uint64_t address) {
     const int error = errno;
     const bool missing = process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 && errno == EFAULT;
     errno = error;
-    return !missing;
+    return !missing || is_closed_page(address);
 }
 
 }  // namespace

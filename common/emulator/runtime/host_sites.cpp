@@ -18,14 +18,8 @@
 namespace runtime {
 namespace {
 
-// Deep enough for the header templates between a user's line and the API at -O0.
-constexpr size_t kMaxFrames = 40;
-
-struct Path {
-    std::array<uint64_t, kMaxFrames> pc;  // of the call instructions, innermost first
-    size_t count = 0;
-    uint64_t entry = 0;  // start of the API function that the innermost one called
-};
+constexpr size_t kMaxFrames = kMaxHostFrames;
+using Path = HostPath;
 
 // The code range of this shared library. Empty when linked into the program itself (as in unit
 // tests): there the frames of this library are told apart by their source file.
@@ -150,16 +144,33 @@ const OwnRange& own_range() {
 
 }  // namespace
 
-machine::HostSite capture_host_site() {
+void walk_from_here(HostPath& path) {
     Walk walk{&own_range(), {}, 0, false};
     _Unwind_Backtrace(on_frame, &walk);
-    return sites().add(walk.path);
+    path = walk.path;
+}
+
+machine::HostSite capture_host_site() {
+    HostPath path;
+    walk_from_here(path);
+    return sites().add(path);
+}
+
+void walk_from_instruction(uint64_t pc, HostPath& path) {
+    Walk walk{&own_range(), {}, pc, false};
+    _Unwind_Backtrace(on_frame, &walk);
+    path = walk.path;
+    if (path.count == 0) path.pc[path.count++] = pc;
+}
+
+machine::HostSite host_site_of(const HostPath& path) {
+    return sites().add(path);
 }
 
 machine::HostSite host_site_of_instruction(uint64_t pc) {
-    Walk walk{&own_range(), {}, pc, false};
-    _Unwind_Backtrace(on_frame, &walk);
-    return walk.path.count == 0 ? host_site_without_callers(pc) : sites().add(walk.path);
+    HostPath path;
+    walk_from_instruction(pc, path);
+    return sites().add(path);
 }
 
 machine::HostSite host_site_without_callers(uint64_t pc) {

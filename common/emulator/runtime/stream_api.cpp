@@ -84,20 +84,22 @@ cudaError_t wait_event(cudaStream_t handle, cudaEvent_t event_handle, unsigned f
 }
 
 cudaError_t host_function(cudaStream_t handle, cudaHostFn_t function, void* data, bool per_thread) {
-    return with_stream(
-        "cudaLaunchHostFunc",
-        handle,
-        per_thread,
-        kPlain,
-        [&](Call& call, Stream& stream) -> cudaError_t {
-            if (!function) return cudaErrorInvalidValue;
-            return submit(call,
-                          stream,
-                          Work{Work::Kind::kHost, "cudaLaunchHostFunc", [=](Call& later, Stream&) {
-                                   later.unlocked([&] { function(data); }, true);
-                                   return cudaSuccess;
-                               }});
-        });
+    return with_stream("cudaLaunchHostFunc",
+                       handle,
+                       per_thread,
+                       kPlain,
+                       [&](Call& call, Stream& stream) -> cudaError_t {
+                           if (!function) return cudaErrorInvalidValue;
+                           return submit(call,
+                                         stream,
+                                         Work{Work::Kind::kHost,
+                                              "cudaLaunchHostFunc",
+                                              [=](Call& later, Stream& s) {
+                                                  tell(later, OrderEvent::Kind::kHostSees, s);
+                                                  later.unlocked([&] { function(data); }, true);
+                                                  return cudaSuccess;
+                                              }});
+                       });
 }
 
 cudaError_t callback(cudaStream_t handle, cudaStreamCallback_t function, void* data, unsigned flags,
@@ -109,6 +111,7 @@ cudaError_t callback(cudaStream_t handle, cudaStreamCallback_t function, void* d
                        [&](Call& call, Stream& stream) -> cudaError_t {
                            if (!function || flags) return cudaErrorInvalidValue;
                            if (stream.capture) return cudaErrorStreamCaptureUnsupported;
+                           tell(call, OrderEvent::Kind::kHostSees, stream);
                            call.unlocked([&] { function(handle, cudaSuccess, data); }, true);
                            return cudaSuccess;
                        });

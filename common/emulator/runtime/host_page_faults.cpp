@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The host meets a closed page: in a fault, or in a range that it hands to the system. Takes no
+// locks and allocates nothing.
+#include <algorithm>
+#include <csignal>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "runtime/fault_handler.h"
+#include "runtime/host_page_regions.h"
+
+namespace runtime {
+
+thread_local int calls_inside __attribute__((tls_model("initial-exec"))) = 0;
+
+bool protect(Region& region, uint64_t page, uint64_t count, uint8_t guard) {
+    constexpr int kProtection[] = {PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE};
+    void* const at = reinterpret_cast<void*>((region.first + page) * kPageBytes);
+    return mprotect(at, count * kPageBytes, kProtection[guard]) == 0;
+}
+
+namespace {
+
+// Pages that one instruction needs open.
+struct Step {
+    Region* region;
+    uint64_t page;
+    uint8_t guard;
+};
+__attribute__((tls_model("initial-exec"))) thread_local Step steps[4];
+__attribute__((tls_model("initial-exec"))) thread_local uint32_t stepping = 0;
+// The last fault on a page that was open already, and how often it came.
+__attribute__((tls_model("initial-exec"))) thread_local uint64_t open_address = 0, open_pc = 0;
+__attribute__((tls_model("initial-exec"))) thread_local uint32_t open_times = 0;
+
+// Null where the address is in no allocation with pages in use.
+Region* region_at(uint64_t address) {
+    const uint64_t page = address / kPageBytes;
+    for (Region* r = host_pages().regions.load(std::memory_order_acquire); r; r = r->next)
+        if (page - r->first.load() < r->pages.load()) return r;
+    return nullptr;
+}
+
+void record(uint64_t address, uint64_t bytes, bool writes, const HostPath& path) {
+    HostPages& self = host_pages();
+    uint32_t at = self.touched;
+    do {
+        if (at >= kMostTouches) return;
+    } while (!self.touched.compare_exchange_weak(at, at + 1));
+    Touch& touch = self.touches[at];
+    touch.address = address;
+    touch.bytes = bytes;
+    touch.writes = writes;
+    touch.path = path;
+    touch.ready.store(true, std::memory_order_release);
+}
+
+// The page opens for one instruction. False: it stays open.
+bool step_over(Region& region, uint64_t page, uint8_t guard, ucontext_t* context) {
+    if (stepping >= std::size(steps) || sigismember(&context->uc_sigmask, SIGTRAP) ||
+        !host_pages().stepping || host_pages().steps.fetch_add(1) > kMostSteps)
+        return false;
+    constexpr greg_t kTrapFlag = 0x100;
+    steps[stepping++] = {&region, page, guard};
+    context->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
+    return true;
+}
+
+struct Told {
+    uint64_t address, pc;
+    bool writes;
+};
+
+void record_fault(void* argument) {
+    const auto& told = *static_cast<Told*>(argument);
+    HostPath path;
+    walk_from_instruction(told.pc, path);
+    record(told.address, 1, told.writes, path);
+}
+
+}  // namespace
+
+HostRange::HostRange(const void* start, uint64_t bytes, bool writes)
+    : start_(uint64_t(start)), writes_(writes) {
+    if (calls_inside || !host_pages().any || bytes == 0 || start_ + bytes < start_) return;
+    const uint64_t end = start_ + bytes;
+    for (uint64_t at = start_, next; at < end; at = next) {
+        next = std::min(end, (at / kPageBytes + 1) * kPageBytes);
+        Region* const region = region_at(at);
+        if (!region) continue;
+        const uint64_t page = at / kPageBytes - region->first;
+        const uint8_t guard = region->actual[page];
+        if (guard == kOpen || (guard == kNoWrite && !writes)) continue;
+        const Mixed* const mixed = region->mixed[page];
+        for (uint64_t byte = at; in_use_ == ~0ull && byte < next; ++byte)
+            if (!mixed || mixed->forbids(writes, byte)) in_use_ = byte;
+        region->actual[page] = kOpen;
+        protect(*region, page, 1, kOpen);
+        region->look_at(page, page + 1);
+    }
+}
+
+void HostRange::used(uint64_t bytes) const {
+    if (in_use_ == ~0ull || in_use_ - start_ >= bytes) return;
+    HostPath path;
+    walk_from_here(path);
+    record(in_use_, start_ + bytes - in_use_, writes_, path);
+}
+
+bool is_closed_page(uint64_t address) {
+    const Region* const region = region_at(address);
+    return region && region->actual[address / kPageBytes - region->first] != kOpen;
+}
+
+bool open_closed_page(uint64_t address, bool writes, void* context_pointer) {
+    auto* const context = static_cast<ucontext_t*>(context_pointer);
+    Region* const region = region_at(address);
+    if (!region) return false;
+    const uint64_t page = address / kPageBytes - region->first;
+    const uint64_t pc = uint64_t(context->uc_mcontext.gregs[REG_RIP]);
+    const uint8_t guard = region->actual[page];
+    if (guard == kOpen || (guard == kNoWrite && !writes)) {
+        // Another thread has opened the page meanwhile, or is about to close it. What keeps
+        // faulting, the program has taken away itself.
+        const bool same = open_address == address && open_pc == pc;
+        open_address = address;
+        open_pc = pc;
+        open_times = same ? open_times + 1 : 0;
+        return open_times < 8 && protect(*region, page, 1, guard);
+    }
+    open_address = 0;
+    if (calls_inside) {
+        uint64_t end = page;
+        const uint64_t most = std::min<uint64_t>(region->pages, page + kDevicePages);
+        while (end < most && region->actual[end] == guard) region->actual[end++] = kOpen;
+        region->look_at(page, end);
+        return protect(*region, page, end - page, kOpen);
+    }
+    const Mixed* const mixed = region->mixed[page];
+    const bool in_use = !mixed || mixed->forbids(writes, address);
+    region->actual[page] = kOpen;
+    if (!protect(*region, page, 1, kOpen)) return false;
+    if (!in_use && step_over(*region, page, guard, context)) return true;
+    region->look_at(page, page + 1);
+    if (in_use) {
+        Told told{address, pc, writes};
+        on_report_stack(record_fault, &told);
+    }
+    return true;
+}
+
+bool close_after_step(void* context_pointer) {
+    if (!stepping) return false;
+    constexpr greg_t kTrapFlag = 0x100;
+    auto* const context = static_cast<ucontext_t*>(context_pointer);
+    context->uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
+    while (stepping) {
+        const Step step = steps[--stepping];
+        if (step.region->wanted[step.page] != step.guard) continue;
+        step.region->actual[step.page] = step.guard;
+        if (!protect(*step.region, step.page, 1, step.guard))
+            step.region->actual[step.page] = kOpen;
+    }
+    return true;
+}
+
+}  // namespace runtime

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Managed memory that the host reads before it has waited for the kernel: one number, an array of
+// which the kernel writes the inside only, and a member of a struct.
+#include <cstdio>
+#include <cuda_runtime.h>
+
+struct Result {
+    int limit;
+    float sum;
+};
+
+__global__ void square(int* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= x[i];
+}
+
+__global__ void smooth(const float* in, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1) out[i] = (in[i - 1] + in[i] + in[i + 1]) / 3.0f;
+}
+
+__global__ void total(const float* in, Result* result) {
+    float sum = 0.0f;
+    for (int i = 0; i < result->limit; ++i) sum += in[i];
+    result->sum = sum;
+}
+
+int main() {
+    const int n = 100;
+    int* x;
+    float *in, *out;
+    Result* result;
+    cudaMallocManaged(&x, n * sizeof(int));
+    cudaMallocManaged(&in, n * sizeof(float));
+    cudaMallocManaged(&out, n * sizeof(float));
+    cudaMallocManaged(&result, sizeof(Result));
+    for (int i = 0; i < n; ++i) x[i] = i, in[i] = float(i), out[i] = 0.0f;
+    result->limit = n;
+
+    square<<<1, 128>>>(x, n);
+    // expect: race-global "`x[7]` is read by the host while a kernel may still be writing it"
+    std::printf("%d\n", x[7]);
+    cudaDeviceSynchronize();
+
+    smooth<<<1, 128>>>(in, out, n);
+    float sum = 0.0f;
+    for (int i = 0; i < n; ++i) {
+        sum += out[i];  // expect: race-global "`out[1]` is read by the host"
+    }
+    cudaDeviceSynchronize();
+
+    total<<<1, 1>>>(in, result);
+    std::printf("%d\n", result->limit);  // of which the kernel only reads
+    std::printf("%g\n", result->sum);    // expect: race-global "`result[0].sum` is read by the host"
+    cudaDeviceSynchronize();
+    std::printf("%g\n", sum);
+    cudaFree(x);
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(result);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Pages that are closed to the host: what is told, what is let pass, and that the program goes on.
+#include <functional>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "catch.h"
+#include "runtime/fault_handler.h"
+#include "runtime/host_calls.h"
+#include "runtime/host_pages.h"
+
+using namespace runtime;
+
+namespace {
+
+std::function<void()> review;
+bool news = false;
+std::vector<PageTouch> told;
+uint32_t next_id = 1'000'000;
+
+struct Pages {
+    machine::Allocation allocation;
+    volatile unsigned char* bytes = nullptr;
+
+    explicit Pages(machine::MemoryKind kind = machine::MemoryKind::kPinned) {
+        static const bool once = [] {
+            PageJudge judge{};
+            judge.has_news = [] { return news; };
+            judge.in_flight = [] { return true; };
+            judge.review = [] {
+                news = false;
+                review();
+            };
+            judge.on_touch = [](const PageTouch& touch) { told.push_back(touch); };
+            prepare_host_calls();
+            watch_host_pages(judge);
+            FaultHooks hooks{};
+            hooks.is_device_address = [](uint64_t) { return false; };
+            hooks.on_dying = [](int) {};
+            hooks.on_closed_page = open_closed_page;
+            hooks.on_step = close_after_step;
+            install_fault_handler(hooks);
+            return true;
+        }();
+        (void)once;
+        told.clear();
+        bytes = static_cast<unsigned char*>(mmap(
+            nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        allocation.id = ++next_id;
+        allocation.kind = kind;
+        allocation.address = uint64_t(bytes);
+        allocation.bytes = 2 * kPageBytes - 100;
+    }
+    ~Pages() {
+        enter_host_pages();
+        forget_host_pages(allocation);
+        leave_host_pages();
+        munmap(const_cast<unsigned char*>(bytes), 2 * kPageBytes);
+    }
+
+    // Work in flight has written bytes of the first page, and read others.
+    void use(uint64_t written, uint64_t read_until) {
+        PageBits w{}, t{};
+        for (uint64_t i = 0; i < read_until; ++i) t[i / 64] |= uint64_t(1) << i % 64;
+        for (uint64_t i = 0; i < written; ++i) w[i / 64] |= uint64_t(1) << i % 64;
+        for (size_t i = 0; i < t.size(); ++i) t[i] |= w[i];
+        call([this, w, t] { use_page(allocation, allocation.address, w, t); });
+    }
+    static void call(std::function<void()> change = nullptr) {
+        enter_host_pages();
+        if (change) {
+            review = std::move(change);
+            news = true;
+        }
+        leave_host_pages();
+    }
+    // Addresses in the allocation, those that were written with a minus.
+    std::vector<int64_t> touches() {
+        call();
+        std::vector<int64_t> out;
+        for (const PageTouch& t : told)
+            out.push_back(int64_t(t.address - allocation.address) * (t.writes ? -1 : 1));
+        told.clear();
+        return out;
+    }
+};
+
+using Offsets = std::vector<int64_t>;
+
+}  // namespace
+
+TEST_CASE("host pages: bytes that are in use", "[runtime][host_pages]") {
+    Pages p;
+    p.bytes[7] = 5;
+    p.use(kPageBytes, 0);
+    CHECK(p.bytes[7] == 5);
+    CHECK(p.touches() == Offsets{7});
+    p.bytes[8] = 6;
+    CHECK(p.bytes[8] == 6);  // open until the next call
+    CHECK(p.touches() == Offsets{-8});
+    CHECK(p.bytes[8] == 6);
+    CHECK(p.touches() == Offsets{8});
+}
+
+TEST_CASE("host pages: bytes beside those in use", "[runtime][host_pages]") {
+    Pages p;
+    p.use(100, 200);
+    for (int i = 100; i < 300; ++i) CHECK(p.bytes[i] == 0);
+    for (int i = 200; i < 300; ++i) p.bytes[i] = 1;
+    CHECK(p.touches().empty());
+    CHECK(p.bytes[250] == 1);
+    p.bytes[150] = 1;  // is read by the work
+    CHECK(p.touches() == Offsets{-150});
+    CHECK(p.bytes[250] == 1);
+    CHECK(p.bytes[99] == 0);  // closed again behind each of the others
+    CHECK(p.touches() == Offsets{99});
+}
+
+TEST_CASE("host pages: what is only read may be read", "[runtime][host_pages]") {
+    Pages p;
+    p.use(0, kPageBytes);
+    CHECK(p.bytes[3] == 0);
+    CHECK(p.touches().empty());
+    p.bytes[3] = 1;
+    CHECK(p.touches() == Offsets{-3});
+}
+
+TEST_CASE("host pages: memory of the program's own", "[runtime][host_pages]") {
+    Pages p(machine::MemoryKind::kRegistered);
+    SECTION("is closed in whole pages") {
+        p.use(kPageBytes, 0);
+        CHECK(p.bytes[3] == 0);
+        CHECK(p.touches() == Offsets{3});
+    }
+    SECTION("and else left alone") {
+        p.use(kPageBytes - 1, 0);
+        CHECK(syscall(SYS_getrandom, p.bytes, 10, 0) == 10);
+        CHECK(p.bytes[3] == p.bytes[3]);
+        CHECK(p.touches().empty());
+    }
+}
+
+TEST_CASE("host pages: the last page belongs to the allocation", "[runtime][host_pages]") {
+    Pages p;
+    PageBits all;
+    all.fill(~0ull);
+    for (uint64_t i = kPageBytes - 100; i < kPageBytes; ++i)
+        all[i / 64] &= ~(uint64_t(1) << i % 64);
+    Pages::call([&] { use_page(p.allocation, p.allocation.address + kPageBytes, all, all); });
+    CHECK(p.bytes[kPageBytes + 5] == 0);
+    CHECK(p.touches() == Offsets{int64_t(kPageBytes) + 5});
+}
+
+TEST_CASE("host pages: a call's own accesses", "[runtime][host_pages]") {
+    Pages p;
+    p.use(kPageBytes, 0);
+    Pages::call();
+    enter_host_pages();
+    p.bytes[3] = 1;
+    leave_host_pages();
+    CHECK(p.touches().empty());
+    CHECK(p.bytes[3] == 1);  // closed again behind it
+    CHECK(p.touches() == Offsets{3});
+    enter_host_pages();
+    const int calls = suspend_host_pages();
+    CHECK(p.bytes[4] == 0);  // a function of the program
+    resume_host_pages(calls);
+    leave_host_pages();
+    CHECK(p.touches() == Offsets{4});
+}
+
+TEST_CASE("host pages: nothing in use any more", "[runtime][host_pages]") {
+    Pages p;
+    p.use(kPageBytes, 0);
+    SECTION("of the page") {
+        p.use(0, 0);
+    }
+    SECTION("at all") {
+        Pages::call(use_nothing);
+    }
+    SECTION("of the allocation") {
+        Pages::call();
+        enter_host_pages();
+        forget_host_pages(p.allocation);
+        leave_host_pages();
+    }
+    CHECK(syscall(SYS_getrandom, p.bytes, 10, 0) == 10);
+    CHECK(p.bytes[10] == 0);
+    CHECK(p.touches().empty());
+}
+
+TEST_CASE("host pages: ranges that the system touches", "[runtime][host_pages]") {
+    Pages p;
+    p.use(100, 100);
+    auto* const start = const_cast<unsigned char*>(p.bytes);
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    SECTION("beside what is in use") {
+        CHECK(write(ends[1], start + 100, 50) == 50);
+        CHECK(read(ends[0], start + 200, 50) == 50);
+        CHECK(p.touches().empty());
+    }
+    SECTION("in use") {
+        CHECK(write(ends[1], start + 80, 50) == 50);
+        CHECK(p.touches() == Offsets{80});
+        CHECK(read(ends[0], start + 90, 50) == 50);
+        CHECK(p.touches() == Offsets{-90});
+    }
+    SECTION("in use, had there been more to read") {
+        CHECK(write(ends[1], "abc", 3) == 3);
+        p.use(0, 0);
+        PageBits w{};
+        w[2] = 1;
+        Pages::call([&] { use_page(p.allocation, p.allocation.address, w, w); });
+        CHECK(read(ends[0], start + 100, 50) == 3);
+        CHECK(p.touches().empty());
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
