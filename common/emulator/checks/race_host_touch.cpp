@@ -38,14 +38,18 @@ void name_by_allocation(Array& array, const machine::Allocation& allocation) {
             if (bytes && allocation.bytes % bytes == 0) array.element_bytes = bytes;
         }
     }
+    // The first argument: `&data`, `(void**)&data`, or `data` itself where it is registered.
     const size_t call = code.find("cuda");
-    const size_t at = call == code.npos ? call : code.find('&', call);
-    if (at == code.npos) return;
-    size_t end = at + 1;
-    while (end < code.size() && word_char(code[end])) ++end;
-    const size_t next = skip_space(code, end);
-    if (end == at + 1 || next >= code.size() || (code[next] != ',' && code[next] != ')')) return;
-    array.name = code.substr(at + 1, end - at - 1);
+    const size_t open = call == code.npos ? call : code.find('(', call);
+    const size_t comma = open == code.npos ? open : code.find(',', open);
+    if (comma == code.npos) return;
+    size_t end = comma;
+    while (end > open && is_space(code[end - 1])) --end;
+    size_t begins = end;
+    while (begins > open && word_char(code[begins - 1])) --begins;
+    const char before = code[begins - 1];
+    if (begins == end || (before != '&' && before != '(' && before != ')')) return;
+    array.name = code.substr(begins, end - begins);
     array.subject = quoted(array.name);
     array.description = array.subject + ", " + plural(allocation.bytes, "byte");
 }

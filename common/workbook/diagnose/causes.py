@@ -147,6 +147,9 @@ def _of_race(finding: Finding, lost: bool) -> str:
         return "several threads store to one element, each its own value: only one may, or each " \
                "needs an element of its own"  # fmt: skip
     message = str(finding.data.get("message"))
+    if "by the host while" in message:
+        return "the host uses an array while a kernel or a copy may still be at work on it: it " \
+               "must wait first"  # fmt: skip
     if "in another stream" in message:
         return "two streams use one array, and nothing orders them: an event, or a synchronisation"
     if "in another branch of a graph" in message:

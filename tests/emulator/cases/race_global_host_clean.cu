@@ -41,8 +41,7 @@ static int double_buffering(cudaStream_t stream) {
         int* half = staging + step % 2 * n;
         cudaEventSynchronize(sent[step % 2]);
         for (int i = 0; i < n; ++i) half[i] = step * n + i;
-        cudaMemcpyAsync(
-            device + step * n, half, n * sizeof(int), cudaMemcpyHostToDevice, stream);
+        cudaMemcpyAsync(device + step * n, half, n * sizeof(int), cudaMemcpyHostToDevice, stream);
         cudaEventRecord(sent[step % 2], stream);
     }
     cudaMemcpyAsync(out, device, steps * n * sizeof(int), cudaMemcpyDeviceToHost, stream);
@@ -149,17 +148,20 @@ static int polling(cudaStream_t stream) {
     cudaMallocManaged(&x, n * sizeof(int));
     for (int i = 0; i < n; ++i) x[i] = 3;
     square<<<20, 256, 0, stream>>>(x, n);
-    while (cudaStreamQuery(stream) == cudaErrorNotReady) {}
+    while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+    }
     bool good = x[0] == 9;
     square<<<20, 256, 0, stream>>>(x, n);
     cudaEventRecord(done, stream);
-    while (cudaEventQuery(done) == cudaErrorNotReady) {}
+    while (cudaEventQuery(done) == cudaErrorNotReady) {
+    }
     good &= x[n - 1] == 81;
     cudaEventRecord(start, stream);
     square<<<20, 256, 0, stream>>>(x, n / 2);
     cudaEventRecord(done, stream);
     float ms = 0.0f;
-    while (cudaEventElapsedTime(&ms, start, done) == cudaErrorNotReady) {}
+    while (cudaEventElapsedTime(&ms, start, done) == cudaErrorNotReady) {
+    }
     good &= x[0] == 81 * 81;
     cudaEventDestroy(start);
     cudaEventDestroy(done);
@@ -181,7 +183,8 @@ static int threads(cudaStream_t stream) {
     waits.join();
     bool good = x[5] == 9;
     square_and_tell<<<1, n, 0, stream>>>(x, n, flag);
-    while (*static_cast<volatile int*>(flag) == 0) {}
+    while (*static_cast<volatile int*>(flag) == 0) {
+    }
     good &= x[6] == 81;
     cudaStreamSynchronize(stream);
     cudaFree(x);

@@ -28,7 +28,7 @@ int main() {
     std::fflush(file);
 
     cudaMemcpyAsync(device, staging, n, cudaMemcpyHostToDevice);
-    // expect: race-global "of `staging` is written by the host while a copy may still be reading it"
+    // expect: race-global "of `staging` is written by the host while a copy may"
     if (pread(fileno(file), staging, n, 0) != n) return 2;
     cudaDeviceSynchronize();
 

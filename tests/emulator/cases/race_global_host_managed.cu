@@ -45,13 +45,15 @@ int main() {
     smooth<<<1, 128>>>(in, out, n);
     float sum = 0.0f;
     for (int i = 0; i < n; ++i) {
-        sum += out[i];  // expect: race-global "`out[1]` is read by the host"
+        // expect: race-global "`out[1]` is read by the host"
+        sum += out[i];
     }
     cudaDeviceSynchronize();
 
     total<<<1, 1>>>(in, result);
     std::printf("%d\n", result->limit);  // of which the kernel only reads
-    std::printf("%g\n", result->sum);    // expect: race-global "`result[0].sum` is read by the host"
+    // expect: race-global "`result[0].sum` is read by the host"
+    std::printf("%g\n", result->sum);
     cudaDeviceSynchronize();
     std::printf("%g\n", sum);
     cudaFree(x);

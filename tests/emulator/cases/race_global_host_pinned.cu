@@ -33,12 +33,14 @@ int main() {
     cudaStreamSynchronize(stream);
 
     cudaMemcpyAsync(own, device, n * sizeof(int), cudaMemcpyDeviceToHost);
-    std::printf("%d\n", own[n / 2]);  // expect: race-global "is read by the host"
+    // expect: race-global "`own[2048]` is read by the host"
+    std::printf("%d\n", own[n / 2]);
     cudaDeviceSynchronize();
 
     cudaMemcpyAsync(part + 32, device, 32 * sizeof(int), cudaMemcpyDeviceToHost, stream);
     std::printf("%d\n", part[31]);
-    std::printf("%d\n", part[32]);  // expect: race-global "`part[32]` is read by the host"
+    // expect: race-global "`part[32]` is read by the host"
+    std::printf("%d\n", part[32]);
     cudaStreamSynchronize(stream);
 
     cudaHostUnregister(own);

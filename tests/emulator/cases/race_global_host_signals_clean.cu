@@ -34,8 +34,8 @@ int main() {
     cudaStreamCreate(&stream);
     cudaMallocManaged(&x, 2 * n * sizeof(int));
     for (int i = 0; i < 2 * n; ++i) x[i] = i;
-    char* closed = static_cast<char*>(
-        mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char* closed =
+        static_cast<char*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
     add<<<2, 256, 0, stream>>>(x, n);
     std::signal(SIGSEGV, on_fault);  // behind the launch

@@ -24,15 +24,19 @@ int main() {
 
     *factor = 2.0f;
     scale<<<20, 256, 0, one>>>(in, out, factor, n);
-    *factor = 3.0f;  // expect: race-global "`factor[0]` is written by the host while a kernel may still be reading it"
+    // expect: race-global "`factor[0]` is written by the host while a kernel may"
+    *factor = 3.0f;
     cudaStreamSynchronize(two);
-    const float last = out[4999];  // expect: race-global "`out[4999]` is read by the host"
-    in[4999] = last;  // expect: race-global "`in[4999]` is written by the host"
+    // expect: race-global "`out[4999]` is read by the host"
+    const float last = out[4999];
+    // expect: race-global "`in[4999]` is written by the host"
+    in[4999] = last;
     cudaDeviceSynchronize();
 
     for (int step = 0; step < 2; ++step) {
         for (int i = 0; i < n; ++i) {
-            staging[i] = float(step + i);  // expect: race-global "`staging[0]` is written by the host while a copy may still be reading it"
+            // expect: race-global "`staging[0]` is written by the host while a copy may"
+            staging[i] = float(step + i);
         }
         cudaMemcpyAsync(device, staging, n * sizeof(float), cudaMemcpyHostToDevice, one);
     }
