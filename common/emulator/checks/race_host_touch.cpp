@@ -102,13 +102,10 @@ void RaceDetector::add_use(const Shadow& shadow, uint64_t page, uint64_t begin, 
             for (const Entry e : {s.reader, s.reader2})
                 if (read_in_flight(e, range)) read |= covered_by(e);
         }
-        uint32_t inside = ~0u;
-        if (at < begin) inside &= ~0u << (begin - at);
-        if (end - at < kSectorBytes) inside &= (1u << (end - at)) - 1;
         // A sector never straddles a page: both begin at multiples of their size.
         const uint64_t offset = at - page;
-        use.written[offset / 64] |= uint64_t(written & inside) << offset % 64;
-        use.touched[offset / 64] |= uint64_t((written | read) & inside) << offset % 64;
+        use.written[offset / 64] |= uint64_t(written) << offset % 64;
+        use.touched[offset / 64] |= uint64_t(written | read) << offset % 64;
     }
 }
 

@@ -52,8 +52,6 @@ void trampoline() {
     current_switch->body(current_switch->argument);
 }
 
-}  // namespace
-
 void on_report_stack(void (*body)(void*), void* argument) {
     if (state().reporting.exchange(true)) {
         body(argument);
@@ -73,8 +71,6 @@ void on_report_stack(void (*body)(void*), void* argument) {
     }
     state().reporting = false;
 }
-
-namespace {
 
 void finish(int signal) {
     on_report_stack(

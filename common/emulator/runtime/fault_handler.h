@@ -40,7 +40,4 @@ void refresh_fault_handler();
 // The same for SIGTRAP, which on_step needs. Nobody takes that signal before this is called.
 void take_step_signal();
 
-// Runs body(argument) on the stack for reports, or on the one it is on when that is in use.
-void on_report_stack(void (*body)(void*), void* argument);
-
 }  // namespace runtime

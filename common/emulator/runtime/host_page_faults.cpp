@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "runtime/fault_handler.h"
 #include "runtime/host_page_regions.h"
 
 namespace runtime {
@@ -65,18 +64,6 @@ bool step_over(Region& region, uint64_t page, uint8_t guard, ucontext_t* context
     steps[stepping++] = {&region, page, guard};
     context->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
     return true;
-}
-
-struct Told {
-    uint64_t address, pc;
-    bool writes;
-};
-
-void record_fault(void* argument) {
-    const auto& told = *static_cast<Told*>(argument);
-    HostPath path;
-    walk_from_instruction(told.pc, path);
-    record(told.address, 1, told.writes, path);
 }
 
 }  // namespace
@@ -144,8 +131,10 @@ bool open_closed_page(uint64_t address, bool writes, void* context_pointer) {
     if (!in_use && step_over(*region, page, guard, context)) return true;
     region->look_at(page, page + 1);
     if (in_use) {
-        Told told{address, pc, writes};
-        on_report_stack(record_fault, &told);
+        // On this stack: from the one for reports there is no way back to the program's frames.
+        HostPath path;
+        walk_from_instruction(pc, path);
+        record(address, 1, writes, path);
     }
     return true;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+// also: -O2
 // Managed memory that the host reads before it has waited for the kernel: one number, an array of
 // which the kernel writes the inside only, and a member of a struct.
+#include <algorithm>
 #include <cstdio>
 #include <cuda_runtime.h>
+#include <vector>
 
 struct Result {
     int limit;
@@ -55,7 +58,17 @@ int main() {
     // expect: race-global "`result[0].sum` is read by the host"
     std::printf("%g\n", result->sum);
     cudaDeviceSynchronize();
-    std::printf("%g\n", sum);
+
+    // Through the C++ library, whose functions are not to blame.
+    square<<<1, 128>>>(x, n);
+    // expect: race-global "`x[0]` is read by the host"
+    const std::vector<int> kept(x, x + n);
+    cudaDeviceSynchronize();
+    square<<<1, 128>>>(x, n);
+    // expect: race-global "is read by the host"
+    std::sort(x, x + n);
+    cudaDeviceSynchronize();
+    std::printf("%g %d\n", sum, kept[3]);
     cudaFree(x);
     cudaFree(in);
     cudaFree(out);

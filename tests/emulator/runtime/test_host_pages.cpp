@@ -138,6 +138,18 @@ TEST_CASE("host pages: memory of the program's own", "[runtime][host_pages]") {
     SECTION("and else left alone") {
         p.use(kPageBytes - 1, 0);
         CHECK(syscall(SYS_getrandom, p.bytes, 10, 0) == 10);
+        CHECK(p.touches().empty());
+    }
+    SECTION("also where the rest of the page is not of the allocation") {
+        const uint64_t page = p.allocation.address;
+        p.allocation.address += 100;
+        p.allocation.bytes = kPageBytes - 100;
+        PageBits all;
+        all.fill(~0ull);
+        all[0] = 0;
+        all[1] = ~0ull << 36;
+        Pages::call([&] { use_page(p.allocation, page, all, all); });
+        CHECK(syscall(SYS_getrandom, p.bytes, 10, 0) == 10);
         CHECK(p.bytes[3] == p.bytes[3]);
         CHECK(p.touches().empty());
     }
