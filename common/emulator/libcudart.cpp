@@ -286,6 +286,8 @@ extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const 
 
 EMULATOR_EXPORT void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings) {
     const std::lock_guard lock(runtime::context().mutex);
+    runtime::enter_host_pages();  // tells what the host has touched until now
+    runtime::leave_host_pages();
     if (errors) *errors = emulator::library().report.errors();
     if (warnings) *warnings = emulator::library().report.warnings();
 }

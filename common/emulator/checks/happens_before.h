@@ -209,6 +209,7 @@ public:
     // Somebody has fenced, released, or synced in part: lanes may know more than floors say.
     bool partial() const { return partial_; }
     const StreamOrder& streams() const { return streams_; }
+    uint64_t host_knowledge() const { return streams_.host_knowledge(); }
     bool concurrent() const { return streams_.concurrent(); }
     // Grows when all shadow state must be thrown away because segment numbers start again.
     uint64_t generation() const { return generation_; }

@@ -28,11 +28,14 @@ StreamOrder::Stream& StreamOrder::stream(uint64_t id, int device) {
     return entry->second;
 }
 
-void StreamOrder::join(Known& into, const Known& from) {
+bool StreamOrder::join(Known& into, const Known& from) {
+    bool grows = false;
     for (const auto& [id, count] : from) {
         uint64_t& known = into[id];
+        grows |= known < count;
         known = std::max(known, count);
     }
+    return grows;
 }
 
 void StreamOrder::join_peers(Stream& waiting) {
@@ -101,15 +104,15 @@ bool StreamOrder::ordered(Segment segment) const {
 void StreamOrder::host_waits_for(uint64_t id, int device) {
     Stream& s = stream(id, device);
     if (s.legacy) join_peers(s);
-    join(host_, s.known);
+    learn(host_, s.known);
 }
 
 void StreamOrder::host_waits_for_all() {
-    for (const auto& [id, s] : streams_) join(host_, s.known);
+    for (const auto& [id, s] : streams_) learn(host_, s.known);
 }
 
 void StreamOrder::host_sees_all() {
-    for (const auto& [id, s] : streams_) join(seen_, s.known);
+    for (const auto& [id, s] : streams_) learn(seen_, s.known);
 }
 
 bool StreamOrder::in_flight(Segment segment, FlightRange& range) const {
@@ -144,7 +147,7 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
         break;  // its work goes on
     case Kind::kDeviceSync:
         for (const auto& [id, s] : streams_)
-            if (s.device == event.device) join(host_, s.known);
+            if (s.device == event.device) learn(host_, s.known);
         break;
     case Kind::kStreamSync:
         host_waits_for(event.stream, event.device);
@@ -156,11 +159,11 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
         break;
     }
     case Kind::kEventSync:
-        join(host_, events_[event.event]);
+        learn(host_, events_[event.event]);
         break;
     case Kind::kHostSees:
         if (event.event) {
-            join(seen_, events_[event.event]);
+            learn(seen_, events_[event.event]);
         } else {
             host_sees(event.stream, event.device);
         }

@@ -69,7 +69,9 @@ public:
     void host_waits_for(uint64_t stream, int device);
     void host_waits_for_all();
     // The host may know that the stream's work is done, although it has not waited.
-    void host_sees(uint64_t stream, int device) { join(seen_, this->stream(stream, device).known); }
+    void host_sees(uint64_t stream, int device) {
+        learn(seen_, this->stream(stream, device).known);
+    }
     void host_sees_all();
     // Whether the host may meet what happened in a segment while it is still going on, and whether
     // there is any such segment. `range`: asks only once for all segments of an operation.
@@ -83,6 +85,8 @@ public:
     };
     bool in_flight(Segment segment, FlightRange& range) const;
     bool any_in_flight() const;
+    // Grows whenever the host may know of more that is done.
+    uint64_t host_knowledge() const { return host_knowledge_; }
     // A copy between two devices in default streams waits for both, and both for it: call this
     // before and after begin().
     void meet(int device, int other_device);
@@ -102,7 +106,8 @@ private:
 
     static uint64_t key(uint64_t stream, int device);
     Stream& stream(uint64_t id, int device);
-    static void join(Known& into, const Known& from);
+    static bool join(Known& into, const Known& from);  // whether it brought anything new
+    void learn(Known& host, const Known& from) { host_knowledge_ += join(host, from); }
     void join_peers(Stream& stream);  // the implicit waits of and for the legacy default stream
     void forget();
     bool known_to(const Known& known, const StreamOperation& operation) const;
@@ -115,7 +120,8 @@ private:
     std::map<uint64_t, Known> events_;
     Known host_;
     Known seen_;  // what the host may know beyond that
-    Known now_;   // what the current operation waited for
+    uint64_t host_knowledge_ = 0;
+    Known now_;  // what the current operation waited for
     // In order of segments; those that the host has waited for are dropped.
     std::deque<StreamOperation> operations_;
     Segment ordered_before_ = 0;

@@ -30,20 +30,16 @@ public:
         RaceObserver::on_fence(event);
         system_fence_ |= event.scope == machine::Scope::kSys;
     }
-    void on_order(const machine::OrderEvent& event) override {
-        order_->on_order(event);
-        pages_.host_may_know_more();
-    }
+    void on_order(const machine::OrderEvent& event) override { order_->on_order(event); }
     void on_free(const Allocation& allocation) override {
-        if (allocation.kind != machine::MemoryKind::kHeap) {
-            order_->on_free();
-            pages_.host_may_know_more();
-        }
+        if (allocation.kind != machine::MemoryKind::kHeap) order_->on_free();
         if (allocation.id < shadows_.size()) shadows_[allocation.id].reset();
         pages_.forget(allocation);
     }
 
-    bool has_news() const override { return pages_.has_news(); }
+    bool has_news() const override {
+        return pages_.any() && (pages_.has_news() || knowledge_ != order_->host_knowledge());
+    }
     bool uses_host_memory() const override { return pages_.any(); }
     void review(const Page& page, const std::function<void()>& nothing) override;
     void host_touched(const HostTouch& touch) override;
@@ -63,6 +59,7 @@ private:
     std::vector<std::unique_ptr<Shadow>> shadows_;  // by allocation id
     uint64_t generation_ = 0;
     TouchedPages pages_;
+    uint64_t knowledge_ = 0;                       // of the host, at the last review
     const machine::LaunchInfo* launch_ = nullptr;  // the running one, until it has been named
     bool system_fence_ = false;                    // in the running launch
 };
@@ -167,7 +164,6 @@ void RaceGlobal::on_launch_end(const machine::LaunchInfo& launch,
     launch_ = nullptr;
     if (summary.status == machine::LaunchStatus::kOk) return;
     order_->host_sees_all();
-    pages_.host_may_know_more();
 }
 
 void RaceGlobal::review(const Page& page, const std::function<void()>& nothing) {
@@ -176,7 +172,9 @@ void RaceGlobal::review(const Page& page, const std::function<void()>& nothing) 
         nothing();
         return;
     }
-    pages_.review([&](uint32_t id, uint64_t address) {
+    const bool knows_more = knowledge_ != order_->host_knowledge();
+    knowledge_ = order_->host_knowledge();
+    pages_.review(knows_more, [&](uint32_t id, uint64_t address) {
         const Allocation& a = memory_.by_id(id);
         PageUse use;
         const Shadow* shadow = a.live ? shadow_of(a) : nullptr;
@@ -201,7 +199,6 @@ void RaceGlobal::host_touched(const HostTouch& touch) {
 
 void RaceGlobal::on_host_access(const machine::HostAccess& access) {
     const Segment segment = order_->on_host_access(access);
-    pages_.host_may_know_more();
     if (segment == 0) return;
     using Kind = machine::HostAccess::Kind;
     if (access.allocation)

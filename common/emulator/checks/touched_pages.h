@@ -31,26 +31,25 @@ public:
         last_last_ = last;
         news_ = true;
     }
-    void host_may_know_more() { news_ = waited_ = true; }
     void forget(const machine::Allocation& a) {
         allocations_.erase(a.id);
         last_id_ = 0;
     }
     void clear() {
         allocations_.clear();
-        news_ = waited_ = false;
+        news_ = false;
         last_id_ = 0;
     }
     bool any() const { return !allocations_.empty(); }
     bool has_news() const { return news_; }
 
-    // Calls in_use(allocation id, address of the page) for the pages added since the last time, and
-    // for all others too if the host may know more; those where it says no are forgotten.
+    // Calls in_use(allocation id, address of the page) for the pages added since the last time, or
+    // for `all` that are left; those where it says no are forgotten.
     template <class F>
-    void review(F&& in_use) {
+    void review(bool all, F&& in_use) {
         for (auto& [id, pages] : allocations_) {
             for (size_t i = 0; i < pages.fresh.size(); ++i) {
-                uint64_t look = pages.fresh[i] | (waited_ ? pages.kept[i] : 0);
+                uint64_t look = pages.fresh[i] | (all ? pages.kept[i] : 0);
                 pages.fresh[i] = 0;
                 for (; look; look &= look - 1) {
                     const uint64_t bit = look & (0 - look);
@@ -60,7 +59,7 @@ public:
                 }
             }
         }
-        news_ = waited_ = false;
+        news_ = false;
         last_id_ = 0;
     }
 
@@ -70,7 +69,7 @@ private:
         std::vector<uint64_t> fresh, kept;  // a bit for each page
     };
     std::map<uint32_t, Pages> allocations_;  // by id
-    bool news_ = false, waited_ = false;
+    bool news_ = false;
     // The range that add() had last: accesses come close together.
     uint64_t last_id_ = 0, last_first_ = 0, last_last_ = 0;
 };

@@ -172,11 +172,14 @@ bool reaches_in(std::string_view name) {
     return begins(name, {"libmpi", "libuct", "libucp", "libfabric", "liburing", "libaio"});
 }
 
+bool strange =
+    false;  // a function that is not the system's goes by the name of one that is watched
+
 struct Object {
     uint64_t base;
     const ElfW(Sym) * symbols;
     const char* names;
-    uint64_t relro_begin, relro_end;
+    uint64_t relro_begin, relro_end;  // whole pages that cannot be written
 };
 
 const Watched* find(const char* name) {
@@ -186,13 +189,12 @@ const Watched* find(const char* name) {
 }
 
 bool point(const Object& object, void** slot, void* to) {
-    constexpr uint64_t kPage = 4096;
     const uint64_t at = uint64_t(slot);
     const bool relro = at >= object.relro_begin && at < object.relro_end;
-    void* const page = reinterpret_cast<void*>(at & ~(kPage - 1));
-    if (relro && mprotect(page, kPage, PROT_READ | PROT_WRITE) != 0) return false;
+    void* const page = reinterpret_cast<void*>(at & ~(kPageBytes - 1));
+    if (relro && mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
     __atomic_store_n(slot, to, __ATOMIC_RELEASE);
-    if (relro) mprotect(page, kPage, PROT_READ);
+    if (relro) mprotect(page, kPageBytes, PROT_READ);
     return true;
 }
 
@@ -220,8 +222,8 @@ bool change(const dl_phdr_info& info) {
         const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
         if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
         if (segment.p_type == PT_GNU_RELRO) {
-            object.relro_begin = begin;
-            object.relro_end = begin + segment.p_memsz;
+            object.relro_begin = begin & ~(kPageBytes - 1);
+            object.relro_end = (begin + segment.p_memsz) & ~(kPageBytes - 1);
         }
     }
     if (!dynamic) return true;
@@ -257,8 +259,12 @@ void prepare_host_calls() {
     for (const Watched& w : kWatched) {
         void* const real = dlsym(RTLD_DEFAULT, w.name);
         Dl_info info;
-        // A program's own function of that name is its own business.
-        if (real && dladdr(real, &info) && is_system(file_of(info.dli_fname))) *w.real = real;
+        if (!real) continue;
+        // A program's own function of that name, perhaps one that a sanitizer has put there.
+        if (dladdr(real, &info) && is_system(file_of(info.dli_fname)))
+            *w.real = real;
+        else
+            strange = true;
     }
 }
 
@@ -282,7 +288,7 @@ bool watch_host_calls() {
             return 1;
         },
         &walk);
-    return walk.all;
+    return walk.all && !strange;
 }
 
 }  // namespace runtime

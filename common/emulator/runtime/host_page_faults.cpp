@@ -69,11 +69,10 @@ bool step_over(Region& region, uint64_t page, uint8_t guard, ucontext_t* context
 }  // namespace
 
 HostRange::HostRange(const void* start, uint64_t bytes, bool writes)
-    : start_(uint64_t(start)), writes_(writes) {
-    if (calls_inside || !host_pages().any || bytes == 0 || start_ + bytes < start_) return;
-    const uint64_t end = start_ + bytes;
-    for (uint64_t at = start_, next; at < end; at = next) {
-        next = std::min(end, (at / kPageBytes + 1) * kPageBytes);
+    : start_(uint64_t(start)), end_(start_ + bytes), writes_(writes) {
+    if (calls_inside || !host_pages().any || end_ < start_) return;
+    for (uint64_t at = start_, next; at < end_; at = next) {
+        next = std::min(end_, (at / kPageBytes + 1) * kPageBytes);
         Region* const region = region_at(at);
         if (!region) continue;
         const uint64_t page = at / kPageBytes - region->first;
@@ -82,9 +81,23 @@ HostRange::HostRange(const void* start, uint64_t bytes, bool writes)
         const Mixed* const mixed = region->mixed[page];
         for (uint64_t byte = at; in_use_ == ~0ull && byte < next; ++byte)
             if (!mixed || mixed->forbids(writes, byte)) in_use_ = byte;
+        opened_ = true;
         region->actual[page] = kOpen;
         protect(*region, page, 1, kOpen);
         region->look_at(page, page + 1);
+    }
+}
+
+HostRange::~HostRange() {
+    if (!opened_ || in_use_ != ~0ull) return;
+    for (uint64_t at = start_; at < end_; at = (at / kPageBytes + 1) * kPageBytes) {
+        Region* const region = region_at(at);
+        if (!region) continue;
+        const uint64_t page = at / kPageBytes - region->first;
+        const uint8_t guard = region->wanted[page];
+        if (guard == kOpen || region->actual[page] != kOpen) continue;
+        region->actual[page] = guard;
+        if (!protect(*region, page, 1, guard)) region->actual[page] = kOpen;
     }
 }
 

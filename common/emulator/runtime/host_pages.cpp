@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include "runtime/fault_handler.h"
@@ -107,6 +108,26 @@ void open_all() {
     self.stretches = 0;
 }
 
+// One thread's call of the system may go on while another one closes the page, or it may have
+// SIGSEGV blocked: then no page is closed that has other bytes than those in use.
+bool is_single_threaded() {
+    return __libc_single_threaded;
+}
+
+void open_mixed() {
+    HostPages& self = host_pages();
+    if (self.all_mixed.size() == self.spare_mixed.size()) return;
+    for (Region* r = self.regions; r; r = r->next) {
+        const uint64_t pages = r->pages;
+        for (uint64_t page = 0; page < pages; ++page) {
+            if (!r->mixed[page]) continue;
+            drop_mixed(*r, page);
+            r->wanted[page] = kOpen;
+            r->look_at(page, page + 1);
+        }
+    }
+}
+
 void stop_watching() {
     open_all();
     host_pages().watching = false;
@@ -142,8 +163,8 @@ void use_page(const machine::Allocation& allocation, uint64_t page, const PageBi
         all_written &= (written[i] & all[i]) == all[i], any_written |= written[i] != 0;
         all_touched &= (touched[i] & all[i]) == all[i], any_touched |= touched[i] != 0;
     }
-    const bool mixed_allowed =
-        own && self.calls_watched && self.all_mixed.size() - self.spare_mixed.size() < kMostMixed;
+    const bool mixed_allowed = own && self.calls_watched && is_single_threaded() &&
+                               self.all_mixed.size() - self.spare_mixed.size() < kMostMixed;
     if (all_written) {
         guard = kNoAccess;
     } else if (any_written && mixed_allowed) {
@@ -202,6 +223,7 @@ void leave_host_pages() {
     if (!self.any) return;
     if (is_blocked(SIGSEGV)) return stop_watching();
     refresh_fault_handler();
+    if (!is_single_threaded()) open_mixed();
     if (!self.stepping && self.all_mixed.size() > self.spare_mixed.size()) self.stepping = true;
     if (self.stepping) take_step_signal();
     self.steps = 0;

@@ -6,7 +6,8 @@
 // A page whose bytes are all in use: every access that conflicts is told, and the page opens until
 // the next call of the API. One with other bytes, too, in memory that is ours: the accesses to
 // those are let pass one by one (the page opens for one instruction and closes again), and what the
-// system would read or write itself is looked at before (host_calls.h). Memory of the program's own
+// system would read or write itself is looked at before (host_calls.h); such pages are left alone
+// once the program has a second thread. Memory of the program's own
 // (cudaHostRegister) is only closed in whole pages, which have no other bytes.
 //
 // The emulator's own accesses, in a call of the API, open pages until the call ends. Nothing is
@@ -63,16 +64,20 @@ void finish_host_pages();
 void abandon_host_pages();
 
 // A range that the system is about to read or write for the host, where a closed page would not
-// fault but fail: its pages open.
+// fault but fail: its pages open, for as long as this lives if none of its bytes is in use.
 class HostRange {
 public:
     HostRange(const void* start, uint64_t bytes, bool writes);
+    ~HostRange();
+    HostRange(const HostRange&) = delete;
+    HostRange& operator=(const HostRange&) = delete;
     // That many bytes from the first one on were really used.
     void used(uint64_t bytes) const;
 
 private:
-    uint64_t start_, in_use_ = ~0ull;  // the first byte in use
-    bool writes_;
+    uint64_t start_, end_;
+    uint64_t in_use_ = ~0ull;  // the first byte in use
+    bool writes_, opened_ = false;
 };
 // Whether a page is closed, so that the system says it cannot be read.
 bool is_closed_page(uint64_t address);

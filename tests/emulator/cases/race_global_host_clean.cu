@@ -249,7 +249,7 @@ int main() {
     cudaStreamCreate(&one);
     cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
     int failures = double_buffering(one) + three_parts(one, two) + callbacks(two) + files(one) +
-                   polling(one) + threads(two) + blocking_calls() + lists(one);
+                   polling(one) + blocking_calls() + lists(one) + threads(two);
     cudaStreamDestroy(one);
     cudaStreamDestroy(two);
     return failures;

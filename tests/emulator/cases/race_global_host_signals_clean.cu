@@ -70,6 +70,9 @@ int main() {
     std::thread threads[4];
     for (int t = 0; t < 4; ++t) {
         threads[t] = std::thread([&, t] {
+            sigset_t all;
+            sigfillset(&all);
+            if (t == 0) pthread_sigmask(SIG_SETMASK, &all, nullptr);
             int* const own = x + n + 100 + t * 50;
             for (int i = 0; i < 50; ++i) own[i] = 0;
             for (int round = 0; round < 200; ++round)
@@ -83,6 +86,19 @@ int main() {
     cudaStreamSynchronize(stream);
     if (!good[0] || !good[1] || !good[2] || !good[3] || x[0] != 52) return 5;
 
+    // A thread waits in the system for what will come into its part of the page.
+    if (pipe(ends) != 0) return 7;
+    bool came = false;
+    std::thread reads([&] { came = read(ends[0], x + n + 400, 4) == 4; });
+    for (int i = 0; i < 20; ++i) {
+        add<<<2, 256, 0, stream>>>(x, n);
+        usleep(1000);
+    }
+    if (write(ends[1], "abc", 4) != 4) return 8;
+    reads.join();
+    cudaStreamSynchronize(stream);
+    if (!came || std::memcmp(x + n + 400, "abc", 4) != 0) return 9;
+
     // With the signal blocked the system would end the thread that faults.
     sigset_t all, before;
     sigfillset(&all);
@@ -92,7 +108,7 @@ int main() {
     add<<<2, 256, 0, stream>>>(x, n);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     cudaStreamSynchronize(stream);
-    if (x[1] != 1 + 54) return 6;
+    if (x[1] != 1 + 74) return 6;
     cudaStreamDestroy(stream);
     cudaFree(x);
     munmap(closed, 4096);

@@ -17,8 +17,9 @@ namespace {
 struct Touches : Player {
     checks::HostWatch* host = nullptr;
 
-    Touches() {
+    explicit Touches(bool streams = true) {
         host = dynamic_cast<checks::HostWatch*>(&watch(checks::make_race_global(report, memory)));
+        if (!streams) return;
         order(Order::kStreamCreate, 1);
         order(Order::kStreamCreate, 2, 0, true);
     }
@@ -227,15 +228,6 @@ TEST_CASE("host touch: pinned memory at the other end of a copy", "[checks][race
         p.touched(pinned[3], false);
         CHECK(p.races().empty());
     }
-    SECTION("asynchronous, in the default stream alone") {
-        p.download(device, pinned, "cudaMemcpyAsync");
-        p.touched(pinned[32], false);
-        CHECK(p.races().empty());
-        p.touched(pinned[31], false);
-        REQUIRE(p.races() == Lines{"50 after 30"});
-        CHECK(p.report.findings()[0].other_text ==
-              "`cudaMemcpyAsync` wrote it on line 30, and the host has not waited for that");
-    }
     SECTION("a kernel of another stream reads it meanwhile") {
         p.download(device, pinned, "cudaMemcpyAsync", 1);
         p.read(pinned, 2);
@@ -243,6 +235,19 @@ TEST_CASE("host touch: pinned memory at the other end of a copy", "[checks][race
         CHECK(p.report.findings()[0].other_text.find("`cudaMemcpyAsync` in another stream wrote "
                                                      "it") == 0);
     }
+}
+
+TEST_CASE("host touch: an asynchronous copy in the default stream alone", "[checks][race][host]") {
+    Touches p(false);
+    const auto device = p.global(64), pinned = p.visible(64, machine::MemoryKind::kPinned);
+    p.write(device);
+    p.download(device, pinned, "cudaMemcpyAsync");
+    p.touched(pinned[32], false);
+    CHECK(p.races().empty());
+    p.touched(pinned[31], false);
+    REQUIRE(p.races() == Lines{"50 after 30"});
+    CHECK(p.report.findings()[0].other_text ==
+          "`cudaMemcpyAsync` wrote it on line 30, and the host has not waited for that");
 }
 
 TEST_CASE("host touch: the bytes of a page that are in use", "[checks][race][host]") {
@@ -261,7 +266,13 @@ TEST_CASE("host touch: the bytes of a page that are in use", "[checks][race][hos
     p.write(a, 1);
     CHECK(p.host->has_news());
     CHECK(p.in_use() == Pages{{0, {128, 192}}});
+    p.order(Order::kEventRecord, 1, 7);
     p.order(Order::kStreamSync, 2);
+    CHECK_FALSE(p.host->has_news());
+    p.launch(1, 32, 2);
+    p.end_launch();
+    p.order(Order::kStreamSync, 2);
+    CHECK(p.host->has_news());
     CHECK(p.in_use() == Pages{{0, {128, 192}}, {1, {0, 16}}, {2, {4, 36}}});
     p.order(Order::kStreamSync, 1);
     CHECK(p.in_use().empty());
