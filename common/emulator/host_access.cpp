@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host_access.h"
 
+#include <sys/single_threaded.h>
+
 #include "checks/host_watch.h"
 #include "runtime/host_calls.h"
 #include "runtime/host_pages.h"
@@ -40,6 +42,7 @@ void watch_host_accesses(const std::vector<checks::Checker>& checkers, runtime::
     judge.in_flight = [] { return watch->uses_host_memory(); };
     judge.review = review;
     judge.on_touch = on_touch;
+    judge.single_threaded = [] { return bool(__libc_single_threaded); };
     runtime::prepare_host_calls();
     runtime::watch_host_pages(judge);
     hooks.on_closed_page = runtime::open_closed_page;

@@ -464,6 +464,11 @@ class Causes(unittest.TestCase):
                         "with block scope", block=[1, 0, 0], other=other)  # fmt: skip
         self.assertIn("whole device", self.cause(scope))
 
+    def test_the_host_must_wait(self) -> None:
+        early = finding("race-global", "`out[0]` is read by the host while a kernel may still be "
+                        "writing it", other={"line": 5, "thread": [0, 0, 0]})  # fmt: skip
+        self.assertIn("must wait first", self.cause(early))
+
     def test_streams_need_an_order(self) -> None:
         copy = finding("race-global", "the array is read by `cudaMemcpyAsync` while a kernel in "
                        "another stream may still be updating it")  # fmt: skip

@@ -25,23 +25,36 @@ void name_by_allocation(Array& array, const machine::Allocation& allocation) {
     const ptx::SourceLine line = resolve_host(allocation.allocated_at);
     const Source* text = line.line ? source(line.file) : nullptr;
     if (!text || line.line > text->starts.size()) return;
+    // The line, and the rest of a call that goes on behind it. With two calls it may be either.
     const size_t begin = text->starts[line.line - 1];
-    const std::string code = text->code.substr(begin, text->code.find(';', begin) - begin);
+    const size_t newline = std::min(text->code.find('\n', begin), text->code.size());
+    const size_t stop =
+        text->code.find(';', begin) < newline ? newline : text->code.find(';', begin);
+    const std::string code = text->code.substr(begin, stop - begin);
+    size_t calls = 0, open = 0;  // behind the name of the call
+    for (const char* name : {"cudaMalloc", "cudaHost", "cuMem"}) {
+        for (size_t at = code.find(name); at != code.npos; at = code.find(name, at)) {
+            while (at < code.size() && word_char(code[at])) ++at;
+            const size_t next = skip_space(code, at);
+            if (next >= code.size() || code[next] != '(') continue;
+            open = next;
+            ++calls;
+        }
+    }
+    if (calls != 1) return;
     if (array.element_bytes == 0) {
         const size_t size = find_word(code, "sizeof", 0);
-        const size_t open = size == code.npos ? code.npos : skip_space(code, size + 6);
-        const size_t close =
-            open < code.size() && code[open] == '(' ? close_of(code, open) : code.npos;
-        if (close != code.npos) {
-            const std::string type = code.substr(open + 1, close - open - 2);
+        const size_t begins = size == code.npos ? code.npos : skip_space(code, size + 6);
+        const size_t ends =
+            begins < code.size() && code[begins] == '(' ? close_of(code, begins) : code.npos;
+        if (ends != code.npos) {
+            const std::string type = code.substr(begins + 1, ends - begins - 2);
             const uint32_t bytes = type_bytes(line.file, spelled(tokens(type)));
             if (bytes && allocation.bytes % bytes == 0) array.element_bytes = bytes;
         }
     }
     // The first argument: `&data`, `(void**)&data`, or `data` itself where it is registered.
-    const size_t call = code.find("cuda");
-    const size_t open = call == code.npos ? call : code.find('(', call);
-    const size_t comma = open == code.npos ? open : code.find(',', open);
+    const size_t comma = code.find(',', open);
     if (comma == code.npos) return;
     size_t end = comma;
     while (end > open && is_space(code[end - 1])) --end;
@@ -147,6 +160,10 @@ Finding describe_host_touch(const char* code, const HappensBefore& order, const 
     const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
     const StreamOperation* operation = who.operation;
     const bool copy = operation && operation->launch == 0;
+    const std::string api = copy && operation->api ? operation->api : "";
+    const char* const what = !copy                                    ? "kernel"
+                             : api.find("emset") != std::string::npos ? "fill"
+                                                                      : "copy";
     const Array array = name_of(operation,
                                 *race.allocation,
                                 touch.writes || race.other.writes,
@@ -157,7 +174,7 @@ Finding describe_host_touch(const char* code, const HappensBefore& order, const 
     finding.code = code;
     finding.place = place_of_host(touch.site);
     finding.message = array.element(race.address) + " is " + (touch.writes ? "written" : "read") +
-                      " by the host while a " + (copy ? "copy" : "kernel") + " may still be " +
+                      " by the host while a " + what + " may still be " +
                       (race.other.atomic ? "updating"
                        : writes          ? "writing"
                                          : "reading") +
@@ -169,8 +186,7 @@ Finding describe_host_touch(const char* code, const HappensBefore& order, const 
     const char* const did = race.other.atomic ? "updated" : writes ? "wrote" : "read";
     if (copy) {
         finding.other = place_of_host(operation->site);
-        finding.other_text =
-            quoted(operation->api ? operation->api : "a copy") + ' ' + did + " it on ";
+        finding.other_text = (api.empty() ? "a copy" : quoted(api)) + ' ' + did + " it on ";
     } else {
         machine::LaunchInfo launch;
         if (operation) launch.launched_at = operation->site;
@@ -193,8 +209,8 @@ Finding describe_host_touch(const char* code, const HappensBefore& order, const 
         if (place.line) launched = " (here on " + line_text(place, finding.place.file) + ')';
     }
     finding.notes.push_back(
-        std::string(copy ? "an asynchronous copy returns when it is queued"
-                         : "a launch" + launched + " returns when the kernel is queued") +
+        (copy ? "an asynchronous " + std::string(what) + " returns when it is queued"
+              : "a launch" + launched + " returns when the kernel is queued") +
         ": wait for the stream, the device or an event behind it first");
     return finding;
 }

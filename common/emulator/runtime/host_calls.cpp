@@ -73,6 +73,9 @@ BUFFER_CALL(fread_unlocked, size_t, (void* b, size_t s, size_t n, FILE* f), (b, 
             b, s* n, s* r)
 BUFFER_CALL(fwrite_unlocked, size_t, (const void* b, size_t s, size_t n, FILE* f), (b, s, n, f),
             kReads, b, s* n, s* r)
+// A stream without a buffer hands the string itself to the system.
+BUFFER_CALL(fputs, int, (const char* b, FILE* f), (b, f), kReads, b, std::strlen(b), ~0ull >> 1)
+BUFFER_CALL(puts, int, (const char* b), (b), kReads, b, std::strlen(b), ~0ull >> 1)
 // With _FORTIFY_SOURCE.
 BUFFER_CALL(__read_chk, ssize_t, (int f, void* b, size_t n, size_t m), (f, b, n, m), kWrites, b, n,
             positive(r))
@@ -136,7 +139,7 @@ const Watched kWatched[] = {
     WATCHED(__recv_chk), WATCHED(__fread_chk),    WATCHED(readv),
     WATCHED(writev),     WATCHED(preadv),         WATCHED(pwritev),
     WATCHED(recvmsg),    WATCHED(sendmsg),        WATCHED(sigaction),
-    WATCHED(signal),
+    WATCHED(signal),     WATCHED(fputs),          WATCHED(puts),
 };
 
 std::string_view file_of(const char* path) {

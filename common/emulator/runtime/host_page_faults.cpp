@@ -66,6 +66,18 @@ bool step_over(Region& region, uint64_t page, uint8_t guard, ucontext_t* context
     return true;
 }
 
+// The C library's string functions read up to some vectors beyond what they look at, within a page:
+// what stands behind the end of a string is none of their business. Their other functions do not.
+bool may_be_read_ahead(const Mixed& mixed, uint64_t address, uint64_t pc) {
+    constexpr uint64_t kReadAhead = 256;
+    const HostPages& self = host_pages();
+    if (pc < self.libc_begin || pc >= self.libc_end) return false;
+    const uint64_t offset = address % kPageBytes;
+    for (uint64_t back = 1; back <= std::min(offset, kReadAhead); ++back)
+        if (!mixed.forbids(false, address - back)) return true;
+    return false;
+}
+
 }  // namespace
 
 HostRange::HostRange(const void* start, uint64_t bytes, bool writes)
@@ -102,6 +114,7 @@ HostRange::~HostRange() {
 }
 
 void HostRange::used(uint64_t bytes) const {
+    bytes = std::min(bytes, end_ - start_);
     if (in_use_ == ~0ull || in_use_ - start_ >= bytes) return;
     HostPath path;
     walk_from_here(path);
@@ -138,7 +151,8 @@ bool open_closed_page(uint64_t address, bool writes, void* context_pointer) {
         return protect(*region, page, end - page, kOpen);
     }
     const Mixed* const mixed = region->mixed[page];
-    const bool in_use = !mixed || mixed->forbids(writes, address);
+    const bool in_use = !mixed || (mixed->forbids(writes, address) &&
+                                   (writes || !may_be_read_ahead(*mixed, address, pc)));
     region->actual[page] = kOpen;
     if (!protect(*region, page, 1, kOpen)) return false;
     if (!in_use && step_over(*region, page, guard, context)) return true;

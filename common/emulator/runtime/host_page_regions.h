@@ -71,6 +71,7 @@ struct HostPages {
     uint32_t told = 0;
     std::atomic<uint32_t> steps{0};
     uint64_t stretches = 0;
+    uint64_t libc_begin = 0, libc_end = 0;  // the C library's code
     std::unordered_map<uint32_t, Region*> by_allocation;
     bool calls_watched = false, stepping = false;
     std::vector<std::unique_ptr<Mixed>> all_mixed;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <csignal>
 
-#include <sys/single_threaded.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+
 #include <unistd.h>
 
 #include "runtime/fault_handler.h"
@@ -111,7 +113,7 @@ void open_all() {
 // One thread's call of the system may go on while another one closes the page, or it may have
 // SIGSEGV blocked: then no page is closed that has other bytes than those in use.
 bool is_single_threaded() {
-    return __libc_single_threaded;
+    return host_pages().judge.single_threaded();
 }
 
 void open_mixed() {
@@ -137,7 +139,22 @@ void stop_watching() {
 
 void watch_host_pages(const PageJudge& judge) {
     if (sysconf(_SC_PAGESIZE) != long(kPageBytes)) return;
-    host_pages().judge = judge;
+    HostPages& self = host_pages();
+    self.judge = judge;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* argument) {
+            auto& found = *static_cast<HostPages*>(argument);
+            const auto here = uint64_t(&gnu_get_libc_version);
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const auto& segment = info->dlpi_phdr[i];
+                const uint64_t begin = info->dlpi_addr + segment.p_vaddr;
+                if (segment.p_type != PT_LOAD || here - begin >= segment.p_memsz) continue;
+                found.libc_begin = begin;
+                found.libc_end = begin + segment.p_memsz;
+            }
+            return 0;
+        },
+        &self);
     host_pages().watching = true;
 }
 

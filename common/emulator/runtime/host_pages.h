@@ -39,6 +39,7 @@ struct PageJudge {
     bool (*in_flight)();                 // it may call use_page()
     void (*review)();                    // calls use_page() or use_nothing()
     void (*on_touch)(const PageTouch&);  // the host has touched bytes in use
+    bool (*single_threaded)();           // the program has never had a second thread
 };
 
 void watch_host_pages(const PageJudge& judge);

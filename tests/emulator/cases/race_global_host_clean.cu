@@ -131,6 +131,11 @@ static int files(cudaStream_t stream) {
     good &= std::fwrite(both, 1, n, file) == size_t(n);
     cudaStreamSynchronize(stream);
     good &= both[n] == 'a';
+    both[n - 1] = 0;
+    cudaMemcpyAsync(both + n, device, n, cudaMemcpyDeviceToHost, stream);
+    std::rewind(file);
+    good &= std::fputs(both, file) >= 0 && std::ftell(file) == n - 1;
+    cudaStreamSynchronize(stream);
     std::fclose(file);
     cudaFreeHost(both);
     cudaFree(device);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pages that are closed to the host: what is told, what is let pass, and that the program goes on.
+#include <algorithm>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -17,7 +19,7 @@ using namespace runtime;
 namespace {
 
 std::function<void()> review;
-bool news = false;
+bool news = false, single_threaded = true;
 std::vector<PageTouch> told;
 uint32_t next_id = 1'000'000;
 
@@ -35,6 +37,7 @@ struct Pages {
                 review();
             };
             judge.on_touch = [](const PageTouch& touch) { told.push_back(touch); };
+            judge.single_threaded = [] { return single_threaded; };
             prepare_host_calls();
             watch_host_pages(judge);
             FaultHooks hooks{};
@@ -47,6 +50,7 @@ struct Pages {
         }();
         (void)once;
         told.clear();
+        single_threaded = true;
         bytes = static_cast<unsigned char*>(mmap(
             nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         allocation.id = ++next_id;
@@ -117,6 +121,39 @@ TEST_CASE("host pages: bytes beside those in use", "[runtime][host_pages]") {
     CHECK(p.bytes[250] == 1);
     CHECK(p.bytes[99] == 0);  // closed again behind each of the others
     CHECK(p.touches() == Offsets{99});
+}
+
+TEST_CASE("host pages: the end of a string beside bytes in use", "[runtime][host_pages]") {
+    Pages p;
+    auto* const text = const_cast<unsigned char*>(p.bytes);
+    std::fill(text + 1000, text + 1099, 'a');
+    PageBits w{};
+    for (uint64_t i = 1100; i < kPageBytes; ++i) w[i / 64] |= uint64_t(1) << i % 64;
+    Pages::call([&] { use_page(p.allocation, p.allocation.address, w, w); });
+    size_t (*volatile length)(const char*) = std::strlen;
+    CHECK(length(reinterpret_cast<char*>(text + 1000)) == 99);
+    CHECK(p.touches().empty());
+    void* (*volatile copy)(void*, const void*, size_t) = std::memcpy;
+    char to[500];
+    copy(to, text + 1500, sizeof to);
+    CHECK_FALSE(p.touches().empty());
+}
+
+TEST_CASE("host pages: a second thread", "[runtime][host_pages]") {
+    Pages p;
+    p.use(100, 200);
+    SECTION("from the start") {
+        single_threaded = false;
+        p.use(100, 200);
+    }
+    SECTION("later") {
+        single_threaded = false;
+        Pages::call();
+    }
+    CHECK(syscall(SYS_getrandom, p.bytes + 200, 10, 0) == 10);
+    p.use(kPageBytes, 0);  // what is in use as a whole is closed all the same
+    CHECK(p.bytes[3] == p.bytes[3]);
+    CHECK(p.touches() == Offsets{3});
 }
 
 TEST_CASE("host pages: what is only read may be read", "[runtime][host_pages]") {
