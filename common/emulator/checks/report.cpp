@@ -70,7 +70,19 @@ SiteResolver active_site_resolver = nullptr;
 
 size_t Report::add(Finding finding) {
     if (!codes_.empty() && !codes_.count(finding.code)) return last_ = kDropped;
-    const auto [entry, fresh] = index_.try_emplace(cause(finding, merge_races_), findings_.size());
+    const std::string key = cause(finding, merge_races_);
+    if (merge_races_ && is_race(finding) && finding.other && !index_.count(key)) {
+        // In a loop each of two lines comes after the other one: still one bug.
+        Finding turned = finding;
+        std::swap(turned.place, *turned.other);
+        const auto known = index_.find(cause(turned, true));
+        if (known != index_.end() && same_line(findings_[known->second].other, finding.place)) {
+            findings_[known->second].count += finding.count;
+            findings_[known->second].count_text = "more pairs of threads";
+            return last_ = known->second;
+        }
+    }
+    const auto [entry, fresh] = index_.try_emplace(key, findings_.size());
     if (fresh) {
         findings_.push_back(std::move(finding));
     } else {

@@ -158,7 +158,10 @@ public:
         return reachable >> (unsigned(a.device) & 63) & 1 || a.host_visible();
     }
     void fail(LaunchStatus what) {
-        if (status == LaunchStatus::kOk) status = what;
+        if (status != LaunchStatus::kOk) return;
+        status = what;
+        // A card would have stopped here. What else there is to find comes soon or never.
+        budget_left_ = std::min<int64_t>(budget_left_, int64_t(1) << 26);
     }
     void fault(FaultKind kind, uint32_t lanes, std::string message = {}, std::string file = {},
                uint32_t line = 0, std::string function = {}, SiteId other = 0);

@@ -147,9 +147,10 @@ void Executor::exit_lanes(uint32_t lanes) {
 
 void Executor::out_of_budget() {
     if (abort) return;  // for another reason
+    abort = true;
+    if (status != LaunchStatus::kOk) return;
     report_stall(StallEvent::Kind::kBudget);
     fail(LaunchStatus::kBudget);
-    abort = true;
 }
 
 // Counts the straight run from `first` on and pays for it. False: the launch ends here.

@@ -253,7 +253,7 @@ void Executor::run_grid() {
             if (turn == 0) {
                 idle_rounds = changes == seen ? idle_rounds + 1 : 0;
                 seen = changes;
-                if (idle_rounds > 2000) {
+                if (idle_rounds > std::clamp<uint64_t>(80000 / resident_.size(), 200, 2000)) {
                     report_stall(StallEvent::Kind::kBudget);
                     fail(LaunchStatus::kBudget);
                     abort = true;

@@ -208,7 +208,7 @@ private:
         lexer_.expect('(', "after a mask");
         const Symbol symbol = parse_address();
         lexer_.expect(')', "after a masked address");
-        const unsigned shift = first.bits ? unsigned(std::countr_zero(first.bits)) : 64;
+        const unsigned shift = unsigned(std::countr_zero(first.bits | uint64_t(1) << 63));
         if (element_ != 1 || shift % 8 != 0 || first.bits != uint64_t(0xff) << shift) {
             lexer_.fail(first, "a mask of one byte, such as 0xFF00, for a variable of bytes");
         }

@@ -104,6 +104,20 @@ TEST_CASE("report: the races of one line are one finding, with notes", "[checks]
     CHECK(report.findings().size() == 3);
 }
 
+TEST_CASE("report: two lines that race in both directions are one finding", "[checks][report]") {
+    Report report;
+    report.merge_races_of_a_line();
+    for (const auto& [line, other] : {std::pair{19u, 13u}, {13u, 19u}, {13u, 15u}, {19u, 13u}}) {
+        Finding finding = sample("a.cu", line, other);
+        finding.code = "race-shared";
+        report.add(finding);
+    }
+    REQUIRE(report.findings().size() == 2);
+    CHECK(report.findings()[0].place.line == 19);
+    CHECK(report.findings()[0].count == 3);
+    CHECK(report.findings()[1].other->line == 15);
+}
+
 TEST_CASE("report: without a line the message tells findings apart", "[checks][report]") {
     Report report;
     Finding finding;

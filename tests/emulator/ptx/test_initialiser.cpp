@@ -143,6 +143,7 @@ TEST_CASE("variable: what does not fit is refused with its line", "[ptx][variabl
                              ".global .shared .u32 x;",
                              ".global .b8 s[2] = \"abc\";",
                              ".global .b8 x[2] = {0xFFF(f)};",
+                             ".global .b8 x[2] = {0(f)};",
                              ".global .u16 x[2] = {0xFF(f)};",
                              ".global .u64 x = nobody;",
                              ".global .f32 x = inf;",
