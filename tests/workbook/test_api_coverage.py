@@ -124,6 +124,10 @@ class Coverage(unittest.TestCase):
         written = self.written()
         if f"CUDA {versions()};" not in written:
             self.skipTest("the list is of another toolkit")
+        # Releases of one version come with different drivers' stubs.
+        driver = set(re.findall(r"\b[A-Z]\w+", written[written.index("**Driver API**") :]))
+        if set(names("cu")) - driver:
+            self.skipTest("the list is of another driver's stub, with fewer functions")
         if written != block():
             self.fail(
                 "the list in common/README.md is out of date: sh common/workbook/run python "
