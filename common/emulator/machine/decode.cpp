@@ -180,7 +180,10 @@ bool Decoder::move(In in) {
         op.dst = packing ? destination(to, in.type()) : source(from, in.type());
         op.bytes = uint8_t(total);
         if (op.dst == kNoRow) return false;
-        Instr& out = emit_rows(in, packing ? move_handlers().pack : move_handlers().unpack);
+        const MoveTable& moves = move_handlers();
+        const bool words = op.vector == 2 && op.element_bytes == 4 && op.row_bytes == 4;
+        const Handler pack = words ? moves.pack_words : moves.pack;
+        Instr& out = emit_rows(in, packing ? pack : words ? moves.unpack_words : moves.unpack);
         code_->memory.push_back(op);
         out.op = &code_->memory.back();
         return true;

@@ -247,6 +247,27 @@ void unpack(Lanes& lanes, const Instr& in) {
         });
 }
 
+// The same for two words of 32 bits and one of 64, as around each shuffle of a double: a register
+// of one width is never one of the other.
+void pack_words(Lanes& lanes, const Instr& in) {
+    const MemoryOp& op = in.as<MemoryOp>();
+    const uint32_t *low = lanes.row<uint32_t>(op.rows[0]), *high = lanes.row<uint32_t>(op.rows[1]);
+    map_row(lanes.row<uint64_t>(op.dst), lanes.mask, [&](uint32_t i) {
+        return low[i] | uint64_t(high[i]) << 32;
+    });
+}
+
+void unpack_words(Lanes& lanes, const Instr& in) {
+    const MemoryOp& op = in.as<MemoryOp>();
+    const uint64_t* whole = lanes.row<uint64_t>(op.dst);
+    map_row(lanes.row<uint32_t>(op.rows[0]), lanes.mask, [&](uint32_t i) {
+        return uint32_t(whole[i]);
+    });
+    map_row(lanes.row<uint32_t>(op.rows[1]), lanes.mask, [&](uint32_t i) {
+        return uint32_t(whole[i] >> 32);
+    });
+}
+
 void fence(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
     const FenceEvent event{
@@ -306,6 +327,8 @@ MoveTable move_table() {
             from_generic_handler,
             pack,
             unpack,
+            pack_words,
+            unpack_words,
             complement,
             space_test,
             fence,
