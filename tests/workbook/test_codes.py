@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "emulator"))
+import mutate_checkers  # noqa: E402
 import run_cases  # noqa: E402
 
 WANTED = 3
@@ -52,6 +53,11 @@ class EveryCode(unittest.TestCase):
                 words = re.sub(r"\s+|//.*", "", lines[one.line - 1])
                 cls.bugs[one.code].add((case.stem, words))
             cls.twins.update(run_cases.twins(text))
+
+    def test_each_mutation_breaks_a_line_that_is_there(self):
+        for one in mutate_checkers.mutations():
+            text = (mutate_checkers.EMULATOR / one.file).read_text()
+            self.assertEqual(text.count(one.old), 1, f"{one.file}: {one.what}")
 
     def test_the_list_of_codes_is_read(self):
         self.assertIn("race-shared", codes())
