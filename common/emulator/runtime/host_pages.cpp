@@ -180,8 +180,8 @@ void use_page(const machine::Allocation& allocation, uint64_t page, const PageBi
         all_written &= (written[i] & all[i]) == all[i], any_written |= written[i] != 0;
         all_touched &= (touched[i] & all[i]) == all[i], any_touched |= touched[i] != 0;
     }
-    const bool mixed_allowed = own && self.calls_watched && is_single_threaded() &&
-                               self.all_mixed.size() - self.spare_mixed.size() < kMostMixed;
+    const bool mixed_allowed =
+        own && self.calls_watched && self.all_mixed.size() - self.spare_mixed.size() < kMostMixed;
     if (all_written) {
         guard = kNoAccess;
     } else if (any_written && mixed_allowed) {
