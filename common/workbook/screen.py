@@ -261,7 +261,8 @@ def _plain_nan(text: str) -> str:
 
 def _short_paths(text: str) -> str:
     """Files without their folders."""
-    return re.sub(r"(?:/[^\s:]+)*/([^/\s:]+\.(?:cu|cuh|h|cpp)):", r"\1:", text)
+    # A folder's name may have blanks; a slash with one behind it divides.
+    return re.sub(r"(?<![^\s(\"'`])/(?=\S)(?:[^:\n]*/)?([^/:\n]+\.(?:cu|cuh|h|cpp)):", r"\1:", text)
 
 
 def _own_output(output: str) -> str:

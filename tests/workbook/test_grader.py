@@ -293,6 +293,14 @@ class Grades(unittest.TestCase):
         text = self.shown(self.failed("element 257 (row 1, column 0): got 2, want 3"))
         self.assertIn("element 257 (row 1, column 0): got 2, want 3", text)
 
+    def test_files_are_shown_without_their_folders(self) -> None:
+        for text, shown in {
+            "/home/me/my book/lessons/a.cu:12: cudaGetLastError()": "a.cu:12: cudaGetLastError()",
+            "n / 2 in (/a/b c/d.h:3) and /x.cpp:4:": "n / 2 in (d.h:3) and x.cpp:4:",
+            "lessons/a.cu:12: 1/2": "lessons/a.cu:12: 1/2",
+        }.items():
+            self.assertEqual(screen._short_paths(text), shown)
+
     def test_commands_are_not_broken_over_lines(self) -> None:
         far = finding("out-of-bounds-global")
         text = self.shown(self.failed(findings=[far]), *[result(f"task 1: {i}") for i in range(9)])

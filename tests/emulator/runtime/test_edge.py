@@ -20,6 +20,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -316,8 +317,10 @@ class Placement(unittest.TestCase):
 
     def test_rpath_to_the_real_library(self) -> None:
         name = next(options.library.glob("libcudart.so.*")).name
-        fake = options.build / "other_library"
-        fake.mkdir(exist_ok=True)
+        # Not in the build folder: nvcc cannot pass a path with a space on to the linker.
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        fake = Path(folder.name)
         # A library that cannot run anything: whoever loads it fails.
         source = fake / "fake.c"
         source.write_text("int nothing;\n")
