@@ -274,16 +274,38 @@ namespace {
     }
 }
 
+[[gnu::always_inline]] inline void note_progress(Executor& ex, const MemoryOp& op) {
+    if (op.kind != AccessKind::kStore) return;
+    ++ex.changes;
+    ex.waits = 0;
+}
+
 // The access goes on with the streak. A generic address may lie in any space; most are global.
 [[gnu::always_inline]] inline void go_on(Executor& ex, const MemoryOp& op, Streak& streak,
                                          uint64_t address) {
     streak.next += uint64_t(streak.step);
     --streak.left;
-    if (op.kind == AccessKind::kStore) {
-        ++ex.changes;
-        ex.waits = 0;
-    }
+    note_progress(ex, op);
     move_one(ex, op, streak.bias + address);
+}
+
+// Where nobody listens, an access in bounds is nothing but a move. Zero: it goes the way of all.
+uint64_t unheard(const Executor& ex, const MemoryOp& op, ptx::Space space, uint64_t address) {
+    if (!listeners(ex, space).empty() || ex.follows || address & (op.bytes - 1u)) return 0;
+    uint64_t begin, size, host;
+    if (space == ptx::Space::kShared) {
+        const SharedVariable* v = ex.windows[uint32_t(address) >> kSharedWindowBits];
+        if (!v) return 0;
+        begin = v->address, size = v->bytes;
+        host = uint64_t(uintptr_t(ex.block->shared.data())) + v->offset;
+    } else {
+        const Allocation* a = op.cache;
+        if (!a || !a->live || !ex.can_reach(*a)) return 0;
+        begin = a->address, size = a->bytes;
+        host = uint64_t(uintptr_t(a->host));
+    }
+    const uint64_t at = address - begin;
+    return at < size && size - at >= op.bytes ? host + at : 0;
 }
 
 template <ptx::Space S>
@@ -295,7 +317,12 @@ template <ptx::Space S>
     ex.streaks.before(op, address);
     if (there) ex.streaks.begin_again(in, op, space, address);
     if (op.streak) return go_on(ex, op, *op.streak, address);
-    in.handler(ex, in);
+    if (const uint64_t host = there ? unheard(ex, op, space, address) : 0) {
+        note_progress(ex, op);
+        move_one(ex, op, host);
+    } else {
+        in.handler(ex, in);
+    }
     if (there) ex.streaks.after(in, op, space, address);
 }
 
