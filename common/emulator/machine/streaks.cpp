@@ -39,6 +39,28 @@ bool same_line(SiteId a, SiteId b) {
     return x.line == y.line && x.file == y.file;
 }
 
+// The array or variable that an instruction's accesses are in, and where the host has it.
+struct Home {
+    Home(const Executor& ex, const MemoryOp& op, ptx::Space space, uint64_t address) {
+        if (space == ptx::Space::kShared) {
+            variable = ex.windows[uint32_t(address) >> kSharedWindowBits];
+            if (!variable) return;
+            begin = variable->address;
+            size = variable->bytes;
+            host = uint64_t(uintptr_t(ex.block->shared.data())) + variable->offset;
+        } else if (op.cache && op.cache->live && ex.can_reach(*op.cache)) {
+            // An earlier access by this instruction has found it to be writable, if it stores.
+            allocation = op.cache;
+            begin = allocation->address;
+            size = allocation->bytes;
+            host = uint64_t(uintptr_t(allocation->host));
+        }
+    }
+    const Allocation* allocation = nullptr;
+    const SharedVariable* variable = nullptr;
+    uint64_t begin = 0, size = 0, host = 0;  // size 0: nothing is there
+};
+
 }  // namespace
 
 struct Streaks::Event : AccessEvent {
@@ -138,20 +160,11 @@ void Streaks::begin(const Instr& in, const MemoryOp& op, ptx::Space space, uint6
     streak.space = space;
     streak.step = step;
     streak.first = streak.next = address;
-    uint64_t host, begin;
-    if (space == ptx::Space::kShared) {
-        streak.variable = ex_.windows[uint32_t(address) >> kSharedWindowBits];
-        if (!streak.variable) return;
-        begin = streak.variable->address;
-        host = uint64_t(uintptr_t(ex_.block->shared.data())) + streak.variable->offset;
-    } else {
-        // An earlier access by this instruction has found it to be writable, if it stores.
-        streak.allocation = op.cache;
-        if (!op.cache || !op.cache->live || !ex_.can_reach(*op.cache)) return;
-        begin = op.cache->address;
-        host = uint64_t(uintptr_t(op.cache->host));
-    }
-    streak.bias = host - begin;
+    const Home home(ex_, op, space, address);
+    if (!home.size) return;
+    streak.allocation = home.allocation;
+    streak.variable = home.variable;
+    streak.bias = home.host - home.begin;
     streak.site = Executor::blamed(ex_.frame, in);
     streak.instruction = in.site;
     if (!prolong(streak)) return;
@@ -292,20 +305,9 @@ namespace {
 // Where nobody listens, an access in bounds is nothing but a move. Zero: it goes the way of all.
 uint64_t unheard(const Executor& ex, const MemoryOp& op, ptx::Space space, uint64_t address) {
     if (!listeners(ex, space).empty() || ex.follows || address & (op.bytes - 1u)) return 0;
-    uint64_t begin, size, host;
-    if (space == ptx::Space::kShared) {
-        const SharedVariable* v = ex.windows[uint32_t(address) >> kSharedWindowBits];
-        if (!v) return 0;
-        begin = v->address, size = v->bytes;
-        host = uint64_t(uintptr_t(ex.block->shared.data())) + v->offset;
-    } else {
-        const Allocation* a = op.cache;
-        if (!a || !a->live || !ex.can_reach(*a)) return 0;
-        begin = a->address, size = a->bytes;
-        host = uint64_t(uintptr_t(a->host));
-    }
-    const uint64_t at = address - begin;
-    return at < size && size - at >= op.bytes ? host + at : 0;
+    const Home home(ex, op, space, address);
+    const uint64_t at = address - home.begin;
+    return at < home.size && home.size - at >= op.bytes ? home.host + at : 0;
 }
 
 template <ptx::Space S>
