@@ -317,6 +317,8 @@ class Placement(unittest.TestCase):
 
     def test_rpath_to_the_real_library(self) -> None:
         name = next(options.library.glob("libcudart.so.*")).name
+        if re.search(r"[\s:]", str(options.library.resolve())):
+            self.skipTest("LD_PRELOAD, which goes before a program's rpath, takes no such path")
         # Not in the build folder: nvcc cannot pass a path with a space on to the linker.
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
