@@ -52,6 +52,7 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
                             Addresses& a, const Place& place, uint32_t misaligned,
                             const std::vector<Observer*>& list) {
     a.finish(op.bytes);
+    a.bound(mask);
     AccessEvent event;
     event.warp = &ex.warp->info;
     event.site = Executor::blamed(ex.frame, *ex.current);
@@ -119,10 +120,7 @@ void poison(Executor& ex, const MemoryOp& op, uint32_t lanes) {
 uint32_t misaligned_lanes(const Addresses& a, uint32_t mask, uint32_t bytes) {
     if (bytes == 1) return 0;
     if (a.contiguous) return a.first & (bytes - 1) ? mask : 0;
-    if ((a.any & (bytes - 1)) == 0) return 0;
-    uint32_t out = 0;
-    for_lanes(mask, [&](uint32_t i) { out |= uint32_t((a.at[i] & (bytes - 1)) != 0) << i; });
-    return out;
+    return lanes_with(a.at, bytes - 1) & mask;
 }
 
 bool writable(const Allocation& a, AccessKind kind) {
@@ -149,7 +147,7 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
     Place place;
     Allocation* one = op.cache;
     const auto holds_all = [&](const Allocation* in) {
-        return in && in->live && within(a, in->address, in->bytes, op.bytes);
+        return in && in->live && within(a, mask, in->address, in->bytes, op.bytes);
     };
     // Peer access may have been taken away since.
     if (!(holds_all(one) && ex.can_reach(*one))) [[unlikely]] {
@@ -198,7 +196,7 @@ void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
     if (misaligned) ex.fail(LaunchStatus::kMisaligned);
     const SharedVariable* v = ex.windows[uint32_t(a.first) >> kSharedWindowBits];
-    if (v && within(a, v->address, v->bytes, op.bytes)) [[likely]] {
+    if (v && within(a, mask, v->address, v->bytes, op.bytes)) [[likely]] {
         place.variable = v;
         notify(ex, op, Space::kShared, mask, a, place, misaligned);
         op.mover(ex, op, mask, host + v->offset - v->address, a.at, 0, a.contiguous);
@@ -233,7 +231,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
     };
     if (!memory) {
         place.bad = mask;
-    } else if (!within(a, ex.frame->local_base, ex.frame->code->local_bytes, op.bytes)) {
+    } else if (!within(a, mask, ex.frame->local_base, ex.frame->code->local_bytes, op.bytes)) {
         for_lanes(mask, [&](uint32_t i) {
             place.bad |= uint32_t(!inside(a.at[i], a.at[i] + op.bytes)) << i;
         });
@@ -244,7 +242,7 @@ void access_local(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a)
         place.object_begin = ex.frame->local_base + op.object.begin;
         place.object_end = ex.frame->local_base + op.object.end;
         const uint32_t size = place.object_end - place.object_begin;
-        if (!within(a, place.object_begin, size, op.bytes))
+        if (!within(a, mask, place.object_begin, size, op.bytes))
             for_lanes(mask, [&](uint32_t i) {
                 const bool strayed =
                     a.at[i] < place.object_begin || a.at[i] + op.bytes > place.object_end;
@@ -291,7 +289,7 @@ void access_nowhere(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
 }
 
 void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
-    if (a.any >> 56 == 0) [[likely]]
+    if (within(a, mask, 0, uint64_t(1) << 56, 1)) [[likely]]
         return access_global(ex, op, Space::kGlobal, mask, a);
     a.finish(op.bytes);
     // One space after the other; usually there is one.
@@ -300,6 +298,7 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
         const uint64_t tag = a.at[lowest] >> 56;
         Addresses part{};
         part.low = ~uint64_t(0);
+        part.bounded = true;
         uint32_t lanes = 0;
         const bool narrow = tag == kSharedTag || tag == kLocalTag;
         for_lanes(rest, [&](uint32_t i) {
@@ -332,12 +331,13 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
 
 // Shared and local addresses have 32 bits; a wider register is truncated to them (PTX ISA
 // "Addresses as Operands"), as when inline assembly forgets to convert a generic pointer.
-void truncate(Addresses& a, uint32_t mask, uint32_t bytes) {
-    if (a.any >> 32 == 0) return;
-    a.finish(bytes);
+void truncate(Addresses& a, const MemoryOp& op, uint32_t mask) {
+    if (op.base == MemoryOp::Base::kRow32 || within(a, mask, 0, uint64_t(1) << 32, 1)) return;
+    a.finish(op.bytes);
     a.contiguous = a.contiguous && a.at[0] >> 32 == a.at[kWarpSize - 1] >> 32;
-    a.any = a.high = 0;
+    a.high = 0;
     a.low = ~uint64_t(0);
+    a.bounded = true;
     for_lanes(mask, [&](uint32_t i) { a.add(i, a.at[i] & 0xffffffffu); });
     a.first &= 0xffffffffu;
 }
@@ -376,10 +376,10 @@ void access(Lanes& lanes, const Instr& in) {
     if constexpr (S == Space::kGlobal || S == Space::kConst) {
         access_global(ex, op, S, mask, a);
     } else if constexpr (S == Space::kShared) {
-        truncate(a, mask, op.bytes);
+        truncate(a, op, mask);
         access_shared(ex, op, mask, a);
     } else if constexpr (S == Space::kLocal) {
-        truncate(a, mask, op.bytes);
+        truncate(a, op, mask);
         access_local(ex, op, mask, a);
     } else if constexpr (S == Space::kParam) {
         access_parameters(ex, op, mask, a);

@@ -11,19 +11,19 @@ namespace {
 
 struct Addresses {
     alignas(64) uint64_t at[kWarpSize];
-    uint64_t first = 0;          // of the lowest active lane
-    uint64_t any = 0;            // every bit that the address of an active lane has set
-    uint64_t low = 0, high = 0;  // least and greatest of the active lanes
+    uint64_t first = 0;  // of the lowest active lane
     bool contiguous = false;
-    bool complete = true;  // false: contiguous, and only at[0] has been written so far
+    bool complete = true;        // false: contiguous, and only at[0] has been written so far
+    bool bounded = false;        // whether these are known:
+    uint64_t low = 0, high = 0;  // least and greatest of the active lanes
     void all_at(uint64_t address) {
         for (uint64_t& a : at) a = address;
-        first = any = low = high = address;
+        first = low = high = address;
+        bounded = true;
     }
     // One lane of some, whose `low` begins as the greatest number.
     void add(uint32_t lane, uint64_t address) {
         at[lane] = address;
-        any |= address;
         low = address < low ? address : low;
         high = address > high ? address : high;
     }
@@ -33,68 +33,110 @@ struct Addresses {
         complete = true;
         for (uint32_t i = 0; i < kWarpSize; ++i) at[i] = first + uint64_t(i) * bytes;
     }
+    // For those who want the bounds.
+    void bound(uint32_t mask) {
+        if (bounded) return;
+        bounded = true;
+        uint64_t least = first, greatest = first;
+#pragma GCC ivdep
+        for (uint32_t i = 0; i < kWarpSize; ++i) {
+            const bool active = mask & kLaneBit64.bit[i];
+            least = active && at[i] < least ? at[i] : least;
+            greatest = active && at[i] > greatest ? at[i] : greatest;
+        }
+        low = least;
+        high = greatest;
+    }
 };
+
+// The lanes, active or not, whose address is not among [begin, begin + room].
+[[gnu::always_inline]] inline uint32_t lanes_outside(const uint64_t* at, uint64_t begin,
+                                                     uint64_t room) {
+#if defined(__AVX512DQ__)
+    const __m512i from = _mm512_set1_epi64(int64_t(begin)), most = _mm512_set1_epi64(int64_t(room));
+    const auto* v = reinterpret_cast<const __m512i*>(at);
+    const auto past = [&](uint32_t k) __attribute__((always_inline)) {
+        return uint32_t(_mm512_cmpgt_epu64_mask(_mm512_sub_epi64(v[k], from), most)) << 8 * k;
+    };
+    return past(0) | past(1) | past(2) | past(3);
+#else
+    return lane_mask<int64_t>(
+        kAllLanes, [&](uint32_t i) __attribute__((always_inline)) { return at[i] - begin > room; });
+#endif
+}
+
+// The lanes, active or not, whose address has one of these bits set.
+[[gnu::always_inline]] inline uint32_t lanes_with(const uint64_t* at, uint64_t bits) {
+#if defined(__AVX512DQ__)
+    const __m512i those = _mm512_set1_epi64(int64_t(bits));
+    const auto* v = reinterpret_cast<const __m512i*>(at);
+    const auto with = [&](uint32_t k) __attribute__((always_inline)) {
+        return uint32_t(_mm512_test_epi64_mask(v[k], those)) << 8 * k;
+    };
+    return with(0) | with(1) | with(2) | with(3);
+#else
+    return lane_mask<int64_t>(
+        kAllLanes, [&](uint32_t i) __attribute__((always_inline)) { return (at[i] & bits) != 0; });
+#endif
+}
+
+// Whether base[i] is base[0] + i * bytes in every lane.
+template <class A>
+[[gnu::always_inline]] inline bool in_a_row(const A* base, uint32_t bytes) {
+    // The second lane alone tells most scattered accesses.
+    if (base[1] != A(base[0] + A(bytes))) return false;
+#if defined(__AVX512DQ__)
+    // With a mask for each comparison: the compiler would make one number of all differences.
+    typedef A Vector __attribute__((vector_size(64), may_alias));
+    constexpr uint32_t kLanes = 64 / sizeof(A);
+    const auto* v = reinterpret_cast<const Vector*>(base);
+    const auto* index = reinterpret_cast<const Vector*>(kLaneIndex<A>.of);
+    const int shift = std::countr_zero(bytes);  // a power of two, as all widths are
+    const auto differs = [&](uint32_t k) __attribute__((always_inline)) {
+        const Vector wanted = base[0] + (index[k] << shift);
+        if constexpr (sizeof(A) == 4)
+            return uint32_t(_mm512_cmpneq_epi32_mask(__m512i(v[k]), __m512i(wanted)));
+        else
+            return uint32_t(_mm512_cmpneq_epi64_mask(__m512i(v[k]), __m512i(wanted)));
+    };
+    uint32_t some = 0;
+#pragma GCC unroll 4
+    for (uint32_t k = 0; k < kWarpSize / kLanes; ++k) some |= differs(k);
+    return some == 0;
+#else
+    A differs = 0;
+    for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
+    return differs == 0;
+#endif
+}
 
 template <class A>
 [[gnu::always_inline]] inline void compute(Addresses& out, const A* base, int64_t offset,
                                            uint32_t mask, uint32_t bytes) {
     const uint64_t add = uint64_t(offset);
     const auto cut = [](uint64_t v) { return sizeof(A) == 4 ? v & 0xffffffffu : v; };
-    uint64_t any = 0;
-    if (mask == kAllLanes) {
-        const uint64_t first = cut(uint64_t(base[0]) + add);
-        out.first = first;
-        // The second lane alone tells most scattered accesses.
-        if (base[1] == A(base[0] + A(bytes))) [[likely]] {
-            A differs = 0;
-            for (uint32_t i = 0; i < kWarpSize; ++i) differs |= base[i] ^ A(base[0] + A(i) * bytes);
-            const uint64_t last = cut(first + (kWarpSize - 1) * bytes);
-            if (differs == 0 && first <= last) {
-                out.contiguous = true;
-                out.at[0] = first;
-                out.any = first | last;
-                out.low = first;
-                out.high = last;
-                out.complete = false;
-                return;
-            }
-        }
-        uint64_t low = first, high = first;
-#pragma GCC ivdep
-        for (uint32_t i = 0; i < kWarpSize; ++i) {
-            const uint64_t a = cut(uint64_t(base[i]) + add);
-            out.at[i] = a;
-            any |= a;
-            low = a < low ? a : low;
-            high = a > high ? a : high;
-        }
-        out.any = any;
-        out.low = low;
-        out.high = high;
-        return;
-    }
     out.first = cut(uint64_t(base[std::countr_zero(mask)]) + add);
-    uint64_t low = out.first, high = out.first;
-#pragma GCC ivdep
-    for (uint32_t i = 0; i < kWarpSize; ++i) {
-        const uint64_t a = cut(uint64_t(base[i]) + add);
-        const bool active = mask & kLaneBit64.bit[i];
-        out.at[i] = a;
-        any |= active ? a : 0;
-        low = active && a < low ? a : low;
-        high = active && a > high ? a : high;
+    if (mask == kAllLanes && in_a_row(base, bytes)) {
+        const uint64_t last = cut(out.first + (kWarpSize - 1) * bytes);
+        if (out.first <= last) [[likely]] {
+            out.contiguous = out.bounded = true;
+            out.at[0] = out.low = out.first;
+            out.high = last;
+            out.complete = false;
+            return;
+        }
     }
-    out.any = any;
-    out.low = low;
-    out.high = high;
+#pragma GCC ivdep
+    for (uint32_t i = 0; i < kWarpSize; ++i) out.at[i] = cut(uint64_t(base[i]) + add);
 }
 
 // Whether all active lanes' `bytes` lie in [begin, begin + size).
-[[gnu::always_inline]] inline bool within(const Addresses& a, uint64_t begin, uint64_t size,
-                                          uint32_t bytes) {
+[[gnu::always_inline]] inline bool within(const Addresses& a, uint32_t mask, uint64_t begin,
+                                          uint64_t size, uint32_t bytes) {
     if (size < bytes) return false;
     const uint64_t room = size - bytes;  // of the first byte
-    return a.low - begin <= room && a.high - begin <= room;
+    if (a.bounded) return a.low - begin <= room && a.high - begin <= room;
+    return (lanes_outside(a.at, begin, room) & mask) == 0;
 }
 
 }  // namespace

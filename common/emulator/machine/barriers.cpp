@@ -55,8 +55,7 @@ Executor::Stop Executor::rare_barrier(Split& split, const Instr& in) {
         fault(FaultKind::kTrap,
               split.mask,
               "barrier " + std::to_string(id) + " does not exist: 0 to 15 do");
-        fail(LaunchStatus::kTrap);
-        abort = true;
+        stop(LaunchStatus::kTrap);
         return Stop::kAbort;
     }
     BarrierState& b = state.barriers[id];

@@ -190,14 +190,13 @@ void device_printf(Executor& ex, const Instr&, const CallOp& op) {
 
 void assert_fail(Executor& ex, const Instr&, const CallOp& op) {
     const uint32_t lane = uint32_t(std::countr_zero(ex.mask));
-    ex.fail(LaunchStatus::kAssert);
     ex.fault(FaultKind::kAssert,
              ex.mask,
              text_at(ex, argument(ex, op, 0, lane), lane),
              text_at(ex, argument(ex, op, 1, lane), lane),
              uint32_t(argument(ex, op, 2, lane)),
              text_at(ex, argument(ex, op, 3, lane), lane));
-    ex.abort = true;  // PTX goes on behind the call, a card does not
+    ex.stop(LaunchStatus::kAssert);  // PTX goes on behind the call, a card does not
 }
 
 void device_malloc(Executor& ex, const Instr& in, const CallOp& op) {

@@ -197,6 +197,7 @@ struct Code {
         }
     };
     // From each instruction to the next one at which control may go elsewhere, that one included.
+    // Lanes that wait for others at a kReconverge on the way have executed what is before it.
     struct Run {
         Delta executed;
         uint32_t end = 0;

@@ -265,9 +265,9 @@ void Decoder::count_runs() {
     for (uint32_t pc = uint32_t(code.runs.size()); pc-- > 0;) {
         Code::Run& run = code.runs[pc];
         const uint8_t control = code.instructions[pc].control;
-        run.end = pc + (control != kReconverge);
+        run.end = pc + 1;
         run.instructions += control != kReconverge;
-        if (control > kGuarded) continue;  // the body's last instruction is none of these
+        if (control > kReconverge) continue;  // the body's last instruction is none of these
         run.end = code.runs[pc + 1].end;
         run.instructions += code.runs[pc + 1].instructions;
     }

@@ -134,8 +134,7 @@ void allocate_on_stack(Lanes& lanes, const Instr& in) {
                      1u << lane,
                      "alloca of " + std::to_string(size) + " bytes: the stack of " +
                          std::to_string(ex.local_stride()) + " bytes per thread is used up");
-            ex.fail(LaunchStatus::kStackOverflow);
-            ex.abort = true;
+            ex.stop(LaunchStatus::kStackOverflow);
             return;
         }
         frame.dynamic[lane] = uint32_t(start + size) - base;

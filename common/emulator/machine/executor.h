@@ -161,7 +161,13 @@ public:
         if (status != LaunchStatus::kOk) return;
         status = what;
         // A card would have stopped here. What else there is to find comes soon or never.
-        budget_left_ = std::min<int64_t>(budget_left_, int64_t(1) << 26);
+        most_instructions_ = std::min(most_instructions_, warp_instructions + (uint64_t(1) << 21));
+    }
+    // Nothing more of the launch runs.
+    void stop(LaunchStatus what) {
+        fail(what);
+        abort = true;
+        most_instructions_ = 0;
     }
     void fault(FaultKind kind, uint32_t lanes, std::string message = {}, std::string file = {},
                uint32_t line = 0, std::string function = {}, SiteId other = 0);
@@ -197,6 +203,7 @@ private:
         return in.guard_negated ? ~predicate(in.guard) : predicate(in.guard);
     }
     bool account(Code& code, uint32_t first, uint32_t lanes);
+    bool account_until(Code& code, uint32_t first, uint32_t end, uint32_t lanes);
     void out_of_budget();
     void start_block(uint64_t linear, BlockState& state);
     void finish_block(BlockState& state);
@@ -234,8 +241,8 @@ private:
     std::vector<Code*> touched_;
     std::vector<SiteCount> site_counts_;
     Code* entry_ = nullptr;
-    int64_t budget_left_ = 0;
-    uint64_t budget_ = 0;
+    uint64_t budget_ = 0;             // of the launch, in thread-instructions
+    uint64_t most_instructions_ = 0;  // of warps: where it is used up, or 0 after a stop
     uint32_t local_stride_ = 0;
     uint64_t serial_ = 0, block_serial_ = 0;
 };

@@ -88,8 +88,7 @@ bool Executor::call(Split& split, const Instr& in) {
         if (!target) {
             mask = same;
             fault(FaultKind::kBadCall, same, "a call through a pointer that is not a function's");
-            fail(LaunchStatus::kIllegalAddress);
-            abort = true;
+            stop(LaunchStatus::kIllegalAddress);
             return false;
         }
         if (same != split.mask) {
@@ -102,8 +101,7 @@ bool Executor::call(Split& split, const Instr& in) {
             fault(FaultKind::kBadCall,
                   split.mask,
                   "`" + op.name + "` is declared but nobody defines it");
-            fail(LaunchStatus::kUnsupported);
-            abort = true;
+            stop(LaunchStatus::kUnsupported);
             return false;
         }
     }
@@ -116,8 +114,7 @@ bool Executor::call(Split& split, const Instr& in) {
         fault(FaultKind::kStackOverflow,
               split.mask,
               "the stack of " + std::to_string(local_stride_) + " bytes per thread is used up");
-        fail(LaunchStatus::kStackOverflow);
-        abort = true;
+        stop(LaunchStatus::kStackOverflow);
         return false;
     }
     // Arguments: copied lane by lane, as every lane has its own.

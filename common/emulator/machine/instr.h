@@ -96,6 +96,16 @@ struct LaneBitTable {
 inline constexpr LaneBitTable<uint16_t, 16> kLaneBit16;
 inline constexpr LaneBitTable<uint32_t, 32> kLaneBit32;
 inline constexpr LaneBitTable<uint64_t, 32> kLaneBit64;
+// kLaneIndex<T>.of[i] is i.
+template <class T>
+struct LaneIndexTable {
+    alignas(64) T of[kWarpSize];
+    constexpr LaneIndexTable() : of{} {
+        for (unsigned i = 0; i < kWarpSize; ++i) of[i] = T(i);
+    }
+};
+template <class T>
+inline constexpr LaneIndexTable<T> kLaneIndex;
 
 template <uint32_t first, class D, class Yes, class No>
 [[gnu::always_inline]] inline void blend_half_row(D* d, uint16_t bits, Yes&& yes, No&& no) {

@@ -158,8 +158,15 @@ void Executor::out_of_budget() {
     Code::Run& run = code.runs[first];
     run.executed.add(1, std::popcount(lanes));
     warp_instructions += run.instructions;
-    budget_left_ -= int64_t(run.instructions) * kWarpSize;
-    return budget_left_ >= 0 && !abort;
+    return warp_instructions <= most_instructions_;
+}
+
+// The same where lanes wait for others at `end`, a kReconverge on the way.
+bool Executor::account_until(Code& code, uint32_t first, uint32_t end, uint32_t lanes) {
+    code.deltas[first].add(1, std::popcount(lanes));
+    code.deltas[end].add(-1, std::popcount(lanes));
+    warp_instructions += code.runs[first].instructions - code.runs[end].instructions;
+    return warp_instructions <= most_instructions_;
 }
 
 // Straight runs and the branches between them on which all lanes agree, from `next` on. Ends at an
@@ -205,17 +212,9 @@ Executor::run_straight(Split& split, Code& code, uint32_t& first, const Instr*& 
                 split.pc = target;
                 return Run::kSpin;
             }
-        } else if (next->control == kReconverge &&
-                   !(split.join && split.join->frame == frame &&
-                     split.join->pc == uint32_t(next - instructions))) {
-            // Nobody to wait for here. It is not counted.
-            const uint32_t pc = uint32_t(next - instructions);
-            if (pc != first && !account(code, first, mine)) {
-                split.pc = pc;
-                return Run::kAbort;
-            }
-            first = pc + 1;
-        } else {
+        } else if (next->control != kReconverge ||
+                   (split.join && split.join->frame == frame &&
+                    split.join->pc == uint32_t(next - instructions))) {
             return Run::kEnded;
         }
     }
@@ -258,7 +257,9 @@ Executor::Stop Executor::run_split(size_t index) {
         const uint32_t pc = uint32_t(next - instructions);
         current = &in;
         split->pc = pc;
-        if (!account(code, first, mine)) {
+        const bool goes_on = in.control == kReconverge ? account_until(code, first, pc, mine)
+                                                       : account(code, first, mine);
+        if (!goes_on) {
             out_of_budget();
             return Stop::kAbort;
         }
@@ -296,8 +297,7 @@ Executor::Stop Executor::run_split(size_t index) {
             for_lanes(active, [&](uint32_t i) { same |= uint32_t(indexes[i] == chosen) << i; });
             if (chosen >= op.table.size()) {
                 fault(FaultKind::kTrap, same, "brx.idx with an index past its table");
-                fail(LaunchStatus::kTrap);
-                abort = true;
+                stop(LaunchStatus::kTrap);
                 return Stop::kAbort;
             }
             if (same == split->mask) {
@@ -374,13 +374,11 @@ Executor::Stop Executor::run_split(size_t index) {
         }
         case kTrap:
             fault(FaultKind::kTrap, active, "`trap` was executed");
-            fail(LaunchStatus::kTrap);
-            abort = true;
+            stop(LaunchStatus::kTrap);
             return Stop::kAbort;
         default:
             fault(FaultKind::kTrap, active, "control reached the end of `" + code.name + "`");
-            fail(LaunchStatus::kTrap);
-            abort = true;
+            stop(LaunchStatus::kTrap);
             return Stop::kAbort;
         }
     }

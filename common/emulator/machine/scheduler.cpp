@@ -67,11 +67,10 @@ void Executor::start_block(uint64_t linear, BlockState& state) {
         ws.exit_site = 0;
         ws.copies.reset();
         ws.splits.clear();
-        Split split;
+        Split& split = ws.splits.emplace_back();
         split.frame = make_frame(*entry_, nullptr);
         split.mask = ws.info.valid;
         ref(split.frame);
-        ws.splits.push_back(split);
         if (follows) {
             warp = &ws;
             ws.undefined_from.clear();
@@ -137,8 +136,7 @@ RunResult Executor::run_block(BlockState& state) {
         }
         if (released) continue;
         report_stall(StallEvent::Kind::kDeadlock);
-        fail(LaunchStatus::kDeadlock);
-        abort = true;
+        stop(LaunchStatus::kDeadlock);
         return RunResult::kAborted;
     }
 }
@@ -255,8 +253,7 @@ void Executor::run_grid() {
                 seen = changes;
                 if (idle_rounds > std::clamp<uint64_t>(80000 / resident_.size(), 200, 2000)) {
                     report_stall(StallEvent::Kind::kBudget);
-                    fail(LaunchStatus::kBudget);
-                    abort = true;
+                    stop(LaunchStatus::kBudget);
                     break;
                 }
             }
@@ -315,7 +312,7 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     abort = false;
     warp_instructions = 0;
     budget_ = budget;
-    budget_left_ = int64_t(std::min<uint64_t>(budget, uint64_t(1) << 62));
+    most_instructions_ = budget / kWarpSize;
     printf_sink = sink;
     changes = 0;
     follows = !observers.undefined.empty();
