@@ -304,6 +304,8 @@ template <template <class> class Op>
 enum class ArithmeticLevel { kPortable, kNewer, kNewest };
 bool can_run(ArithmeticLevel level);
 ArithmeticLevel best_level();  // of this processor
+// Makes older code of best_level(), for tests. Before anything is decoded.
+void limit_level(ArithmeticLevel most);
 std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
                                               const ptx::Instruction& instruction,
                                               const ptx::Function& function);

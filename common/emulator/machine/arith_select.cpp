@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // select_arithmetic: reads an instruction into plain data and asks the table that was compiled for
 // this processor.
+#include <algorithm>
 #include <bit>
 
 #include "machine/arith_core.h"
@@ -78,10 +79,17 @@ bool can_run(ArithmeticLevel level) {
 #endif
 }
 
+static ArithmeticLevel& level_in_use() {
+    static ArithmeticLevel level = can_run(ArithmeticLevel::kNewest)  ? ArithmeticLevel::kNewest
+                                   : can_run(ArithmeticLevel::kNewer) ? ArithmeticLevel::kNewer
+                                                                      : ArithmeticLevel::kPortable;
+    return level;
+}
 ArithmeticLevel best_level() {
-    return can_run(ArithmeticLevel::kNewest)  ? ArithmeticLevel::kNewest
-           : can_run(ArithmeticLevel::kNewer) ? ArithmeticLevel::kNewer
-                                              : ArithmeticLevel::kPortable;
+    return level_in_use();
+}
+void limit_level(ArithmeticLevel most) {
+    level_in_use() = std::min(level_in_use(), most);
 }
 
 std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
