@@ -109,7 +109,7 @@ void RaceDetector::store_cell(Context& c, Sector& s, uint32_t byte, uint32_t lan
     const bool keep = s.atomic_cells() && atomics_allow_store(c, s, byte, lane);
     Entry& slot = c.shadow.writer_cell(s, byte);
     // Whoever races with those before also races with this store: they can be forgotten.
-    if (s.has(Sector::kReaderCells)) s.reader_cells()[s.cell(byte)] = {};
+    if (s.has(Sector::kReaderCells)) c.shadow.forget_readers(s, byte);
     if (s.atomic_cells() && !same_value && !keep) s.atomic_cells()[s.cell(byte)] = {};
     if (same_value) {
         if (segment_of(slot) == segment_of(mine) && instruction_of(slot) == c.id) {

@@ -192,6 +192,16 @@ public:
         if (!s.atomic_cells()) add_atomics(s);
         return s.atomic_cells()[s.cell(byte)];
     }
+    // Of a sector with cells for them. The last ones leave no cells behind: an array that is updated
+    // in scattered order would keep four bytes a byte for nobody.
+    void forget_readers(Sector& s, uint32_t byte) {
+        Pair* const pairs = s.reader_cells();
+        pairs[s.cell(byte)] = {};
+        if (s.has(Sector::kByteCells | Sector::kMoreReaders)) return;
+        Entry left = 0;
+        for (uint32_t i = 0; i < 8; ++i) left |= pairs[i].first | pairs[i].second;
+        if (!left) clear_readers(s);
+    }
     void use_byte_cells(Sector& s);  // from now on; what is known stays
     // Before a look at single words: a pattern may know more than one lane of a word.
     void prepare_words(Sector& s) {
