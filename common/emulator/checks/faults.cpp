@@ -31,6 +31,7 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         message = event.message;
         break;
     case FaultKind::kBadObject:
+    case FaultKind::kForeignLocal:
         code = "invalid-address";
         message = event.message;
         break;

@@ -44,7 +44,7 @@ struct AccessTraits {
     // A load: what its thread then does to the word that it has read, and whether a
     // compare-and-swap gets its value as what it expects; empty: nobody has looked yet.
     enum class Guess : uint8_t { kNone, kImproved, kCompared } guess = Guess::kNone;
-    std::optional<bool> expected;
+    std::optional<bool> expected = std::nullopt;
     machine::SiteId instruction = 0;  // itself, and not the place to blame
 };
 AccessTraits traits_of(const machine::AccessEvent& event);

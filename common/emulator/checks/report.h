@@ -23,7 +23,7 @@ struct Place {
     uint32_t line = 0;
     std::optional<machine::Dim3> block, thread;  // absent on the host
     std::string function;
-    std::string library_line;  // of a library's kernel: where in its header it happened
+    std::string library_line{};  // of a library's kernel: where in its header it happened
 };
 
 struct Finding {

@@ -313,6 +313,7 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
             access_shared(ex, op, lanes, part);
             break;
         case kLocalTag:
+            ex.check_owners(a.at, lanes, op.kind);
             access_local(ex, op, lanes, part);
             break;
         case kParamTag:

@@ -236,7 +236,7 @@ bool Decoder::convert_address(In in) {
     Instr& out = emit_rows(in,
                            tag == 0   ? move_handlers().copy(bytes)
                            : to_space ? move_handlers().from_generic(bytes)
-                                      : move_handlers().to_generic(bytes));
+                                      : move_handlers().to_generic(bytes, tag));
     out.src[0] = local_symbol ? register_rows_[in.operands[0].index] : row;
     out.dst = register_rows_[in.operands[0].index];
     out.extra = uint16_t(tag);

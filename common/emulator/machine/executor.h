@@ -173,6 +173,13 @@ public:
                uint32_t line = 0, std::string function = {}, SiteId other = 0);
     uint32_t local_stride() const { return local_stride_; }
     std::byte* local_memory();
+    // Of the local memory of a lane of the current warp, as in generic addresses.
+    uint32_t local_owner(uint32_t lane) const {
+        return owner(warp->info.index * kWarpSize + lane,
+                     uint32_t(block->info.serial) & kOwnerBlockMask);
+    }
+    // These lanes use generic addresses of local memory: is it theirs?
+    void check_owners(const uint64_t* address, uint32_t lanes, AccessKind kind);
     // Makes [address, +bytes) of a lane's generic address readable: host pointer or null.
     std::byte* peek(uint64_t generic, uint64_t bytes, uint32_t lane);
     void exit_lanes(uint32_t lanes);  // of the current warp, at the current instruction

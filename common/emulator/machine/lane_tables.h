@@ -19,7 +19,7 @@ struct MoveTable {
     Handler (*special)(ptx::Special special);
     Handler (*copy)(unsigned bytes);
     Handler (*local_address)(unsigned bytes);
-    Handler (*to_generic)(unsigned bytes);
+    Handler (*to_generic)(unsigned bytes, uint64_t tag);
     Handler (*from_generic)(unsigned bytes);
     Handler pack, unpack, pack_words, unpack_words, complement_predicate, space_test, fence, wait,
         no_operation, active_mask;

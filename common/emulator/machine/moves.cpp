@@ -195,6 +195,16 @@ void to_generic(Lanes& lanes, const Instr& in) {
     });
 }
 
+// With whose it is.
+void local_to_generic(Lanes& lanes, const Instr& in) {
+    Executor& ex = executor(lanes);
+    const uint64_t* s = ex.row<uint64_t>(in.src[0]);
+    map_row(ex.row<uint64_t>(in.dst), ex.mask, [&](uint32_t i) {
+        return (s[i] & 0xffffffffu) | uint64_t(ex.local_owner(i)) << kOwnerShift |
+               generic_base(kLocalTag);
+    });
+}
+
 template <class T>
 void from_generic(Lanes& lanes, const Instr& in) {
     const T* s = lanes.row<T>(in.src[0]);
@@ -311,7 +321,8 @@ Handler copy_handler(unsigned bytes) {
 Handler local_address_handler(unsigned bytes) {
     return bytes == 8 ? local_address<uint64_t> : local_address<uint32_t>;
 }
-Handler to_generic_handler(unsigned bytes) {
+Handler to_generic_handler(unsigned bytes, uint64_t tag) {
+    if (tag == kLocalTag && bytes == 8) return local_to_generic;
     return bytes == 8 ? to_generic<uint64_t> : to_generic<uint32_t>;
 }
 Handler from_generic_handler(unsigned bytes) {

@@ -373,6 +373,28 @@ void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::s
     for (Observer* o : observers.fault) o->on_fault(event);
 }
 
+void Executor::check_owners(const uint64_t* address, uint32_t lanes, AccessKind kind) {
+    uint32_t foreign = 0, first = 0;
+    for_lanes(lanes, [&](uint32_t i) {
+        const uint32_t whose = uint32_t(address[i] >> kOwnerShift) & kOwnerMask;
+        if (whose == local_owner(i) || !is_owner(whose)) return;
+        if (!foreign) first = whose;
+        foreign |= 1u << i;
+    });
+    if (!foreign) return;
+    const bool here = first >> kOwnerBlockShift == local_owner(0) >> kOwnerBlockShift;
+    const Dim3 thread = thread_index(block->info, thread_of_owner(first));
+    const auto text = [](uint32_t number) { return std::to_string(number); };
+    fault(FaultKind::kForeignLocal,
+          foreign,
+          std::string(kind == AccessKind::kLoad ? "reads" : "writes") +
+              " through the address of a local variable of " +
+              (here
+                   ? "thread (" + text(thread.x) + "," + text(thread.y) + "," + text(thread.z) + ")"
+                   : "a thread of another block") +
+              ": local memory is private, so what it reaches is some variable of its own");
+}
+
 std::byte* Executor::peek(uint64_t generic, uint64_t bytes, uint32_t lane) {
     const uint64_t tag = generic >> 56;
     if (tag == kSharedTag) {

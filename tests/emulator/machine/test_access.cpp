@@ -297,6 +297,38 @@ TEST_CASE("generic ld: full warps in one space", "[machine][access]") {
     }
 }
 
+// Each lane has an address of its own local memory in %rd1, and lane 5's in %rd2.
+const std::string kLentAddress =
+    ".shared .align 8 .b64 lent;\n.local .align 8 .b8 l[256];\nmov.u64 %rd1, l;\n"
+    "cvta.local.u64 %rd1, %rd1;\nst.u32 [%rd1], %lane;\nsetp.eq.u32 %p1, %lane, 5;\n"
+    "@%p1 st.shared.u64 [lent], %rd1;\nbar.warp.sync -1;\nld.shared.u64 %rd2, [lent];\n";
+
+TEST_CASE("generic ld: an address of another lane's local memory is a fault", "[machine][access]") {
+    Lab lab;
+    lab.run(kLentAddress + "ld.u32 %r1, [%rd2];\nst.global.u32 [%mine], %r1;");
+    REQUIRE(lab.seen.faults.size() == 1);
+    CHECK(lab.seen.faults[0].kind == machine::FaultKind::kForeignLocal);
+    CHECK(lab.seen.faults[0].mask == ~(1u << 5));
+    CHECK(lab.seen.faults[0].message.find("thread (5,0,0)") != std::string::npos);
+    // As on a card, everybody gets what is at that place in memory of his own.
+    CHECK(lab.words() == each([](uint32_t i) { return i; }));
+}
+
+TEST_CASE("generic st: an address of another lane's local memory is a fault", "[machine][access]") {
+    Lab lab;
+    lab.run(kLentAddress + "st.u32 [%rd2], 7;\nld.u32 %r1, [%rd1];\nst.global.u32 [%mine], %r1;");
+    REQUIRE(lab.seen.faults.size() == 1);
+    CHECK(lab.seen.faults[0].message.find("writes") != std::string::npos);
+    CHECK(lab.words() == each([](uint32_t) { return 7; }));
+}
+
+TEST_CASE("generic ld: a local address off by 2^34 bytes is nobody else's", "[machine][access]") {
+    // As with local[k - 1u] where k is 0.
+    Lab lab;
+    lab.run(kLentAddress + "add.u64 %rd1, %rd1, 0x3fffffffc;\nld.u32 %r1, [%rd1];");
+    CHECK(lab.seen.faults.empty());
+}
+
 TEST_CASE("generic ld: an address of no space is reported as such", "[machine][access]") {
     Lab lab;
     const LaunchSummary summary = lab.run(
