@@ -192,8 +192,8 @@ public:
         if (!s.atomic_cells()) add_atomics(s);
         return s.atomic_cells()[s.cell(byte)];
     }
-    // Of a sector with cells for them. The last ones leave no cells behind: an array that is updated
-    // in scattered order would keep four bytes a byte for nobody.
+    // Of a sector with cells for them. The last ones leave no cells behind: an array that is
+    // updated in scattered order would keep four bytes a byte for nobody.
     void forget_readers(Sector& s, uint32_t byte) {
         Pair* const pairs = s.reader_cells();
         pairs[s.cell(byte)] = {};
