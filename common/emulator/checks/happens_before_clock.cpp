@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -20,44 +21,83 @@ namespace {
 
 using Node = Clock::Node;
 constexpr uint32_t kFan = 32, kFanBits = 5;
+using Row = std::array<Segment, 32>;  // by lane of a warp, or by warp of a leaf
 
-struct LaneFact {
-    uint32_t warp, lanes;
-    Segment before;
+// Whether one of two rows has something that the other has not. Segments fit into 31 bits, and
+// signed numbers are the ones that every processor compares four at a time.
+struct Difference {
+    uint32_t left = 0, right = 0;
+    void add(const Row& a, const Row& b) {
+        for (uint32_t i = 0; i < 32; ++i) {
+            left |= uint32_t(int32_t(a[i]) > int32_t(b[i]));
+            right |= uint32_t(int32_t(b[i]) > int32_t(a[i]));
+        }
+    }
+    bool both() const { return left && right; }
 };
+
+void raise_row(Row& row, const Row& by) {
+    for (uint32_t i = 0; i < 32; ++i) row[i] = Segment(std::max(int32_t(row[i]), int32_t(by[i])));
+}
 
 }  // namespace
 
 struct ClockLeaf : Clock::Node {
     ClockLeaf() : Node(0) {}
     // Without `covered`, which is about this very leaf.
-    ClockLeaf(const ClockLeaf& other) : Node(0), before(other.before), lanes(other.lanes) {}
+    ClockLeaf(const ClockLeaf& other)
+        : Node(0), before(other.before), rows(other.rows), lanes(other.lanes) {}
     // A leaf, or null, of which it has turned out that this one knows all that it does. Leaves only
     // learn, and this reference keeps the other one from learning more.
     ClockLeaf* covered = nullptr;
-    std::array<Segment, kFan> before{};  // of all lanes
-    std::vector<LaneFact> lanes;         // what is known beyond that of single lanes
+    Row before{};  // of all lanes, by warp
+    // Warps of which more than that is known of single lanes, and for each of them, in order, what:
+    // never less than `before`. A program with many locks knows something else of nearly every
+    // lane, and to join two such views is a matter of whole rows.
+    uint32_t rows = 0;
+    std::vector<Row> lanes;
 
-    // Drops what the new fact makes superfluous.
-    void add(const LaneFact& fact) {
-        if (fact.before <= before[fact.warp % kFan]) return;
-        for (LaneFact& known : lanes)
-            if (known.warp == fact.warp && known.before >= fact.before &&
-                (fact.lanes & ~known.lanes) == 0)
-                return;
-        std::erase_if(lanes, [&](LaneFact& known) {
-            if (known.warp == fact.warp && known.before <= fact.before) known.lanes &= ~fact.lanes;
-            return known.lanes == 0;
-        });
-        for (LaneFact& known : lanes)
-            if (known.warp == fact.warp && known.before == fact.before) {
-                known.lanes |= fact.lanes;
-                return;
-            }
-        lanes.push_back(fact);
+    size_t place(uint32_t warp) const { return size_t(std::popcount(rows & ((1u << warp) - 1))); }
+    // What is known of each lane of a warp; made up in `spare` if it is the same of all.
+    const Row& of(uint32_t warp, Row& spare) const {
+        if (rows >> warp & 1) return lanes[place(warp)];
+        spare.fill(before[warp]);
+        return spare;
     }
-    void prune() {
-        std::erase_if(lanes, [&](const LaneFact& f) { return f.before <= before[f.warp % kFan]; });
+    void raise(uint32_t warp, Segment segment) {
+        if (segment <= before[warp]) return;
+        before[warp] = segment;
+        if (!(rows >> warp & 1)) return;
+        Row all;
+        all.fill(segment);
+        raise_row(lanes[place(warp)], all);
+        settle(warp);
+    }
+    void raise_lanes(uint32_t warp, uint32_t mask, Segment segment) {
+        if (segment <= before[warp]) return;
+        if (!(rows >> warp & 1)) {
+            Row row;
+            row.fill(before[warp]);
+            lanes.insert(lanes.begin() + std::ptrdiff_t(place(warp)), row);
+            rows |= 1u << warp;
+        }
+        Row& row = lanes[place(warp)];
+        for (; mask; mask &= mask - 1) {
+            Segment& known = row[uint32_t(std::countr_zero(mask))];
+            known = std::max(known, segment);
+        }
+        settle(warp);
+    }
+
+private:
+    // What is known of every lane is known of the warp, and a row that says no more than that goes.
+    void settle(uint32_t warp) {
+        const Row& row = lanes[place(warp)];
+        const auto [lowest, highest] = std::minmax_element(row.begin(), row.end());
+        before[warp] = *lowest;
+        if (*lowest != *highest) return;
+        lanes.erase(lanes.begin() + std::ptrdiff_t(place(warp)));
+        rows &= ~(1u << warp);
     }
 };
 
@@ -109,52 +149,6 @@ Node* lifted(Node* node, uint32_t level) {
     return node;
 }
 
-// The facts about single lanes of two leaves, lane by lane: joining them one after the other takes
-// time by the product of their numbers, and where all lanes of a warp poll by themselves, each has
-// facts of its own.
-class LaneTable {
-public:
-    // Whether a fact is news beyond `before` and what the table has.
-    bool add(const LaneFact& fact, Segment before) {
-        if (fact.before <= before) return false;
-        const uint32_t row = fact.warp % kFan;
-        if (!(rows_ >> row & 1)) at_[row].fill(0);
-        rows_ |= 1u << row;
-        bool news = false;
-        for (uint32_t left = fact.lanes; left; left &= left - 1) {
-            Segment& known = at_[row][uint32_t(std::countr_zero(left))];
-            news |= known < fact.before;
-            known = std::max(known, fact.before);
-        }
-        return news;
-    }
-    // `first`: the warp of row 0.
-    void list(uint32_t first, const std::array<Segment, kFan>& before,
-              std::vector<LaneFact>& out) const {
-        out.clear();
-        for (uint32_t rows = rows_; rows; rows &= rows - 1) {
-            const uint32_t row = uint32_t(std::countr_zero(rows));
-            const size_t start = out.size();
-            for (uint32_t lane = 0; lane < 32; ++lane) {
-                const Segment segment = at_[row][lane];
-                if (segment <= before[row]) continue;
-                // Lanes that came together are neighbours or take turns: two facts back is enough.
-                size_t k = out.size();
-                const size_t stop = k - std::min<size_t>(2, k - start);
-                while (k > stop && out[k - 1].before != segment) --k;
-                if (k > stop)
-                    out[k - 1].lanes |= 1u << lane;
-                else
-                    out.push_back({first + row, 1u << lane, segment});
-            }
-        }
-    }
-
-private:
-    uint32_t rows_ = 0;
-    std::array<std::array<Segment, 32>, kFan> at_;  // by warp and lane; of rows_ only
-};
-
 // Two views of one location, or of what its readers know and what they have seen the end of, meet
 // again and again: they are compared once.
 Node* share_larger(ClockLeaf* larger, ClockLeaf* smaller) {
@@ -167,34 +161,26 @@ Node* share_larger(ClockLeaf* larger, ClockLeaf* smaller) {
 Node* joined_leaves(ClockLeaf* a, ClockLeaf* b) {
     if (a->covered == b) return share(a);
     if (b->covered == a) return share(b);
-    bool a_is_enough = true, b_is_enough = true;
-    for (uint32_t i = 0; i < kFan; ++i) {
-        a_is_enough &= a->before[i] >= b->before[i];
-        b_is_enough &= b->before[i] >= a->before[i];
+    Difference more;
+    Row spare[2];
+    more.add(a->before, b->before);
+    for (uint32_t m = a->rows | b->rows; m && !more.both(); m &= m - 1) {
+        const uint32_t warp = uint32_t(std::countr_zero(m));
+        more.add(a->of(warp, spare[0]), b->of(warp, spare[1]));
     }
-    if (a_is_enough && b->lanes.empty()) return share_larger(a, b);
-    if (b_is_enough && a->lanes.empty()) return share_larger(b, a);
     // The newer of two views of one location knows all that the older one does: the result must be
     // that very leaf, or all who join it later would have to look at every leaf again.
-    if (b_is_enough && !a_is_enough) std::swap(a, b);
-    LaneTable table;
-    for (const LaneFact& fact : a->lanes) table.add(fact, 0);
-    bool news = false;
-    for (const LaneFact& fact : b->lanes) news |= table.add(fact, a->before[fact.warp % kFan]);
-    if ((a_is_enough || b_is_enough) && !news) return share_larger(a, b);
-    if (a_is_enough && b_is_enough) {
-        LaneTable other;
-        for (const LaneFact& fact : b->lanes) other.add(fact, 0);
-        news = false;
-        for (const LaneFact& fact : a->lanes) news |= other.add(fact, b->before[fact.warp % kFan]);
-        if (!news) return share_larger(b, a);
-    }
+    if (!more.right) return share_larger(a, b);
+    if (!more.left) return share_larger(b, a);
     auto* out = new ClockLeaf;
-    for (uint32_t i = 0; i < kFan; ++i) out->before[i] = std::max(a->before[i], b->before[i]);
-    for (const ClockLeaf* leaf : {a, b}) {
-        if (leaf->lanes.empty()) continue;
-        table.list(leaf->lanes.front().warp / kFan * kFan, out->before, out->lanes);
-        break;
+    out->before = a->before;
+    raise_row(out->before, b->before);
+    out->rows = a->rows | b->rows;
+    out->lanes.reserve(size_t(std::popcount(out->rows)));
+    for (uint32_t m = out->rows; m; m &= m - 1) {
+        const uint32_t warp = uint32_t(std::countr_zero(m));
+        out->lanes.push_back(a->of(warp, spare[0]));
+        raise_row(out->lanes.back(), b->of(warp, spare[1]));
     }
     return out;
 }
@@ -259,10 +245,9 @@ ClockLeaf* Clock::leaf(uint32_t warp) {
 bool Clock::knows(uint32_t warp, uint32_t lane, Segment segment) const {
     const ClockLeaf* leaf = find(warp);
     if (!leaf) return false;
-    if (segment < leaf->before[warp % kFan]) return true;
-    for (const LaneFact& fact : leaf->lanes)
-        if (fact.warp == warp && fact.lanes >> lane & 1 && segment < fact.before) return true;
-    return false;
+    const uint32_t here = warp % kFan;
+    if (segment < leaf->before[here]) return true;
+    return leaf->rows >> here & 1 && segment < leaf->lanes[leaf->place(here)][lane];
 }
 
 bool Clock::knows_warp(uint32_t warp, Segment segment) const {
@@ -279,11 +264,7 @@ void Clock::raise(uint32_t first, uint32_t count, Segment before) {
                                                 [&](Segment s) { return s < before; });
         if (news) {
             ClockLeaf* mine = leaf(warp);
-            for (; warp < end; ++warp) {
-                Segment& s = mine->before[warp % kFan];
-                s = std::max(s, before);
-            }
-            mine->prune();
+            for (; warp < end; ++warp) mine->raise(warp % kFan, before);
         }
         warp = end;
     }
@@ -293,7 +274,7 @@ void Clock::raise_lanes(uint32_t warp, uint32_t lanes, Segment before) {
     if (lanes == 0) return;
     const ClockLeaf* known = find(warp);
     if (known && before <= known->before[warp % kFan]) return;
-    leaf(warp)->add({warp, lanes, before});
+    leaf(warp)->raise_lanes(warp % kFan, lanes, before);
 }
 
 void Clock::join(const Clock& other) {

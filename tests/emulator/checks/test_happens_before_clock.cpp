@@ -91,3 +91,13 @@ TEST_CASE("clock: joining what is known already gives the same tree", "[checks][
     CHECK(b.knows(3, 4, 103));
     CHECK(!b.knows(3, 4, 104));
 }
+
+TEST_CASE("clock: what is known of each lane is known of the warp", "[checks][race]") {
+    Clock clock;
+    clock.raise_lanes(40, 0x0000ffff, 12);
+    CHECK(!clock.knows_warp(40, 11));
+    clock.raise_lanes(40, 0xffff0000, 15);
+    CHECK(clock.knows_warp(40, 11));
+    CHECK(!clock.knows_warp(40, 12));
+    CHECK(clock.knows(40, 31, 14));
+}
