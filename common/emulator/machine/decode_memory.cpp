@@ -216,7 +216,9 @@ bool Decoder::miscellaneous(In in) {
     }
     case Opcode::k_isspacep: {
         if (in.operands.size() != 2) return false;
-        const uint32_t row = source(in.operands[1], Type::kU64);
+        const bool narrow =
+            in.operands[1].kind == Operand::Kind::kRegister && register_bytes(in.operands[1]) == 4;
+        const uint32_t row = source(in.operands[1], narrow ? Type::kU32 : Type::kU64);
         const uint32_t dst = destination(in.operands[0], Type::kPred);
         if (row == kNoRow || dst == kNoRow) return false;
         Instr& out = emit(in, kStraight, move_handlers().space_test);

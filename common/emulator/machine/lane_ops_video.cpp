@@ -295,7 +295,7 @@ bool select_video_operation(const ptx::Instruction& in, LaneOp& op) {
     const bool second = op.flags & (kAdd | kMin | kMax), merges = !op.result_selector.empty();
     if (simd_form) {
         op.apply = simd;
-        return op.count == 3 && !(op.flags & (kMin | kMax)) && !(second && merges);
+        return op.count == 3 && !(op.flags & (kMin | kMax)) && !(second && (op.flags & kSat));
     }
     op.apply = scalar;
     return op.count == (second || merges ? 3u : 2u) && !(second && merges);

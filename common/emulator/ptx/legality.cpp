@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ptx/legality_parts.h"
 #include "ptx/legality_rules.h"
 #include "ptx/tables.h"
 
@@ -22,18 +23,6 @@ struct Rule {
     std::vector<Choice> choices;  // at most one of each; exactly one where required
 };
 using Rules = std::unordered_map<std::string_view, Rule>;  // by the name of a type
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> out;
-    while (true) {
-        const size_t begin = text.find_first_not_of(' ');
-        if (begin == std::string_view::npos) return out;
-        text.remove_prefix(begin);
-        const size_t end = std::min(text.find(' '), text.size());
-        out.push_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-}
 
 // `(a b)`: one of them must stand; `[a b]`: one may; anything else may stand.
 Rule parse_rule(std::string_view text) {
@@ -104,13 +93,40 @@ bool is_integer(Type type) {
     return type >= Type::kU8 && type <= Type::kS64;
 }
 
+// Two values into one register: PTX ISA "cvt.pack".
+std::optional<Complaint> check_packing(const Instruction& in) {
+    const bool to_half = !in.types.empty() && byte_size(in.types[0]) == 2;
+    const size_t small =
+        in.has(Mod::k_u4) + in.has(Mod::k_s4) + in.has(Mod::k_u2) + in.has(Mod::k_s2);
+    // Types of 4 and 2 bits are modifiers to the reader.
+    const auto& types = in.types;
+    const size_t source = small ? 0 : 1;
+    const bool right = types.size() == source + (to_half && !small ? 1 : 2) &&
+                       types[source] == Type::kS32 &&
+                       (types.size() == source + 1 || types[source + 1] == Type::kB32);
+    if (right) return std::nullopt;
+    return Complaint{std::string(in.text),
+                     "expected .s32 as the type of both sources, and .b32 for a third"};
+}
+
+const char* tf32_modifiers(const Instruction& in, unsigned target) {
+    if (in.has(Mod::k_rna)) return "(rna) satfinite";
+    return target >= 100 ? "(rn rz rna) relu satfinite" : "(rn rz rna) relu";
+}
+
 // cvt decides by both types. Formats of 8 bits and packed ones are left to the machine.
-std::optional<Complaint> check_conversion(const Instruction& in) {
+std::optional<Complaint> check_conversion(const Instruction& in, unsigned target) {
+    if (in.has(Mod::k_pack)) return check_packing(in);
     if (in.types.size() != 2 || in.operands.size() != 2) return std::nullopt;
     const Type to = in.types[0], from = in.types[1];
+    for (const Type type : in.types)
+        if (type == Type::kPred || (type >= Type::kB8 && type <= Type::kB128))
+            return Complaint{"." + std::string(spelling(type)),
+                             "`" + std::string(in.text) +
+                                 "`: expected a numeric type such as .u32 or .f32"};
     if (from == Type::kTf32 || (to == Type::kTf32 && from != Type::kF32))
         return Complaint{std::string(in.text), "only .f32 converts to .tf32, and nothing from it"};
-    if (to == Type::kTf32) return check_rule(in, parse_rule("(rn rz rna) relu satfinite"), 20);
+    if (to == Type::kTf32) return check_rule(in, parse_rule(tf32_modifiers(in, target)), 20);
     const auto plain = [](Type type) {
         return is_integer(type) || type == Type::kF16 || type == Type::kBf16 ||
                type == Type::kF32 || type == Type::kF64;
@@ -119,6 +135,9 @@ std::optional<Complaint> check_conversion(const Instruction& in) {
     constexpr const char* kToInteger = "rni rzi rmi rpi";
     constexpr const char* kToFloat = "rn rz rm rp";
     const unsigned to_bytes = byte_size(to), from_bytes = byte_size(from);
+    if ((to == Type::kBf16 && is_integer(from) && from_bytes == 1) ||
+        (from == Type::kBf16 && is_integer(to) && to_bytes == 1))
+        return Complaint{std::string(in.text), "there is no conversion between .bf16 and 8 bits"};
     const bool has_bf16 = to == Type::kBf16 || from == Type::kBf16;
     const bool has_f32 = to == Type::kF32 || from == Type::kF32;
     std::string mods;
@@ -147,108 +166,92 @@ std::optional<Complaint> check_conversion(const Instruction& in) {
             mods = "[" + std::string(kToFloat) + "]";
         if (!has_bf16) mods += " sat";
         if (has_f32) mods += " ftz";
-        if (narrows && from == Type::kF32) mods += " relu satfinite";
+        const bool limited = in.has(Mod::k_relu) || in.has(Mod::k_satfinite);
+        if (narrows && from == Type::kF32 && limited) mods = "(rn rz) relu satfinite";
     }
     return check_rule(in, parse_rule(mods), 20);
 }
 
-// Operations and types of atom and red go together; order, scope and cache hints are free.
-std::optional<Complaint> check_atomic(const Instruction& in) {
-    static constexpr struct {
-        Mod operation;
-        const char* types;
-    } kTypes[] = {
-        {Mod::k_and, "b32 b64"},
-        {Mod::k_or, "b32 b64"},
-        {Mod::k_xor, "b32 b64"},
-        {Mod::k_exch, "b32 b64 b128"},
-        {Mod::k_cas, "b16 b32 b64 b128"},
-        {Mod::k_add, "u32 s32 u64 f32 f64 f16 f16x2 bf16 bf16x2"},
-        {Mod::k_inc, "u32"},
-        {Mod::k_dec, "u32"},
-        {Mod::k_min, "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2"},
-        {Mod::k_max, "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2"},
-    };
-    if (in.has(Mod::k_async) || in.types.size() != 1) return std::nullopt;
-    const std::string_view type = spelling(in.types[0]);
-    bool known = false;
-    for (const auto& [operation, types] : kTypes) {
-        if (!in.has(operation)) continue;
-        known = true;
-        const auto list = words(types);
-        if (std::find(list.begin(), list.end(), type) == list.end())
-            return Complaint{"." + std::string(type),
-                             "`" + std::string(in.text) + "`: expected one of the types " + types};
-    }
-    const bool half = in.types[0] >= Type::kF16 && in.types[0] <= Type::kBf16x2;
-    if (half != in.has(Mod::k_noftz))
+// set: which result goes with which sources; setp: a second predicate.
+std::optional<Complaint> check_comparison(const Instruction& in) {
+    if (in.opcode == Opcode::k_setp && !in.operands.empty() &&
+        in.operands[0].kind == Operand::Kind::kPair &&
+        (in.type() == Type::kF16 || in.type() == Type::kBf16))
         return Complaint{std::string(in.text),
-                         half ? "expected .noftz with this type" : ".noftz is for .f16 and .bf16"};
-    if (!known)
-        return Complaint{std::string(in.text), "expected an operation such as .add or .exch"};
-    if (in.opcode == Opcode::k_red && (in.has(Mod::k_exch) || in.has(Mod::k_cas)))
-        return Complaint{std::string(in.text), "red has no result: expected atom"};
-    if (in.opcode == Opcode::k_red && (in.has(Mod::k_acquire) || in.has(Mod::k_acq_rel)))
-        return Complaint{std::string(in.text), "red only writes: expected .relaxed or .release"};
-    return std::nullopt;
+                         "a comparison of single halves has one predicate, not p|q"};
+    if (in.opcode != Opcode::k_set || in.types.size() != 2) return std::nullopt;
+    const Type from = in.types[1];
+    const char* results = "u32 s32 f32 f16 bf16";
+    if (from == Type::kF16) results = "u16 s16 u32 s32 f16 bf16";
+    if (from == Type::kBf16) results = "u16 s16 u32 s32 bf16";
+    if (from == Type::kF16x2) results = "u32 s32 f16x2";
+    if (from == Type::kBf16x2) results = "u32 s32 bf16x2";
+    const auto list = words(results);
+    if (std::find(list.begin(), list.end(), spelling(in.types[0])) != list.end())
+        return std::nullopt;
+    return Complaint{"." + std::string(spelling(in.types[0])),
+                     "`" + std::string(in.text) + "`: expected a result of one of the types " +
+                         results};
 }
 
-std::optional<Complaint> check_access(const Instruction& in) {
-    const bool reads_only = in.space == Space::kConst || in.space == Space::kParam;
-    const bool global = in.space == Space::kGlobal || in.space == Space::kGeneric;
-    const std::string text(in.text);
-    if (in.opcode == Opcode::k_st && in.space == Space::kConst)
-        return Complaint{text, "constant memory cannot be written by a kernel"};
-    for (const Mod mod : {Mod::k_volatile, Mod::k_relaxed, Mod::k_acquire, Mod::k_release})
-        if (in.has(mod) && (reads_only || (in.space == Space::kLocal && mod != Mod::k_volatile)))
-            return Complaint{text, "expected a state space that other threads may write"};
-    if (in.has(Mod::k_acquire) && in.opcode == Opcode::k_st)
-        return Complaint{text, "a store may .release, not .acquire"};
-    if (in.has(Mod::k_release) && in.opcode != Opcode::k_st)
-        return Complaint{text, "a load may .acquire, not .release"};
-    if (in.has(Mod::k_nc) && in.space != Space::kGlobal)
-        return Complaint{text, "expected .global with .nc"};
-    for (const Mod hint : {Mod::k_L1_evict_normal,
-                           Mod::k_L1_evict_unchanged,
-                           Mod::k_L1_evict_first,
-                           Mod::k_L1_evict_last,
-                           Mod::k_L1_no_allocate,
-                           Mod::k_L2_64B,
-                           Mod::k_L2_128B,
-                           Mod::k_L2_256B,
-                           Mod::k_L2_cache_hint})
-        if (in.has(hint) && !global)
-            return Complaint{"." + std::string(spelling(hint)),
-                             "cache hints are for .global and generic addresses"};
-    if ((in.has(Mod::k_mmio) || in.opcode == Opcode::k_ldu) && !global)
-        return Complaint{text, "expected .global or a generic address"};
-    return std::nullopt;
+// What came with sm_100: packed .f32, and the least or greatest of three.
+std::optional<Complaint> check_target(const Instruction& in, unsigned target) {
+    if (target >= 100 || in.types.size() != 1) return std::nullopt;
+    const bool three =
+        (in.opcode == Opcode::k_min || in.opcode == Opcode::k_max) && in.operands.size() == 4;
+    if (!three && in.type() != Type::kF32x2) return std::nullopt;
+    return Complaint{std::string(in.text),
+                     "this needs .target sm_100 or higher, and the module says sm_" +
+                         std::to_string(target)};
 }
 
 }  // namespace
+
+std::vector<std::string_view> words(std::string_view text) {
+    std::vector<std::string_view> out;
+    while (true) {
+        const size_t begin = text.find_first_not_of(' ');
+        if (begin == std::string_view::npos) return out;
+        text.remove_prefix(begin);
+        const size_t end = std::min(text.find(' '), text.size());
+        out.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+}
 
 std::optional<Complaint> complaint_about(const Instruction& in, const Function& function,
                                          unsigned target) {
     std::optional<Complaint> out;
     switch (in.opcode) {
     case Opcode::k_cvt:
-        out = check_conversion(in);
+        out = check_conversion(in, target);
         break;
     case Opcode::k_atom:
     case Opcode::k_red:
-        out = check_atomic(in);
-        break;
     case Opcode::k_ld:
     case Opcode::k_ldu:
     case Opcode::k_st:
-        out = check_access(in);
+    case Opcode::k_prefetch:
+    case Opcode::k_prefetchu:
+    case Opcode::k_applypriority:
+    case Opcode::k_discard:
+    case Opcode::k_cvta:
+        out = complaint_about_memory(in, target);
+        break;
+    case Opcode::k_bar:
+    case Opcode::k_barrier:
+    case Opcode::k_membar:
+    case Opcode::k_fence:
+    case Opcode::k_mbarrier:
+        out = complaint_about_order(in);
         break;
     default: {
         static const auto& all = *new auto(make_rules());
         const auto rules = all.find(uint32_t(in.opcode));
         if (rules == all.end()) break;
         // add.f32.f16 and the like, of newer targets, have tables of their own.
-        const bool mixed = in.opcode != Opcode::k_set && in.opcode != Opcode::k_slct;
+        const bool mixed = in.opcode != Opcode::k_set && in.opcode != Opcode::k_slct &&
+                           in.opcode != Opcode::k_dp2a && in.opcode != Opcode::k_dp4a;
         if (in.types.size() > 1 && mixed) break;
         const std::string_view type = deciding_type(in);
         const auto rule = rules->second.find(type);
@@ -259,6 +262,8 @@ std::optional<Complaint> complaint_about(const Instruction& in, const Function& 
                                  : "this instruction does not exist for ." + std::string(type)};
         }
         out = check_rule(in, rule->second, target);
+        if (!out) out = check_comparison(in);
+        if (!out) out = check_target(in, target);
     }
     }
     return out ? out : complaint_about_operands(in, function);

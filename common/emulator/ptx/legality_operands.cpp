@@ -95,6 +95,43 @@ private:
     const Function& function_;
 };
 
+// mov between one register and several that make it up: PTX ISA "Data Movement: mov", second form.
+std::optional<Complaint> complaint_about_parts(const Instruction& in, const Function& function) {
+    const bool packs = in.operands[1].kind == Operand::Kind::kVector;
+    const Operand& parts = in.operands[packs ? 1 : 0];
+    if (in.operands[packs ? 0 : 1].kind == Operand::Kind::kVector ||
+        in.operands[packs ? 0 : 1].kind == Operand::Kind::kSpecial)
+        return std::nullopt;
+    if (class_of(in.type()) != Class::kBits)
+        return Complaint{std::string(in.text),
+                         "several registers make up a .b16, .b32, .b64 or .b128"};
+    unsigned bytes = 0;
+    for (const Operand& part : parts.elements)
+        if (part.kind == Operand::Kind::kRegister)
+            bytes = byte_size(function.registers[part.index].type);
+    if (bytes == 0 || bytes * parts.elements.size() == byte_size(in.type())) return std::nullopt;
+    return Complaint{std::string(in.text),
+                     std::to_string(parts.elements.size()) + " registers of " +
+                         std::to_string(bytes * 8) + " bits do not make up a ." +
+                         std::string(spelling(in.type()))};
+}
+
+// The width of a special register; .u16 is for those that once had it.
+std::optional<Complaint> complaint_about_source(const Instruction& in) {
+    const Operand& from = in.operands[1];
+    const Class wanted = class_of(in.type());
+    const bool symbol = from.kind == Operand::Kind::kSymbol;
+    if (!symbol && from.kind != Operand::Kind::kSpecial) return std::nullopt;
+    if (wanted == Class::kFloat)
+        return Complaint{std::string(from.name),
+                         std::string(symbol ? "an address" : "a special register") +
+                             " is no float: expected an integer type"};
+    if (symbol || byte_size(in.type()) != 2) return std::nullopt;
+    for (const std::string_view once : {"%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"})
+        if (from.name.starts_with(once)) return std::nullopt;
+    return Complaint{std::string(from.name), "this special register has 32 bits"};
+}
+
 }  // namespace
 
 std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function) {
@@ -175,12 +212,12 @@ std::optional<Complaint> complaint_about_operands(const Instruction& in, const F
         check.strict(1, type);
         break;
     case Opcode::k_mov:
-        // Packing and vectors have types of their own.
-        if (in.vector != 1 || in.operands.size() != 2 ||
-            in.operands[0].kind != Operand::Kind::kRegister ||
+        if (in.vector != 1 || in.operands.size() != 2) break;
+        if (in.operands[0].kind == Operand::Kind::kVector ||
             in.operands[1].kind == Operand::Kind::kVector)
-            break;
+            return complaint_about_parts(in, function);
         uniform(0, 2);
+        if (!check.found) check.found = complaint_about_source(in);
         break;
     case Opcode::k_ld:
     case Opcode::k_ldu:

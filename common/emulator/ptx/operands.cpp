@@ -87,7 +87,20 @@ Operand BodyParser::reference() {
         if (out.index != UINT32_MAX) return out;
     }
     if (name.text[0] == '%') {
-        const std::string_view special = spelled.substr(1);
+        // Elements are .x .y .z .w or .r .g .b .a; nothing is in the fourth one.
+        std::string written(spelled.substr(1));
+        constexpr std::string_view kColours = "rgba", kAxes = "xyzw";
+        const size_t axis = suffix.size() == 1
+                                ? std::min(kColours.find(suffix[0]), kAxes.find(suffix[0]))
+                                : std::string_view::npos;
+        if (axis != std::string_view::npos) written.back() = axis == 3 ? 'x' : kAxes[axis];
+        const std::string_view special = written;
+        if (axis == 3 && find_special(special)) {
+            Operand zero;
+            zero.kind = Operand::Kind::kImmediate;
+            zero.name = spelled;
+            return zero;
+        }
         if (const auto known = find_special(special)) {
             Operand value;
             value.kind = Operand::Kind::kSpecial;

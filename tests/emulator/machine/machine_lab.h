@@ -169,7 +169,7 @@ struct Shape {
 };
 
 inline std::string header() {
-    return ".version 8.0\n.target sm_80\n.address_size 64\n";
+    return ".version 9.0\n.target sm_100\n.address_size 64\n";
 }
 // A kernel `name(out, in)` with registers to use and these set: %out and %in; %tid, %lane and %g,
 // the thread's number in the block, warp and grid; %mine and %mine8, `out` + 4 or 8 bytes a thread.

@@ -49,7 +49,7 @@ std::string with_registers(const std::string& form) {
 
 std::string module_text(const std::string& form) {
     return R"(.version 9.0
-.target sm_90
+.target sm_100
 .address_size 64
 .global .align 16 .b8 gl[256];
 .func helper() { ret; }

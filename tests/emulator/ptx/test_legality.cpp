@@ -84,6 +84,20 @@ TEST_CASE("legality: modifiers that must stand, and types that do not exist", "[
         {"shl.u32 u, u, u;", "does not exist for .u32"},
         {"neg.u32 u, u;", "does not exist for .u32"},
         {"add.b16 h, h, h;", "does not exist for .b16"},
+        {"add.b32 r, r, r;", "does not exist for .b32"},
+        {"addc.cc.b64 b, b, b;", "does not exist for .b64"},
+        {"shf.l.b32 r, r, r, u;", ".clamp .wrap"},
+        {"shf.wrap.b32 r, r, r, u;", ".l .r"},
+        {"shf.l.wrap.u32 u, u, u, u;", "does not exist for .u32"},
+        {"prmt.u32 u, u, u, u;", "does not exist for .u32"},
+        {"bmsk.b32 r, u, u;", ".clamp .wrap"},
+        {"lop3.s32 s, s, s, s, 1;", "does not exist for .s32"},
+        {"dp2a.s32.u32 s, s, u, s;", ".lo .hi"},
+        {"mov.f16 h, h;", "does not exist for .f16"},
+        {"mov.bf16x2 r, r;", "does not exist for .bf16x2"},
+        {"vote.sync.popc.pred p, q, -1;", ".popc"},
+        {"match.any.b32 r, r, -1;", ".sync"},
+        {"redux.sync.and.u32 u, u, -1;", ".and"},
         {"sin.approx.f64 d, d;", "does not exist for .f64"},
         {"popc.u32 u, u;", "does not exist for .u32"},
         {"add u, u, u;", "expected a type"},
@@ -197,4 +211,109 @@ TEST_CASE("legality: registers and constants of another type", "[ptx][legality]"
                     "mov.b64 b, 1.0;",
                     "add.f64 d, d, 0f3F800000;",
                     "atom.global.exch.b32 r, [w], 0f3F800000;"});
+}
+
+TEST_CASE("legality: results of set, and what setp compares", "[ptx][legality]") {
+    check({
+        {"set.lt.u16.f32 u16, f, f;", ".u16"},
+        {"set.eq.b32.u32 r, u, u;", ".b32"},
+        {"set.eq.f32.f16x2 f, r, r;", ".f32"},
+        {"setp.lt.f16 p|q, h, h;", "p|q"},
+    });
+    check_accepted({"set.lt.u16.f16 u16, h, h;",
+                    "set.eq.u32.u32 u, u, u;",
+                    "set.eq.f16x2.f16x2 r, r, r;",
+                    "set.lt.f16.f32 h, f, f;",
+                    "setp.lt.f16x2 p|q, r, r;",
+                    "setp.lt.f16 p, h, h;"});
+}
+
+TEST_CASE("legality: conversions that ptxas does not have", "[ptx][legality]") {
+    check({
+        {"cvt.u32.b8 u, h;", ".b8"},
+        {"cvt.rn.bf16.u8 h, u16;", "8 bits"},
+        {"cvt.rm.relu.f16.f32 h, f;", ".rm"},
+        {"cvt.rn.ftz.satfinite.bf16.f32 h, f;", ".ftz"},
+        {"cvt.rz.satfinite.tf32.f32 r, f;", ".satfinite"},
+        {"cvt.rna.relu.tf32.f32 r, f;", ".relu"},
+        {"cvt.pack.sat.s8.u32.b32 r, u, u, r;", ".s32"},
+        {"cvt.pack.sat.u4.s32.u32 r, s, s, u;", ".b32"},
+    });
+    check_accepted({"cvt.rz.relu.bf16.f32 h, f;",
+                    "cvt.rna.satfinite.tf32.f32 r, f;",
+                    "cvt.rn.relu.tf32.f32 r, f;",
+                    "cvt.pack.sat.s16.s32 r, s, s;",
+                    "cvt.pack.sat.u8.s32.b32 r, s, s, r;"});
+}
+
+TEST_CASE("legality: parts of a register, and special registers", "[ptx][legality]") {
+    check({
+        {"mov.u32 u, {h, h};", "several registers"},
+        {"mov.b64 b, {h, h};", "2 registers of 16 bits"},
+        {"mov.b32 {h, h, h, h}, r;", "4 registers of 16 bits"},
+        {"mov.f32 f, %tid.x;", "a special register is no float"},
+        {"mov.u16 u16, %laneid;", "32 bits"},
+    });
+    check_accepted({"mov.b32 r, {h, h};",
+                    "mov.b64 {h, h, h, h}, b;",
+                    "mov.u16 u16, %nctaid.y;",
+                    "mov.u32 u, %tid.w;",
+                    "mov.u32 u, %ctaid.g;"});
+}
+
+TEST_CASE("legality: loads, stores and atomics", "[ptx][legality]") {
+    check({
+        {"ld.f16 h, [b];", ".b16"},
+        {"st.global.bf16x2 [b], r;", ".b32"},
+        {"ld.relaxed.u32 u, [b];", "a scope"},
+        {"st.release.u32 [b], u;", "a scope"},
+        {"ld.volatile.local.u32 u, [b];", ".volatile"},
+        {"ld.wt.u32 u, [b];", ".wt"},
+        {"st.ca.u32 [b], u;", ".ca"},
+        {"st.nc.global.u32 [b], u;", ".nc"},
+        {"st.global.L2::128B.u32 [b], u;", ".L2::128B"},
+        {"ld.mmio.sys.u32 u, [b];", ".mmio.relaxed.sys"},
+        {"ld.global.v4.b64 {b, b, b, b}, [b];", "sm_100"},
+        {"atom.weak.add.u32 u, [b], u;", ".weak"},
+        {"red.relaxed.gpu.inc.ftz.u32 [b], u;", ".ftz"},
+        {"prefetch.shared.L1 [b];", ".global, .local"},
+        {"prefetch [b];", ".L1 .L2"},
+        {"discard.global.L2 [b], 64;", "128"},
+        {"cvta.global.b64 b, b;", ".u64"},
+        {"add.f32x2 b, b, b;", "sm_100"},
+        {"min.f32 f, f, f, f;", "sm_100"},
+    });
+    check_accepted({"ld.b16 h, [b];",
+                    "ld.relaxed.gpu.u32 u, [b];",
+                    "st.wt.u32 [b], u;",
+                    "ld.mmio.relaxed.sys.u32 u, [b];",
+                    "prefetch.local.L2 [b];",
+                    "discard.global.L2 [b], 128;",
+                    "cvta.global.u64 w, w;"});
+}
+
+TEST_CASE("legality: barriers and fences", "[ptx][legality]") {
+    check({
+        {"bar.sync 16;", "0 to 15"},
+        {"bar.sync 0, 33;", "multiple of 32"},
+        {"bar.arrive 0;", "number of threads"},
+        {"bar.sync.aligned 0;", ".aligned"},
+        {"bar.red.xor.pred p, 0, q;", ".red.popc.u32"},
+        {"barrier.red.and.u32 u, 0, q;", ".red.and.pred"},
+        {"fence;", "one of the scopes"},
+        {"fence.relaxed.gpu;", ".acq_rel"},
+        {"membar.gpu;", "membar.gl"},
+        {"mbarrier.arrive.release.gpu.b64 b, [b];", ".cta .cluster"},
+        {"mbarrier.arrive.acquire.cta.b64 b, [b];", ".release"},
+        {"mbarrier.test_wait.b64 p, [b], b, 100;", ".try_wait"},
+    });
+    check_accepted({"bar.sync 15;",
+                    "bar.sync 0, 64;",
+                    "bar.arrive 1, 64;",
+                    "barrier.sync.aligned 0;",
+                    "bar.red.popc.u32 u, 0, q;",
+                    "barrier.red.or.aligned.pred p, 0, 64, !q;",
+                    "fence.gpu;",
+                    "membar.gl;",
+                    "mbarrier.try_wait.b64 p, [b], b, 100;"});
 }
