@@ -35,6 +35,8 @@ public:
     virtual const std::vector<ptx::Parameter>& parameters() const = 0;
     virtual uint32_t parameter_bytes() const = 0;
     virtual uint32_t max_threads() const = 0;  // from __launch_bounds__; 1024 if none
+    // From .reqntid: the only shape of a block that a launch may have; zeros if any will do.
+    virtual Dim3 required_block() const = 0;
     // These parse and decode the body on first use; throw ptx::ParseError or UnsupportedPtx.
     virtual uint32_t static_shared_bytes() = 0;
     virtual uint32_t local_bytes() = 0;  // per thread

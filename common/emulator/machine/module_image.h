@@ -109,6 +109,10 @@ public:
     uint32_t max_threads() const override {
         return header_.max_threads ? header_.max_threads : 1024;
     }
+    Dim3 required_block() const override {
+        const auto& size = header_.required_block;
+        return {size[0], size[1], size[2]};
+    }
     uint32_t static_shared_bytes() override;
     uint32_t local_bytes() override;
     uint32_t registers() override;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The index of a module: every directive outside bodies.
+#include <algorithm>
+#include <array>
+
 #include "ptx/expression.h"
 #include "ptx/index.h"
 
@@ -218,20 +221,51 @@ private:
             } else if (token.text == ".pragma") {
                 lexer_.skip_statement();
             } else {
-                uint64_t product = 1;
-                bool given = false;
-                while (lexer_.peek().kind == Token::Kind::kInteger) {
-                    const uint64_t value = lexer_.take().bits;
-                    product =
-                        value != 0 && product > UINT32_MAX / value ? UINT32_MAX : product * value;
-                    given = true;
-                    if (!lexer_.accept(',')) break;
-                }
-                if (given && (token.text == ".maxntid" || token.text == ".reqntid")) {
-                    header.max_threads = uint32_t(product);
-                }
+                tuning(header, token);
             }
         }
+    }
+
+    // PTX ISA "Performance-Tuning Directives" and "Cluster Dimension Directives".
+    void tuning(FunctionHeader& header, const Token& token) {
+        static constexpr std::string_view kKnown[] = {".noreturn",
+                                                      ".maxnreg",
+                                                      ".maxntid",
+                                                      ".reqntid",
+                                                      ".minnctapersm",
+                                                      ".maxnctapersm",
+                                                      ".abi_preserve",
+                                                      ".abi_preserve_control",
+                                                      ".reqnctapercluster",
+                                                      ".explicitcluster",
+                                                      ".maxclusterrank",
+                                                      ".blocksareclusters"};
+        if (std::find(std::begin(kKnown), std::end(kKnown), token.text) == std::end(kKnown))
+            lexer_.fail(token, "a directive of a function such as .maxntid or .noreturn");
+        uint64_t product = 1;
+        std::array<uint32_t, 3> sizes{1, 1, 1};
+        size_t given = 0;
+        while (lexer_.peek().kind == Token::Kind::kInteger) {
+            const Token number = lexer_.take();
+            const uint64_t value = number.bits;
+            if (given == 3) lexer_.fail(number, "at most three numbers");
+            if (value == 0 || value > INT32_MAX) lexer_.fail(number, "a number from 1 to 2^31 - 1");
+            sizes[given++] = uint32_t(value);
+            product = product > UINT32_MAX / value ? UINT32_MAX : product * value;
+            if (!lexer_.accept(',')) break;
+        }
+        const bool exact = token.text == ".reqntid";
+        if (!exact && token.text != ".maxntid") {
+            if (token.text == ".reqnctapercluster" && product > 1)
+                lexer_.fail(token, "a kernel without clusters: the emulated device has none");
+            return;
+        }
+        if (!header.is_entry) lexer_.fail(token, "no limit of threads: that is for kernels");
+        if (given == 0) lexer_.fail(lexer_.peek(), "the number of threads");
+        if (header.max_threads != 0)
+            lexer_.fail(token, "one of .maxntid and .reqntid, and once only");
+        header.max_threads = uint32_t(product);
+        if (exact) header.required_block = sizes;
     }
 
     void function(const Token& keyword, const Linkage& linkage) {

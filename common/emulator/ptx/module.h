@@ -3,6 +3,7 @@
 // Functions are parsed on first use, so a megabyte of PTX costs only its index at load.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -202,7 +203,8 @@ struct FunctionHeader {
     bool is_exported = false;  // .visible or .weak: other modules may name it
     bool is_weak = false;      // there may be several
     std::vector<Parameter> parameters, results;
-    uint32_t max_threads = 0;
+    uint32_t max_threads = 0;                         // of .maxntid or .reqntid; 0: not given
+    std::array<uint32_t, 3> required_block{0, 0, 0};  // of .reqntid; zeros: not given
     uint32_t line = 0;
 };
 

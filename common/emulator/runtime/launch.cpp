@@ -144,6 +144,17 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
                           " threads; the kernel's __launch_bounds__ allow " +
                           std::to_string(kernel.max_threads()));
 
+    const machine::Dim3 required = kernel.required_block();
+    const dim3 only(required.x, required.y, required.z);
+    if (required.x &&
+        (launch.block.x != only.x || launch.block.y != only.y || launch.block.z != only.z))
+        return reject(call,
+                      launch,
+                      cudaErrorInvalidValue,
+                      "a block of " + shape(launch.block) +
+                          " threads; the kernel was compiled (.reqntid) for blocks of exactly " +
+                          shape(only));
+
     const uint32_t fixed = kernel.static_shared_bytes();
     const uint32_t allowed =
         dynamic_shared_limit(*launch.kernel, call.thread.device, limits, fixed);

@@ -104,6 +104,28 @@ TEST_CASE("launch: more threads than __launch_bounds__ are too many resources", 
     CHECK(device.seen.api[0].kind == Kind::kInvalidLaunch);
 }
 
+TEST_CASE("launch: a block other than .reqntid asks for is an invalid value", "[launch]") {
+    lab::Device device;
+    lab::Program program(".visible .entry exact() .reqntid 32, 4 { ret; }\n"
+                         ".visible .entry line() .reqntid 64 { ret; }\n");
+    const auto launch = [&](const char* kernel, dim3 block) {
+        return cudaLaunchKernel(program.kernel(kernel), 1, block, nullptr, 0, nullptr);
+    };
+    CHECK(launch("exact", dim3(32, 4, 1)) == cudaSuccess);
+    CHECK(launch("line", dim3(64, 1, 1)) == cudaSuccess);
+    CHECK(device.seen.api.empty());
+    // As many threads in another shape, and fewer or more of them.
+    CHECK(launch("exact", dim3(4, 32, 1)) == cudaErrorInvalidValue);
+    CHECK(launch("exact", dim3(128, 1, 1)) == cudaErrorInvalidValue);
+    CHECK(launch("exact", dim3(32, 2, 2)) == cudaErrorInvalidValue);
+    CHECK(launch("exact", dim3(32, 2, 1)) == cudaErrorInvalidValue);
+    CHECK(launch("line", dim3(32, 1, 1)) == cudaErrorInvalidValue);
+    CHECK(launch("line", dim3(65, 1, 1)) == cudaErrorLaunchOutOfResources);
+    REQUIRE(device.seen.api.size() == 6);
+    CHECK(device.seen.api[0].kind == Kind::kInvalidLaunch);
+    CHECK(device.seen.api[0].message.find("exactly (32,4,1)") != std::string::npos);
+}
+
 TEST_CASE("launch: dynamic shared memory above 48 KiB must be asked for", "[launch]") {
     lab::Device device;
     lab::Program program(lab::kShared);
