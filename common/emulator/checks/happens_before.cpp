@@ -165,6 +165,7 @@ void HappensBefore::on_block_begin(const machine::BlockInfo& info) {
     block->first_segment = block->floor = next_;
     block->acquired = {};
     block->observed = {};
+    block->awaiting_fence = {};
     block->publishable = {};
     block->locations.clear();
     block_linear_.push_back(uint32_t(info.linear));
@@ -222,6 +223,7 @@ void HappensBefore::whole_barrier(BlockOrder& b) {
             if (!warp.lanes) continue;
             warp.lanes->acquired.join_into(b.acquired, machine::kAllLanes);
             warp.lanes->observed.join_into(b.observed, machine::kAllLanes);
+            warp.lanes->awaiting_fence.join_into(b.awaiting_fence, machine::kAllLanes);
             for (uint32_t reach = 0; reach < kReaches; ++reach)
                 warp.lanes->add_publishable(
                     b.publishable[reach], warp.number, machine::kAllLanes, Reach(reach));

@@ -5,7 +5,9 @@
 //    volatile, relaxed) publishes it. Barriers pass on both what is known and what is publishable,
 //    so "everyone fences, __syncthreads, thread 0 signals" is as good as "thread 0 fences".
 //  - A strong read of a location that carries published knowledge acquires it, with or without a
-//    fence after it, as the classic volatile-flag code assumes.
+//    fence after it, as the classic volatile-flag code assumes. Not so a read that says `.relaxed`
+//    (cuda::memory_order_relaxed): a fence must follow, of this thread or, after a barrier, of one
+//    that it has met there.
 //  - shfl, vote, match and redux .sync order the lanes they name, like __syncwarp.
 //  - A thread that has returned counts as arrived at every later barrier.
 //  - A compare-and-swap counts as a write even if it fails.
@@ -102,6 +104,7 @@ struct BlockOrder {
     Segment floor = 0;          // every thread knows what the others did in segments below
     Clock acquired;             // what every thread knows of other blocks
     Clock observed;             // whose loads are over: see HappensBefore::observe
+    Clock awaiting_fence;       // what relaxed reads have found
     std::array<Publishable, kReaches> publishable;  // held by every thread
     std::vector<WarpOrder> warps;
     std::vector<uint64_t> locations;  // shared ones that carry knowledge
@@ -251,7 +254,7 @@ private:
     void settle(Publishable& publishable, const BlockOrder& block) const;
     void fence(WarpOrder& warp, uint32_t mask, Reach reach);
     Clock publishable(WarpOrder& warp, uint32_t lane, Reach reach);
-    void acquire(WarpOrder& warp, uint32_t lane, uint64_t key);
+    void acquire(WarpOrder& warp, uint32_t lane, uint64_t key, bool relaxed);
     bool publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only);
     const Clock& shared_clock(const WarpOrder& warp) const;
     bool observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,

@@ -123,13 +123,14 @@ void HappensBefore::settle(Publishable& p, const BlockOrder& b) const {
 
 void HappensBefore::partial_barrier(BlockOrder& b, const machine::BarrierEvent& event) {
     partial_ = true;
-    Clock known, observed = b.observed;
+    Clock known, observed = b.observed, awaiting = b.awaiting_fence;
     std::array<Publishable, kReaches> publishable;
     for (const machine::Arrival& a : event.arrivals) {
         const WarpOrder& warp = b.warps[a.warp];
         add_knowledge(known, warp, a.mask);
         if (!warp.lanes) continue;
         warp.lanes->observed.join_into(observed, a.mask);
+        warp.lanes->awaiting_fence.join_into(awaiting, a.mask);
         for (uint32_t r = 0; r < kReaches; ++r)
             warp.lanes->add_publishable(publishable[r], warp.number, a.mask, Reach(r));
     }
@@ -146,6 +147,7 @@ void HappensBefore::partial_barrier(BlockOrder& b, const machine::BarrierEvent& 
         LaneKnowledge& lanes = lanes_of(warp);
         lanes.acquired.set(a.mask, known);
         if (observed) lanes.observed.set(a.mask, observed);
+        if (awaiting) lanes.awaiting_fence.set(a.mask, awaiting);
         for (uint32_t r = 0; r < kReaches; ++r) {
             if (publishable[r].empty()) continue;
             lanes.supersede(a.mask, Reach(r));
@@ -203,6 +205,7 @@ void HappensBefore::sync_lanes(WarpOrder& warp, uint32_t mask) {
     LaneKnowledge& lanes = *warp.lanes;
     lanes.acquired.share(mask, warp.block->acquired);
     lanes.observed.share(mask, warp.block->observed);
+    lanes.awaiting_fence.share(mask, warp.block->awaiting_fence);
     for (uint32_t r = 0; r < kReaches; ++r) {
         Publishable all;
         lanes.add_publishable(all, warp.number, mask, Reach(r));
@@ -216,6 +219,12 @@ void HappensBefore::sync_lanes(WarpOrder& warp, uint32_t mask) {
 
 void HappensBefore::on_fence(const machine::FenceEvent& event) {
     WarpOrder& w = warp(*event.warp);
+    for (uint32_t m = event.mask; m; m &= m - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(m));
+        const Clock& found = w.lanes ? w.lanes->awaiting_fence.of(lane, w.block->awaiting_fence)
+                                     : w.block->awaiting_fence;
+        if (found) lanes_of(w).acquired.own(lane, w.block->acquired).join(found);
+    }
     fence(w, event.mask, block_scope(event.scope) ? kBlockReach : kDeviceReach);
     next_segment(w);
 }
@@ -278,15 +287,19 @@ Clock HappensBefore::publishable(WarpOrder& warp, uint32_t lane, Reach reach) {
     return b.publishable[reach].clock;
 }
 
-void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key) {
+void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key, bool relaxed) {
     const auto found = locations_.find(key);
     if (found == locations_.end()) return;
     LaneKnowledge& lanes = lanes_of(warp);
     const Clock& device = found->second.device;
     if (!device && found->second.blocks.empty()) return;
-    if (device && found->second.blocks.empty() && lanes.last_found[lane].same_as(device)) return;
-    lanes.last_found[lane] = device;
-    Clock& mine = lanes.acquired.own(lane, warp.block->acquired);
+    if (!relaxed) {
+        if (device && found->second.blocks.empty() && lanes.last_found[lane].same_as(device))
+            return;
+        lanes.last_found[lane] = device;
+    }
+    Clock& mine = relaxed ? lanes.awaiting_fence.own(lane, warp.block->awaiting_fence)
+                          : lanes.acquired.own(lane, warp.block->acquired);
     mine.join(device);
     for (const auto& [serial, clock] : found->second.blocks)
         if (serial == warp.block->serial) mine.join(clock);
@@ -332,6 +345,8 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
         event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcqRel;
     const bool writes = event.kind != AccessKind::kLoad;
     const bool reads = event.kind == AccessKind::kLoad || event.kind == AccessKind::kAtomic;
+    const bool relaxed =
+        event.order == MemoryOrder::kRelaxed || event.order == MemoryOrder::kRelease;
     const bool can_publish = writes && (releases || fenced_);
     const bool shared = event.space == ptx::Space::kShared;
     const bool passes_on = writes && observed_ && !shared;
@@ -346,7 +361,7 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
         const uint64_t tag = shared ? uint64_t(1) << 63 | uint64_t(w.block->first_warp) << 30 : 0;
         if (reads)
             for (uint64_t word = first; word <= last; ++word)
-                if (maybe_location(tag | word)) acquire(w, lane, tag | word);
+                if (maybe_location(tag | word)) acquire(w, lane, tag | word, relaxed);
         if (releases && writes) fence(w, 1u << lane, narrow ? kBlockReach : kDeviceReach);
         const bool replaces = event.kind == AccessKind::kStore;
         for (uint64_t word = first; writes && word <= last; ++word) {

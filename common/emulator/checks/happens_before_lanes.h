@@ -51,6 +51,7 @@ struct LaneKnowledge {
 
     LaneClocks acquired;  // beyond what the block acquired
     LaneClocks observed;  // and observed
+    LaneClocks awaiting_fence;
     // What each lane found at the last location that it acquired. Polling finds the same again and
     // again, and what a lane knows only grows.
     std::array<Clock, machine::kWarpSize> last_found;

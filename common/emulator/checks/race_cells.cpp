@@ -34,9 +34,14 @@ inline void RaceDetector::cell(Context& c, Sector& s, uint32_t byte, uint32_t la
         }
         if (volatile_seen_ && !compare_volatile(c, atomics.first, byte, lane, false))
             compare_volatile(c, atomics.second, byte, lane, false);
+        if (c.event.kind == machine::AccessKind::kStore) compare_update(c, s, atomics, byte, lane);
         const Segment segment = c.published >> lane & 1 ? (*c.warp.fenced_at)[lane] : c.segment;
         remember(c, s, atomics, cell_entry(segment, c.id, lane), byte, Sector::kMoreAtomics);
     } else {
+        if (role == Role::kStrongLoad && c.event.wrote_only_if_equal && s.has(Sector::kReaderCells))
+            for (const Entry e :
+                 {Shadow::readers_at(s, byte).first, Shadow::readers_at(s, byte).second})
+                if (e >= c.floor && !strong(e)) note_guess(c, e, byte, lane);
         if (s.atomic_cells()) {
             if (role == Role::kStrongLoad && c.allocation)
                 observe(c, s.atomic_cells()[s.cell(byte)].first, byte, lane);

@@ -2,6 +2,9 @@
 // What kind of access an event is, and which way through the shadow suits it.
 #include "checks/race_common.h"
 
+#include <bit>
+#include <cstring>
+
 #include "checks/race_context.h"
 #include "checks/text.h"
 
@@ -86,12 +89,36 @@ RaceDetector::Context RaceDetector::context_of(const AccessEvent& event, Shadow&
     return c;
 }
 
+// The lanes of a compare-and-swap that may store: they expect what memory holds, or another lane of
+// the instruction may have changed it before their turn.
+uint32_t RaceDetector::lanes_that_swap(const Context& c, uint32_t lanes) {
+    const AccessEvent& event = c.event;
+    uint32_t swap = 0;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(m));
+        const std::byte* now = held_at(c, event.address[lane], lane);
+        bool may = !now || !event.operand ||
+                   std::memcmp(now, event.operand + lane * event.operand_stride, event.bytes) == 0;
+        for (uint32_t k = swap; k && !may; k &= k - 1)
+            may = event.address[std::countr_zero(k)] == event.address[lane];
+        if (may) swap |= 1u << lane;
+    }
+    return swap;
+}
+
 void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t published,
                           const machine::Allocation* allocation, Shadow& shadow, uint64_t shift) {
     Context c = context_of(event, shadow, shift, allocation);
     c.published = published;
     const uint32_t shape = c.role <= Role::kStore ? shape_of_access(event, lanes, shift) : kNoShape;
-    if (shape != kNoShape) {
+    if (event.wrote_only_if_equal) {
+        // One that finds something else is a load (PTX ISA, "atom": the operation .cas).
+        const uint32_t stores = lanes & lanes_that_swap(c, lanes);
+        c.role = Role::kStrongLoad;
+        if (lanes & ~stores) scattered(c, lanes & ~stores);
+        c.role = Role::kStrongWrite;
+        if (stores) scattered(c, stores);
+    } else if (shape != kNoShape) {
         in_order(c, shape);
     } else {
         scattered(c, lanes);

@@ -6,6 +6,8 @@
 //  - A plain store with every other access; a plain load with every store and atomic.
 //  - Strong accesses (atomics, volatile, relaxed, acquire, release) not with each other, unless
 //    they come from two blocks and one of them has only block scope.
+//  - Except strong stores that each end an update in two steps, as in
+//    `*(volatile int*)n = *(volatile int*)n + 1`: one of the updates gets lost. See stored_back.h.
 //  - Except two volatile accesses to shared memory by lanes of one warp, by different instructions:
 //    that is the warp-synchronous style from before Volta, which counts on lanes in lock-step.
 //    Between warps, a volatile flag is a flag.
@@ -40,6 +42,7 @@ namespace checks {
 struct AccessTraits {
     bool known = false, strong = false, writes = false, atomic = false, block_scope = false;
     bool forgiving = false;    // an atomic for which an older value is as good a start
+    bool ends_update = false;  // a strong store of what its thread has read there, changed
     bool by_volatile = false;  // strong only because it is volatile, and in shared memory
     // A load: what its thread then does to the word that it has read, and whether a
     // compare-and-swap gets its value as what it expects; empty: nobody has looked yet.
@@ -65,6 +68,7 @@ struct Race {
     bool under_way = false;     // the earlier one is a cp.async that nobody has waited for
     bool narrow_scope = false;  // both strong, but one of them for its own block only
     bool lock_step = false;     // both volatile, by lanes of one warp
+    bool lost_update = false;   // both end an update in two steps, a strong load and a strong store
 };
 
 class RaceDetector {
@@ -103,6 +107,7 @@ private:
     struct Context;  // of one event
     struct Found;
 
+    static uint32_t lanes_that_swap(const Context& c, uint32_t lanes);
     Context context_of(const machine::AccessEvent& event, Shadow& shadow, uint64_t shift,
                        const machine::Allocation* allocation);
     // Whole sectors.
@@ -142,7 +147,10 @@ private:
     bool compare_volatile(Context& c, Entry e, uint32_t byte, uint32_t lane, bool load);
     uint32_t unordered_lane(const Context& c, Entry e, uint32_t lane, bool load = false) const;
     void observe(Context& c, Entry e, uint32_t byte, uint32_t lane);
-    enum class Clash : uint8_t { kPlain, kScope, kLockStep };
+    void compare_update(Context& c, const Sector& s, const Pair& stores, uint32_t byte,
+                        uint32_t lane);
+    bool ends_update(const Context& c, const Sector& s, uint32_t byte);
+    enum class Clash : uint8_t { kPlain, kScope, kLockStep, kUpdate };
     void found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane, Clash clash);
     bool stores_what_is_there(const Context& c, Entry writer, uint32_t byte, uint32_t bytes,
                               uint32_t lane) const;
@@ -204,8 +212,9 @@ private:
     std::unordered_map<uint64_t, machine::SiteId> called_;
     std::vector<machine::SiteId> places_;
     std::array<Found, 6> found_;
-    std::unordered_map<uint64_t, bool> later_;  // comes_later() by both instructions
-    std::set<std::string> order_of_lines_;      // "file:line file:line"
+    std::unordered_map<uint64_t, bool> stored_back_;  // by load and store
+    std::unordered_map<uint64_t, bool> later_;        // comes_later() by both instructions
+    std::set<std::string> order_of_lines_;            // "file:line file:line"
     std::vector<Held> held_;
     std::shared_ptr<RaceDetector*> self_ = std::make_shared<RaceDetector*>(this);  // null: gone
     bool strong_store_seen_ = false;  // a strong store to global memory has happened

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checks/race_context.h"
+#include "checks/stored_back.h"
 
 namespace checks {
 
@@ -68,6 +69,36 @@ bool RaceDetector::compare_volatile(Context& c, Entry e, uint32_t byte, uint32_t
     return true;
 }
 
+// Whether the strong store of the event writes back what its warp has read there, and changed.
+bool RaceDetector::ends_update(const Context& c, const Sector& s, uint32_t byte) {
+    const Pair readers = Shadow::readers_at(s, byte);
+    for (const Entry e : {readers.first, readers.second}) {
+        if (e < c.floor || segment_of(e) < order_.launch_first() || !strong(e) ||
+            order_.warp_of(segment_of(e)) != c.warp.number)
+            continue;
+        const machine::SiteId load = traits_at(instruction_of(e)).instruction;
+        const auto [entry, fresh] =
+            stored_back_.try_emplace(uint64_t(load) << 32 | c.event.instruction);
+        if (fresh) entry->second = is_stored_back(load, c.event.instruction);
+        if (entry->second) return true;
+    }
+    return false;
+}
+
+// A strong store after those of the pair.
+void RaceDetector::compare_update(Context& c, const Sector& s, const Pair& stores, uint32_t byte,
+                                  uint32_t lane) {
+    if (!ends_update(c, s, byte)) return;
+    traits_slot(c.id).ends_update = true;
+    for (const Entry e : {stores.first, stores.second}) {
+        if (e < c.floor || !traits_at(instruction_of(e)).ends_update) continue;
+        const uint32_t other = unordered_lane(c, e, lane);
+        if (other == kNobody) continue;
+        found(c, e, other, byte, lane, Clash::kUpdate);
+        return;
+    }
+}
+
 void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte, uint32_t lane,
                          Clash clash) {
     const bool scope = clash == Clash::kScope;
@@ -99,6 +130,7 @@ void RaceDetector::found(Context& c, Entry e, uint32_t other_lane, uint32_t byte
     f.race.first_write = Shadow::writer_at(c.shadow.sector(c.offset), byte) < c.floor;
     f.race.narrow_scope = scope;
     f.race.lock_step = clash == Clash::kLockStep;
+    f.race.lost_update = clash == Clash::kUpdate;
 }
 
 void RaceDetector::flush(Context& c) {

@@ -129,16 +129,21 @@ Finding describe_race(const char* code, const HappensBefore& order, const Race& 
         array = name_shared(launch, *variable, event.element_bytes);
     }
     finding.message = array.element(race.address) + " is ";
-    finding.message += race.under_way ? std::string(here.traits.writes ? "written" : "read") +
-                                            " while a `cp.async` may still be writing it"
-                       : race.one_store
-                           ? "written by several threads at once, with different values"
+    finding.message +=
+        race.under_way ? std::string(here.traits.writes ? "written" : "read") +
+                             " while a `cp.async` may still be writing it"
+        : race.lost_update ? "read and written back while another thread may be doing the same"
+        : race.one_store   ? "written by several threads at once, with different values"
                            : clash(here.traits, other.traits, race.narrow_scope);
     finding.allocation = array.description;
     finding.address = hex(race.address);
     finding.bytes = event.bytes;
     finding.count = count;
     finding.count_text = "more pairs of threads on the same two lines";
+    if (race.lost_update)
+        finding.notes.push_back(
+            "the read and the write are two steps, strong or not: what another thread stores in "
+            "between is lost");
     if (race.lock_step)
         finding.notes.push_back("`volatile` does not keep the lanes of a warp in step");
     if (only_stale(race, traits_of(event), race.other)) {

@@ -131,7 +131,7 @@ bool Decoder::atomic(In in) {
     MemoryOp op;
     op.kind = reduction ? AccessKind::kReduction : AccessKind::kAtomic;
     op.order = order_of(in);
-    if (op.order == MemoryOrder::kWeak) op.order = MemoryOrder::kRelaxed;
+    if (op.order == MemoryOrder::kWeak) op.order = MemoryOrder::kUnstated;
     op.scope = scope_of(in);
     if (op.scope == Scope::kNone) op.scope = Scope::kGpu;
     op.conditional = in.has(Mod::k_cas);

@@ -67,7 +67,7 @@ bool Decoder::vector_atomic(In in) {
     const Operand& values = in.operands[first + 1];
     MemoryOp op;
     op.kind = reduction ? AccessKind::kReduction : AccessKind::kAtomic;
-    op.order = order_of(in) == MemoryOrder::kWeak ? MemoryOrder::kRelaxed : order_of(in);
+    op.order = order_of(in) == MemoryOrder::kWeak ? MemoryOrder::kUnstated : order_of(in);
     op.scope = scope_of(in) == Scope::kNone ? Scope::kGpu : scope_of(in);
     op.element_bytes = uint8_t(ptx::byte_size(in.type()));
     const uint32_t bytes = op.element_bytes * uint32_t(in.vector);

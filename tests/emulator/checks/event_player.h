@@ -58,10 +58,11 @@ struct How {
     Scope scope = Scope::kNone;
     const char* opcode = "";
     machine::SiteId instruction = 0;  // of real PTX, for who looks at that
+    bool only_if_equal = false;       // a compare-and-swap, said to be one
 };
 constexpr How kLoad{AccessKind::kLoad}, kStore{AccessKind::kStore};
-constexpr How kAtomic{AccessKind::kAtomic, MemoryOrder::kRelaxed, Scope::kGpu};
-constexpr How kBlockAtomic{AccessKind::kAtomic, MemoryOrder::kRelaxed, Scope::kCta};
+constexpr How kAtomic{AccessKind::kAtomic, MemoryOrder::kUnstated, Scope::kGpu};
+constexpr How kBlockAtomic{AccessKind::kAtomic, MemoryOrder::kUnstated, Scope::kCta};
 constexpr How kReduction{AccessKind::kReduction, MemoryOrder::kRelaxed, Scope::kGpu};
 constexpr How kVolatileLoad{AccessKind::kLoad, MemoryOrder::kVolatile, Scope::kSys};
 constexpr How kVolatileStore{AccessKind::kStore, MemoryOrder::kVolatile, Scope::kSys};
@@ -72,6 +73,7 @@ constexpr How kReleaseStore{AccessKind::kStore, MemoryOrder::kRelease, Scope::kG
 constexpr How kReleaseStoreBlock{AccessKind::kStore, MemoryOrder::kRelease, Scope::kCta};
 constexpr How kReleaseAdd{AccessKind::kAtomic, MemoryOrder::kRelease, Scope::kGpu};
 constexpr How kReleaseReduction{AccessKind::kReduction, MemoryOrder::kRelease, Scope::kGpu};
+constexpr How kRelaxedAdd{AccessKind::kAtomic, MemoryOrder::kRelaxed, Scope::kGpu};
 constexpr How kAcqRelAdd{AccessKind::kAtomic, MemoryOrder::kAcqRel, Scope::kGpu};
 
 class Player;
@@ -375,6 +377,7 @@ inline void Lanes::access(uint32_t line, How how, const Addresses& address, uint
     e.kind = how.kind;
     e.order = how.order;
     e.scope = how.scope;
+    e.wrote_only_if_equal = how.only_if_equal;
     e.bytes = uint8_t(bytes);
     e.element_bytes = uint8_t(std::min(bytes, 4u));
     e.address = addresses;

@@ -128,7 +128,7 @@ TEST_CASE("race-global: a flag between blocks", "[checks][race]") {
                             Case{kAcqRelAdd, Scope::kNone, true},
                             Case{kAtomic, Scope::kGpu, true},
                             Case{kAtomic, Scope::kNone, false});
-    const How load = GENERATE(kVolatileLoad, kRelaxedLoad, kAcquireLoad, kAtomic);
+    const How load = GENERATE(kVolatileLoad, kAcquireLoad, kAtomic);
     Global p;
     const auto data = p.global(64), flag = p.global(1);
     p.launch(2, 32);
@@ -146,6 +146,31 @@ TEST_CASE("race-global: a flag between blocks", "[checks][race]") {
         p.warp(0, 0).store(14, data.from(0));
         CHECK(p.races() == Lines{"14 after 13"});
     }
+}
+
+TEST_CASE("race-global: a relaxed read acquires with a fence behind it", "[checks][race]") {
+    enum { kNothing, kFence, kFenceBefore, kBarrierAndFence, kOthersFence, kReleaseOfItsOwn };
+    const int variant = GENERATE(range(int(kNothing), kReleaseOfItsOwn + 1));
+    const How read = GENERATE(kRelaxedLoad, kRelaxedAdd);
+    Global p;
+    const auto data = p.global(64), flag = p.global(2);
+    p.launch(2, 64);
+    p.thread(0, 0).store(10, data[0]);
+    p.thread(0, 0).access(11, kReleaseStore, flag[0]);
+    if (variant == kFenceBefore) p.thread(1, 0).fence();
+    p.thread(1, 0).access(12, read, flag[0]);
+    uint32_t reader = 0;
+    if (variant == kFence) p.thread(1, 0).fence();
+    if (variant == kReleaseOfItsOwn) p.thread(1, 0).access(13, kReleaseStore, flag[1]);
+    if (variant == kOthersFence) p.thread(1, 1).fence();
+    if (variant == kBarrierAndFence) {
+        p.barrier(1);
+        reader = 40;
+        p.thread(1, reader).fence();
+    }
+    p.thread(1, reader).load(14, data[0]);
+    const bool right = variant == kFence || variant == kBarrierAndFence;
+    CHECK(p.races() == (right ? Lines{} : Lines{"14 after 10"}));
 }
 
 TEST_CASE("race-global: who did not poll does not know", "[checks][race]") {

@@ -74,6 +74,83 @@ TEST_CASE("race-global: a load that starts a compare-and-swap loop is no race", 
     }
 }
 
+TEST_CASE("race-global: a compare-and-swap that finds something else is a load", "[checks][race]") {
+    Global p;
+    const auto word = zero(p);
+    How swap = atomic_of("atom.global.cas.b32");
+    swap.only_if_equal = true;
+    p.launch(2, 32);
+    SECTION("beside a load") {
+        p.thread(0, 0).load(10, word[0]);
+        p.thread(1, 0).access(11, swap, word.all(0), 4, [](uint32_t) { return 7; });
+        p.thread(0, 1).load(12, word[0]);
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("one that finds what it expects is not") {
+        p.thread(0, 0).load(10, word[0]);
+        p.thread(1, 0).access(11, swap, word.all(0), 4, [](uint32_t) { return 0; });
+        CHECK(p.races() == Lines{"10 after 11"});
+    }
+    SECTION("nor one after a lane of the same instruction that may have changed the word") {
+        p.warp(1, 0, 6).access(11, swap, word.all(0), 4, [](uint32_t lane) { return lane - 1; });
+        p.thread(0, 1).load(12, word[0]);
+        CHECK(p.races() == Lines{"12 after 11"});
+    }
+    SECTION("beside a store") {
+        p.thread(1, 0).access(11, swap, word.all(0), 4, [](uint32_t) { return 7; });
+        p.thread(1, 1).store(12, word[0]);
+        CHECK(p.races() == Lines{"12 after 11"});
+    }
+}
+
+TEST_CASE("race-global: updates in two steps get lost", "[checks][race]") {
+    const auto kernel = open_kernel(".reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
+                                    "ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r1, 1;\n"
+                                    "st.volatile.global.u32 [%rd1], %r2;\n"
+                                    "st.volatile.global.u32 [%rd1], 5;");
+    const uint32_t before = machine::site_count();
+    const auto at = [&](How how, uint32_t instruction) {
+        how.instruction = machine::register_site(*kernel, *kernel->function("k"), instruction);
+        return how;
+    };
+    const How read = at(kVolatileLoad, 0), write = at(kVolatileStore, 2),
+              set = at(kVolatileStore, 3);
+    Global p;
+    const auto word = zero(p);
+    p.launch(2, 32);
+    SECTION("of two blocks") {
+        for (uint32_t block = 0; block < 2; ++block) {
+            p.thread(block, 0).access(10, read, word[0]);
+            p.thread(block, 0).access(11, write, word[0]);
+        }
+        CHECK(p.races() == Lines{"11 after 11"});
+        CHECK(p.report.findings()[0].message.find("written back") != std::string::npos);
+    }
+    SECTION("of the lanes of a warp") {
+        p.warp(0, 0).access(10, read, word.all(0));
+        p.warp(0, 0).access(11, write, word.all(0));
+        CHECK(p.races() == Lines{"11 after 11"});
+    }
+    SECTION("not behind a lock") {
+        const auto lock = p.global(1);
+        for (uint32_t block = 0; block < 2; ++block) {
+            p.thread(block, 0).access(9, kAcquireLoad, lock[0]);
+            p.thread(block, 0).access(10, read, word[0]);
+            p.thread(block, 0).access(11, write, word[0]);
+            p.thread(block, 0).access(12, kReleaseStore, lock[0]);
+        }
+        CHECK(p.races() == Lines{});
+    }
+    SECTION("not by one thread, beside those that look or set it anew") {
+        p.thread(0, 0).access(10, read, word[0]);
+        p.thread(0, 0).access(11, write, word[0]);
+        p.thread(1, 0).access(10, read, word[0]);
+        p.thread(1, 0).access(12, set, word[0]);
+        CHECK(p.races() == Lines{});
+    }
+    machine::forget_sites(before);
+}
+
 TEST_CASE("race-global: a test before an update that can only improve is no race",
           "[checks][race]") {
     Global p;

@@ -317,7 +317,7 @@ TEST_CASE("atom: order and scope are told as written", "[machine][atomics]") {
             "atom.acq_rel.gpu.global.cas.b32 %r1, [%in], 0, 1;");
     const auto& a = lab.seen.accesses;
     REQUIRE(a.size() == 4);
-    CHECK((a[0].order == MemoryOrder::kRelaxed && a[0].scope == Scope::kGpu));
+    CHECK((a[0].order == MemoryOrder::kUnstated && a[0].scope == Scope::kGpu));
     CHECK((a[1].order == MemoryOrder::kAcquire && a[1].scope == Scope::kCta));
     CHECK((a[2].order == MemoryOrder::kRelease && a[2].scope == Scope::kSys));
     CHECK((a[3].order == MemoryOrder::kAcqRel && a[3].conditional));
