@@ -127,7 +127,15 @@ enum class AccessKind : uint8_t {
 };
 // kVolatile is relaxed with system scope (PTX ISA "Memory Consistency Model"). kUnstated: an atomic
 // that names no order, as atomicAdd() makes it; PTX takes it for relaxed.
-enum class MemoryOrder : uint8_t { kWeak, kVolatile, kUnstated, kRelaxed, kAcquire, kRelease, kAcqRel };
+enum class MemoryOrder : uint8_t {
+    kWeak,
+    kVolatile,
+    kUnstated,
+    kRelaxed,
+    kAcquire,
+    kRelease,
+    kAcqRel
+};
 enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
 
 // What observers say of a load, when somebody follows undefined values (kUndefinedValues): lanes
