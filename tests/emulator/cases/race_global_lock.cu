@@ -21,7 +21,7 @@ __global__ void one_forgets(int* lock, int* total) {
     atomicAdd(total + 1, 1);
     int old = *(volatile int*)total;
     *(volatile int*)total = old + 1;  // expect: race-global "written back"
-    total[2] = old;  // expect: race-global
+    total[2] = old;                   // expect: race-global
     __threadfence();
     if (locks) atomicExch(lock, 0);
 }

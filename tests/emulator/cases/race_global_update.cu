@@ -22,8 +22,7 @@ __global__ void in_shared_memory(int* out) {
     __shared__ volatile int hits;
     if (threadIdx.x == 0) hits = 0;
     __syncthreads();
-    if (threadIdx.x % 32 == 5)
-        hits += 1;  // expect: race-shared "written back"
+    if (threadIdx.x % 32 == 5) hits += 1;  // expect: race-shared "written back"
     __syncthreads();
     if (threadIdx.x == 0) *out = hits;
 }
