@@ -21,14 +21,14 @@ CUresult from_buffer(CUfunction function, void** extra, std::vector<void*>& argu
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (!buffer || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    if (!buffer != !bytes) return CUDA_ERROR_INVALID_VALUE;
     return result_of(runtime::api("cuLaunchKernel", [&](runtime::Call& call) -> cudaError_t {
         runtime::KernelRecord* record = runtime::find_kernel(function);
         machine::Kernel* kernel = nullptr;
         if (!record) return cudaErrorInvalidResourceHandle;
         if (const cudaError_t error = resolve_kernel(call, *record, call.thread.device, kernel))
             return error;
-        if (*bytes < kernel->parameter_bytes()) return cudaErrorInvalidValue;
+        if ((bytes ? *bytes : 0) < kernel->parameter_bytes()) return cudaErrorInvalidValue;
         for (const ptx::Parameter& parameter : kernel->parameters())
             arguments.push_back(buffer + parameter.offset);
         return cudaSuccess;

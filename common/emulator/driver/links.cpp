@@ -66,16 +66,23 @@ CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t byt
 
 // Parses everything and compares definitions with uses. Throws ptx::ParseError with what is wrong.
 void check(const std::vector<Image>& inputs) {
-    std::map<std::string, std::string> defined;  // name, and the input that defines it
+    struct Definition {
+        std::string input;
+        bool is_weak;
+    };
+    std::map<std::string, Definition> defined;
     std::vector<std::pair<std::string, std::string>> wanted;
     for (const Image& input : inputs) {
         const auto module = ptx::Module::open(input.text, input.name);
         const auto define = [&](std::string_view symbol, bool exported, bool is_weak) {
             if (!exported) return;
-            const auto [known, fresh] = defined.try_emplace(std::string(symbol), input.name);
-            if (!fresh && !is_weak)
+            const auto [known, fresh] =
+                defined.try_emplace(std::string(symbol), Definition{input.name, is_weak});
+            if (fresh || is_weak) return;
+            if (!known->second.is_weak)
                 throw ptx::ParseError("`" + std::string(symbol) + "` is defined in " +
-                                      known->second + " and in " + input.name);
+                                      known->second.input + " and in " + input.name);
+            known->second = {input.name, false};
         };
         std::vector<std::string> bodies;
         for (const auto& header : module->functions()) {

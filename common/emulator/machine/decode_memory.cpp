@@ -227,6 +227,7 @@ bool Decoder::miscellaneous(In in) {
         out.extra = in.space == Space::kShared  ? kSharedTag
                     : in.space == Space::kLocal ? kLocalTag
                     : in.space == Space::kParam ? kParamTag
+                    : in.space == Space::kConst ? 0x8000
                                                 : 0;
         return true;
     }

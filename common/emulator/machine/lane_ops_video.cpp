@@ -172,9 +172,8 @@ uint64_t simd(const LaneOp& op, const uint64_t* s, bool&) {
                                  extended(selected(op, 0, k, s), flags & kSignedA),
                                  extended(selected(op, 1, k, s), flags & kSignedB));
         if (flags & kSat) value = clamped(value, bits, flags & kSignedD);
-        const uint32_t cut = uint32_t(value) & mask;
-        packed |= cut << bits * k;
-        sum += uint32_t(extended(cut, flags & kSignedD));
+        packed |= (uint32_t(value) & mask) << bits * k;
+        sum += uint32_t(value);  // whole, as without selectors (arith_video.cpp)
     }
     return flags & kAdd ? sum : packed;
 }

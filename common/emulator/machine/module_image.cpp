@@ -26,15 +26,26 @@ ModuleImage::ModuleImage(std::unique_ptr<ptx::Module> module, Memory& memory, Ob
                          const Machine::Variables* managed)
     : shared(linker.shared), module_(std::move(module)), memory_(memory), observers_(observers),
       linker_(linker), unit_(linker.units[unit]), device_(device), serial_(++linker.modules) {
-    for (const auto& header : module_->functions())
-        if (!header.is_declaration && header.is_exported)
-            unit_.functions.try_emplace(std::string(header.name), this);
+    for (const auto& header : module_->functions()) {
+        if (header.is_declaration || !header.is_exported) continue;
+        const std::string name(header.name);
+        if (header.is_weak && !header.is_entry) weak_.insert(name);
+        publish(unit_.functions, name, this, header.is_weak);
+    }
     try {
         place_variables(managed);
     } catch (...) {
         abandon();
         throw;
     }
+}
+
+template <class Table, class Value>
+void ModuleImage::publish(Table& table, const std::string& name, Value value, bool is_weak) {
+    const auto [known, fresh] = table.try_emplace(name, value);
+    if (fresh && is_weak) unit_.weak.insert(name);
+    if (fresh && !is_weak) unit_.weak.erase(name);
+    if (!fresh && !is_weak && unit_.weak.erase(name)) known->second = value;
 }
 
 // Nobody may come back to a module that could not be loaded.
@@ -104,9 +115,14 @@ void ModuleImage::place_variables(const Machine::Variables* managed) {
                 continue;
             }
         }
+        if (variable.is_weak) {
+            weak_.insert(name);
+            const auto known = unit_.variables.find(name);
+            if (known != unit_.variables.end() && known->second->bytes >= variable.bytes) continue;
+        }
         Allocation* a = place(variable);
         variables_[name] = a;
-        if (variable.is_exported) unit_.variables.try_emplace(name, a);
+        if (variable.is_exported) publish(unit_.variables, name, a, variable.is_weak);
         placed.push_back({&variable, a});
     }
     for (const auto& [variable, a] : placed)
@@ -171,9 +187,23 @@ uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_vi
     return index;
 }
 
+ModuleImage* ModuleImage::definer(std::string_view mangled) {
+    const std::string name(mangled);
+    const bool mine = std::any_of(
+        module_->functions().begin(),
+        module_->functions().end(),
+        [&](const ptx::FunctionHeader& f) { return !f.is_declaration && f.name == mangled; });
+    if (mine && !weak_.contains(name)) return this;
+    const auto found = unit_.functions.find(name);
+    if (found != unit_.functions.end()) return found->second;
+    return mine ? this : nullptr;
+}
+
 Code* ModuleImage::code(std::string_view mangled) {
     const std::string name(mangled);
     if (const auto found = codes_.find(name); found != codes_.end()) return found->second.get();
+    if (weak_.contains(name))
+        if (ModuleImage* owner = definer(mangled); owner != this) return owner->code(mangled);
     const ptx::Function* function = module_->function(mangled);
     if (function && !function->is_declaration) {
         auto decoded = decode(*this, *function);
@@ -187,15 +217,7 @@ Code* ModuleImage::code(std::string_view mangled) {
 uint64_t ModuleImage::symbol_address(std::string_view mangled) {
     if (const Allocation* a = variable(mangled)) return a->address;
     const std::string name(mangled);
-    const bool mine = std::any_of(
-        module_->functions().begin(),
-        module_->functions().end(),
-        [&](const ptx::FunctionHeader& f) { return !f.is_declaration && f.name == mangled; });
-    ModuleImage* owner = this;
-    if (!mine) {
-        const auto found = unit_.functions.find(name);
-        owner = found == unit_.functions.end() ? nullptr : found->second;
-    }
+    ModuleImage* const owner = definer(mangled);
     if (!owner)
         throw UnsupportedPtx("the symbol `" + ptx::demangled_variable(mangled) +
                              "` is used but nobody defines it");
@@ -210,9 +232,11 @@ uint64_t ModuleImage::symbol_address(std::string_view mangled) {
 
 Allocation* ModuleImage::variable(std::string_view mangled) {
     const std::string name(mangled);
-    if (const auto found = variables_.find(name); found != variables_.end()) return found->second;
+    const auto mine = variables_.find(name);
+    if (mine != variables_.end() && !weak_.contains(name)) return mine->second;
     const auto found = unit_.variables.find(name);
-    return found == unit_.variables.end() ? nullptr : found->second;
+    if (found != unit_.variables.end()) return found->second;
+    return mine == variables_.end() ? nullptr : mine->second;
 }
 
 std::vector<Allocation*> ModuleImage::variables() {

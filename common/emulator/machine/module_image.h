@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "machine/code.h"
@@ -17,12 +18,14 @@ class ModuleImage;
 
 // What all modules of one machine share: -rdc programs call and read across modules.
 struct Linker {
-    // What modules linked together see of one another: .visible and .weak names, the first
-    // definition of each. A module looks among its own first, because names with internal linkage
-    // (string literals, static variables) repeat between modules.
+    // What modules linked together see of one another: .visible, .weak and .common names, the first
+    // definition of each; another one counts instead of a weak one. A module looks among its own
+    // first, because names with internal linkage (string literals, static variables) repeat between
+    // modules, unless its own is weak: of those, the linked program has one.
     struct Unit {
         std::unordered_map<std::string, Allocation*> variables;
         std::unordered_map<std::string, ModuleImage*> functions;
+        std::unordered_set<std::string> weak;  // those that another definition would replace
     };
     std::unordered_map<uint64_t, Unit> units;
     // Function addresses handed out, by number; decoded when somebody calls through one.
@@ -80,6 +83,11 @@ private:
     // Stores the address that an initialiser asks for; false when nobody defines the symbol yet.
     bool store_address(Allocation& variable, const ptx::SymbolFixup& fixup);
     void abandon();
+    // Enters a definition for the other modules; `table` is one of the unit's.
+    template <class Table, class Value>
+    void publish(Table& table, const std::string& name, Value value, bool is_weak);
+    // The module whose definition of the function counts; null if there is none.
+    ModuleImage* definer(std::string_view mangled);
     std::unique_ptr<ptx::Module> module_;
     Memory& memory_;
     Observers& observers_;
@@ -91,6 +99,7 @@ private:
     std::unordered_map<std::string, Allocation*> function_variables_;  // by function and number
     std::vector<Allocation*> placed_;  // of these, the ones that this module has made
     std::unordered_map<std::string, uint64_t> pointers_;
+    std::unordered_set<std::string> weak_;  // variables and functions, not kernels
     const int device_;
     const uint32_t serial_;
 

@@ -213,9 +213,20 @@ void from_generic(Lanes& lanes, const Instr& in) {
 
 void space_test(Lanes& lanes, const Instr& in) {
     const uint64_t* s = lanes.row<uint64_t>(in.src[0]);
-    const uint64_t tag = in.extra;
-    map_predicate(
-        lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) { return s[i] >> 56 == tag; });
+    const bool wants_const = in.extra & 0x8000;
+    const uint64_t tag = in.extra & 0x7fff;
+    if (tag) {
+        map_predicate(
+            lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) { return s[i] >> 56 == tag; });
+        return;
+    }
+    // Global and constant addresses have no tag: the allocation says which. Nobody's are global.
+    const Memory& memory = executor(lanes).memory;
+    map_predicate(lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) {
+        if (s[i] >> 56) return false;
+        const Allocation* found = memory.find(s[i]);
+        return (found && found->kind == MemoryKind::kConst) == wants_const;
+    });
 }
 
 void complement(Lanes& lanes, const Instr& in) {

@@ -119,6 +119,12 @@ Specifiers parse_specifiers(Lexer& lexer) {
         }
     }
     if (!has_type) lexer.fail("a type, for instance .u32");
+    if (out.type == Type::kBf16 || out.type == Type::kBf16x2 || out.type == Type::kTf32)
+        lexer.fail(out.line,
+                   "." + std::string(spelling(out.type)),
+                   "alternate formats are for instructions: declare .b16 or .b32");
+    if (out.vector > 1 && out.element_bytes() > 16)
+        lexer.fail(out.line, {}, "a vector has at most 128 bits");
     if (out.type == Type::kPred && !out.is_register) {
         lexer.fail(out.line, ".pred", "predicates live in registers only: expected .reg");
     }
@@ -145,7 +151,12 @@ Variable parse_variable(Lexer& lexer, const Specifiers& specifiers) {
     if (specifiers.vector > 1) dimensions.push_back(specifiers.vector);
     const uint64_t scalar = element / specifiers.vector;
     out.bytes = product(lexer, name, dimensions, scalar, kMaxVariableBytes);
-    if (lexer.accept('=')) {
+    const bool is_initialised = lexer.accept('=');
+    if (unsized && !is_initialised && !out.is_extern)
+        lexer.fail(name, "a size in the brackets: only .extern arrays have none");
+    if (is_initialised && specifiers.space != Space::kGlobal && specifiers.space != Space::kConst)
+        lexer.fail(name, "no initial value: only .global and .const variables have one");
+    if (is_initialised) {
         if (specifiers.is_texture || specifiers.is_surface) {
             // Sampler settings of a reference; the runtime's own registration decides them.
             if (lexer.peek().is('{'))

@@ -24,6 +24,9 @@ public:
         if (index_.target == 0) {
             lexer_.fail(1, {}, "expected .target, for instance .target sm_75");
         }
+        for (const auto& [alias, function] : index_.aliases)
+            if (!index_.function_index.contains(alias) || !index_.function_index.contains(function))
+                lexer_.fail(1, alias, "expected .alias between two functions of this module");
         for (const Variable& variable : index_.variables)
             for (const SymbolFixup& fixup : variable.fixups)
                 if (!index_.declares(fixup.symbol))
@@ -107,11 +110,10 @@ private:
         index_.version_minor = digits(token.text.substr(dot + 1));
         if (index_.version_major == 0) lexer_.fail(token, "a version such as 9.0");
         if (index_.version_major > kNewestMajor) {
-            lexer_.fail(token.line,
-                        token.text,
-                        "PTX ISA " + std::string(token.text) + " is newer than " +
-                            std::to_string(kNewestMajor) +
-                            ".x, the newest that this reader knows; compile with CUDA 13 or older");
+            throw UnsupportedVersion(
+                index_.name + ": PTX line " + std::to_string(token.line) + ": PTX ISA " +
+                std::string(token.text) + " is newer than " + std::to_string(kNewestMajor) +
+                ".x, the newest that this reader knows; compile with CUDA 13 or older");
         }
     }
 
@@ -187,6 +189,8 @@ private:
     void variables(const Linkage& linkage) {
         Specifiers specifiers = parse_specifiers(lexer_);
         specifiers.is_extern = specifiers.is_extern || linkage.is_extern;
+        if (specifiers.space == Space::kLocal && index_.version_major >= 3)
+            lexer_.fail(specifiers.line, ".local", "expected it in a function, since PTX ISA 3.0");
         do {
             const Token name = lexer_.peek();
             Variable variable = parse_variable(lexer_, specifiers);
@@ -255,6 +259,9 @@ private:
             if (!lexer_.accept(',')) break;
         }
         const bool exact = token.text == ".reqntid";
+        const bool tunes = token.text == ".maxnreg" || token.text.ends_with("ctapersm");
+        if (tunes && !header.is_entry)
+            lexer_.fail(token, "a directive of functions: it is for kernels");
         if (!exact && token.text != ".maxntid") {
             if (token.text == ".reqnctapercluster" && product > 1)
                 lexer_.fail(token, "a kernel without clusters: the emulated device has none");
@@ -266,6 +273,28 @@ private:
             lexer_.fail(token, "one of .maxntid and .reqntid, and once only");
         header.max_threads = uint32_t(product);
         if (exact) header.required_block = sizes;
+    }
+
+    // PTX ISA "Kernel Function Parameters".
+    void check_kernel_parameters(const Token& name, const FunctionHeader& header,
+                                 const BodyPlace& place) {
+        constexpr uint32_t kMostBytes = 32764;
+        for (size_t i = 0; i < header.parameters.size(); ++i) {
+            const Parameter& parameter = header.parameters[i];
+            if (place.register_parameters[i])
+                lexer_.fail(
+                    name.line, parameter.name, "expected .param: a kernel's parameters are memory");
+            if (parameter.bytes == 0)
+                lexer_.fail(name.line, parameter.name, "expected a size for this parameter");
+            if (parameter.offset + parameter.bytes > kMostBytes)
+                lexer_.fail(name.line,
+                            parameter.name,
+                            "expected at most " + std::to_string(kMostBytes) +
+                                " bytes of parameters");
+            for (size_t k = 0; k < i; ++k)
+                if (header.parameters[k].name == parameter.name)
+                    lexer_.fail(name.line, parameter.name, "expected each parameter's name once");
+        }
     }
 
     void function(const Token& keyword, const Linkage& linkage) {
@@ -286,6 +315,7 @@ private:
         if (lexer_.peek().is('(')) {
             header.parameters = parse_parameters(lexer_, &place.register_parameters);
         }
+        if (header.is_entry) check_kernel_parameters(name, header, place);
         performance(header, place);
         if (lexer_.peek().is('{')) {
             if (linkage.is_extern) lexer_.fail("';' after an .extern function");

@@ -22,12 +22,7 @@ public:
 
     uint64_t parse() {
         if (dimensions_.empty()) {
-            if (lexer_.accept('{')) {  // ptxas takes `= {3}` for a scalar too
-                parse_element(0);
-                lexer_.expect('}', "after an initialiser");
-            } else {
-                parse_element(0);
-            }
+            parse_element(0);
             return element_;
         }
         if (lexer_.peek().kind == Token::Kind::kString) return parse_string();
@@ -41,9 +36,8 @@ private:
         return bytes;
     }
 
-    // `{ ... }` for dimension `depth`, at byte `start`. Elements may be given flat, without the
-    // inner braces. Recursion is bounded by the number of dimensions. Returns the end of the last
-    // element.
+    // `{ ... }` for dimension `depth`, at byte `start`, with braces around each row. Recursion is
+    // bounded by the number of dimensions. Returns the end of the last element.
     uint64_t parse_list(size_t depth, uint64_t start) {
         const Token open = lexer_.peek();
         lexer_.expect('{', "before the values of an array");
@@ -61,6 +55,8 @@ private:
                 parse_list(depth + 1, at);
                 at += row;
             } else {
+                if (depth + 1 < dimensions_.size())
+                    lexer_.fail("braces around the values of a row");
                 if (element_ == 0 || at + element_ > limit)
                     lexer_.fail("fewer values: the array is full");
                 if (token.kind == Token::Kind::kInteger && !is_float(out_.type) &&
@@ -142,6 +138,8 @@ private:
     }
 
     uint64_t encode(const Token& token, const Constant& value) {
+        if (is_float(out_.type) && !value.is_float())
+            lexer_.fail(token, "a number with a point or 0f... for this type");
         switch (out_.type) {
         case Type::kF32:
         case Type::kTf32:
@@ -154,8 +152,8 @@ private:
         }
         if (!value.is_float()) return value.bits;
         // A float's bit pattern in an untyped word: `.b32 x = 0f3F800000`.
-        if (value.kind == Constant::Kind::kFloat32 && element_ == 4) return value.bits;
-        if (value.kind == Constant::Kind::kFloat64 && element_ == 8) return value.bits;
+        if (value.kind == Constant::Kind::kFloat32 && out_.type == Type::kB32) return value.bits;
+        if (value.kind == Constant::Kind::kFloat64 && out_.type == Type::kB64) return value.bits;
         lexer_.fail(token, "an integer for this type");
     }
 

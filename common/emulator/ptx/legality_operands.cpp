@@ -88,6 +88,10 @@ private:
             const bool integer = operand.literal == Operand::Literal::kInteger;
             found = Complaint{
                 "", needs + ", and the constant is " + (integer ? "an integer" : "a float")};
+        } else if (operand.kind == Operand::Kind::kSymbol && !may_exceed &&
+                   in_.opcode != Opcode::k_mov) {
+            found = Complaint{std::string(operand.name),
+                              needs + " in a register: expected mov to put the address into one"};
         }
     }
 
@@ -132,9 +136,32 @@ std::optional<Complaint> complaint_about_source(const Instruction& in) {
     return Complaint{std::string(from.name), "this special register has 32 bits"};
 }
 
+// What no instruction has: a negated result, an address in a register that cannot hold one, and
+// operands of instructions without any.
+std::optional<Complaint> complaint_about_kinds(const Instruction& in, const Function& function) {
+    if (in.operands.empty()) return std::nullopt;
+    const Operand& first = in.operands[0];
+    const bool pair = first.kind == Operand::Kind::kPair;
+    if (first.negated || (pair && (first.elements[0].negated || first.elements[1].negated)))
+        return Complaint{std::string(first.name), "a result cannot be negated"};
+    if (in.opcode == Opcode::k_exit || in.opcode == Opcode::k_ret || in.opcode == Opcode::k_trap ||
+        in.opcode == Opcode::k_brkpt)
+        return Complaint{std::string(in.text), "expected ';': this instruction has no operands"};
+    for (const Operand& operand : in.operands) {
+        if (operand.kind != Operand::Kind::kAddress || operand.elements.empty()) continue;
+        const Operand& base = operand.elements[0];
+        if (base.kind != Operand::Kind::kRegister) continue;
+        const Class held = class_of(function.registers[base.index].type);
+        if (held == Class::kFloat || held == Class::kPredicate)
+            return Complaint{std::string(base.name), "expected an integer register in an address"};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function) {
+    if (auto wrong = complaint_about_kinds(in, function)) return wrong;
     Checker check(in, function);
     const Type type = in.type();
     const auto uniform = [&](size_t first, size_t end) {

@@ -226,6 +226,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// The text is of a PTX ISA that is newer than this reader.
+class UnsupportedVersion : public ParseError {
+public:
+    using ParseError::ParseError;
+};
+
 class Module {
 public:
     // Takes the text over. Throws ParseError. `name` is only for messages.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Registers of a body: ranges, vectors, and which declaration a name means.
+#include <charconv>
+
 #include "ptx/body.h"
 
 namespace ptx {
@@ -43,6 +45,8 @@ uint32_t BodyParser::use_register(std::string_view name, Type type) {
 
 void BodyParser::declare_register(const Token& name, const Specifiers& specifiers) {
     Scope& scope = scopes_.back();
+    if (name.text == "_" || name.text == "WARP_SZ")
+        lexer_.fail(name, "another name: this one has a meaning of its own");
     if (lexer_.accept('<')) {
         const Token count = lexer_.peek();
         const uint64_t wanted = lexer_.expect_integer("how many registers");
@@ -56,6 +60,16 @@ void BodyParser::declare_register(const Token& name, const Specifiers& specifier
             lexer_.fail(name, "a range of registers that is not declared twice in one block");
         }
         return;
+    }
+    for (const auto& [prefix, range] : scope.ranges) {
+        const std::string_view digits =
+            name.text.starts_with(prefix) ? name.text.substr(prefix.size()) : std::string_view{};
+        uint32_t number = 0;
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        const bool plain = digits == "0" || (!digits.empty() && digits[0] != '0');
+        if (plain && read.ec == std::errc() && read.ptr == digits.data() + digits.size() &&
+            number < range.count)
+            lexer_.fail(name, "a name that is not declared twice in one block");
     }
     Symbol symbol;
     symbol.type = specifiers.type;

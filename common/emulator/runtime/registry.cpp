@@ -96,7 +96,9 @@ cudaError_t load_binary(Call& call, FatBinary& binary, int device) {
         binary.load_error[device] = error.what();
         for (auto& module : modules) registry().retired.push_back(std::move(module));
         return refuse(call,
-                      cudaErrorInvalidPtx,
+                      dynamic_cast<const ptx::UnsupportedVersion*>(&error)
+                          ? cudaErrorUnsupportedPtxVersion
+                          : cudaErrorInvalidPtx,
                       std::string(binary.runtime_loaded ? "cannot read a module's PTX: "
                                                         : "cannot read the program's PTX: ") +
                           error.what(),

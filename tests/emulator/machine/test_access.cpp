@@ -252,6 +252,20 @@ TEST_CASE("ld: an address far from its array is an illegal address", "[machine][
     CHECK(lab.run("ld.global.u32 %r1, [%out+0x40000000];").status == LaunchStatus::kIllegalAddress);
 }
 
+TEST_CASE("isspacep: constant and global memory are two spaces", "[machine][access]") {
+    Lab lab;
+    lab.run("cvta.const.u64 %rd1, c;\ncvta.global.u64 %rd2, g;\n"
+            "isspacep.const %p1, %rd1;\nisspacep.global %p2, %rd1;\n"
+            "isspacep.const %p3, %rd2;\nisspacep.global %p4, %rd2;\n"
+            "selp.u32 %r1, 1, 0, %p1;\nselp.u32 %r2, 2, 0, %p2;\n"
+            "selp.u32 %r3, 4, 0, %p3;\nselp.u32 %r4, 8, 0, %p4;\n"
+            "or.b32 %r1, %r1, %r2;\nor.b32 %r1, %r1, %r3;\nor.b32 %r1, %r1, %r4;\n"
+            "st.global.u32 [%mine], %r1;",
+            {},
+            ".const .u32 c = 1;\n.global .u32 g;\n");
+    CHECK(lab.got(0) == (1 | 8));
+}
+
 TEST_CASE("generic ld and st: lanes in different spaces", "[machine][access]") {
     // Even lanes in shared, lanes 1, 5, ... in global, lanes 3, 7, ... in local memory.
     Lab lab;

@@ -182,6 +182,30 @@ TEST_CASE("video: chosen elements of two words", "[machine][video]") {
     }
 }
 
+TEST_CASE("video: sums of SIMD results, of all elements and of some", "[machine][video]") {
+    const auto sets = integer_sets(8);
+    for (const Operation& op : kOperations)
+        for (const int signs : {0, 1, 2, 3, 4, 5, 6, 7}) {
+            const bool d = signs & 1, a = signs & 2, b = signs & 4;
+            const auto type = [](bool s) { return std::string(s ? ".s32" : ".u32"); };
+            const std::string text =
+                std::string(op.name) + "2" + type(d) + type(a) + type(b) + ".add %r4";
+            const auto plain = evaluate(text + ", %r1, %r2, %r3", "%r4", sets);
+            const auto spelled = evaluate(text + ".h10, %r1.h10, %r2.h32, %r3", "%r4", sets);
+            const auto upper = evaluate(text + ".h1, %r1, %r2, %r3", "%r4", sets);
+            for (size_t i = 0; i < sets.size(); ++i) {
+                const auto of = [&](int k) {
+                    return uint32_t(op.of(piece(uint32_t(sets[i][0]), 'h', k, a),
+                                          piece(uint32_t(sets[i][1]), 'h', k, b)));
+                };
+                INFO(text << " lane " << i);
+                REQUIRE(uint32_t(plain[i]) == uint32_t(sets[i][2]) + of(0) + of(1));
+                REQUIRE(uint32_t(spelled[i]) == uint32_t(plain[i]));
+                REQUIRE(uint32_t(upper[i]) == uint32_t(sets[i][2]) + of(1));
+            }
+        }
+}
+
 TEST_CASE("rare operations: lanes that do not take part keep their value", "[machine][video]") {
     const auto got =
         evaluate("vadd.u32.u32.u32 %r4, %r1.b0, 1", "%r4", integer_sets(7), 0x00f0f00f);

@@ -7,7 +7,7 @@ namespace {
 
 const std::string kDeclarations =
     R"(.reg .pred p, q; .reg .b16 h; .reg .u16 u16; .reg .b32 r; .reg .u32 u; .reg .s32 s;
-.reg .b64 b; .reg .u64 w; .reg .f32 f; .reg .f64 d; .reg .f16 e;
+.global .u32 x; .reg .b64 b; .reg .u64 w; .reg .f32 f; .reg .f64 d; .reg .f16 e;
 )";
 
 std::string error(const std::string& line) {
@@ -316,4 +316,19 @@ TEST_CASE("legality: barriers and fences", "[ptx][legality]") {
                     "fence.gpu;",
                     "membar.gl;",
                     "mbarrier.try_wait.b64 p, [b], b, 100;"});
+}
+
+TEST_CASE("legality: results, addresses and operands of the wrong kind", "[ptx][legality]") {
+    check({
+        {"setp.eq.u32 !p, u, u;", "cannot be negated"},
+        {"and.pred !p, p, q;", "cannot be negated"},
+        {"ld.global.u32 u, [f];", "integer register in an address"},
+        {"add.u64 w, x, 8;", "expected mov"},
+        {"exit 0;", "no operands"},
+    });
+    check_accepted({"setp.eq.and.u32 p, u, u, !q;",
+                    "and.pred p, !p, q;",
+                    "mov.u64 w, x;",
+                    "cvta.global.u64 w, x;",
+                    "ret;"});
 }

@@ -88,11 +88,36 @@ TEST_CASE("module: sections, pragmas, aliases and old debug lines are passed ove
 .b32 .debug_abbrev
 }
 .func f() { ret; }
+.func g();
 .alias g, f;
 .file 1 "a.cu", 123, 456
 )");
     REQUIRE(module->function("g"));
     CHECK(module->function("g") == module->function("f"));
+}
+
+TEST_CASE("module: an alias stands for a function that is there", "[ptx][module]") {
+    CHECK(contains(error_of(kHeader + ".func f() { ret; }\n.alias g, f;\n"), ".alias"));
+    CHECK(contains(error_of(kHeader + ".func g();\n.alias g, f;\n"), ".alias"));
+}
+
+TEST_CASE("module: directives of a function", "[ptx][module]") {
+    const auto module = open_text(".entry k() .maxnreg 32 .reqntid 32, 4 .minnctapersm 2 { ret; }\n"
+                                  ".entry e() .maxntid 64 { ret; }\n");
+    const auto& headers = module->functions();
+    CHECK(headers[0].max_threads == 128);
+    CHECK(headers[0].required_block == std::array<uint32_t, 3>{32, 4, 1});
+    CHECK(headers[1].required_block == std::array<uint32_t, 3>{0, 0, 0});
+    for (const char* wrong : {".entry k() .maxntid 64 .reqntid 64 { ret; }",
+                              ".entry k() .maxntid 0 { ret; }",
+                              ".entry k() .maxntid 1, 2, 3, 4 { ret; }",
+                              ".entry k() .reqntid { ret; }",
+                              ".entry k() .maxthreads 4 { ret; }",
+                              ".func k() .maxntid 64 { ret; }",
+                              ".entry k() .reqnctapercluster 2 { ret; }"}) {
+        CAPTURE(wrong);
+        CHECK(contains(error_of(kHeader + wrong), "PTX line 4"));
+    }
 }
 
 TEST_CASE("module: a newer or foreign text is refused with advice", "[ptx][module]") {

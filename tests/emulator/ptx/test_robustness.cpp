@@ -12,7 +12,7 @@ const std::string kSample =
     kHeader + R"(.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
 .global .align 8 .u64 table[2] = {f, generic(g)+8};
 .global .u32 g = 4;
-.const .align 4 .f32 c[3] = {0f3F800000, 1.5, -2};
+.const .align 4 .f32 c[3] = {0f3F800000, 1.5, -2.0};
 .extern .shared .align 16 .b8 dynamic[];
 .func (.param .b32 r) f(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r1, [x];
   st.param.b32 [r], %r1; ret; }
