@@ -135,15 +135,6 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
     const std::string problem = shape_problem(launch, limits);
     if (!problem.empty()) return reject(call, launch, cudaErrorInvalidConfiguration, problem);
 
-    const uint64_t threads = to_machine(launch.block).count();
-    if (threads > kernel.max_threads())
-        return reject(call,
-                      launch,
-                      cudaErrorLaunchOutOfResources,
-                      "a block of " + std::to_string(threads) +
-                          " threads; the kernel's __launch_bounds__ allow " +
-                          std::to_string(kernel.max_threads()));
-
     const machine::Dim3 required = kernel.required_block();
     const dim3 only(required.x, required.y, required.z);
     if (required.x &&
@@ -154,6 +145,15 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
                       "a block of " + shape(launch.block) +
                           " threads; the kernel was compiled (.reqntid) for blocks of exactly " +
                           shape(only));
+
+    const uint64_t threads = to_machine(launch.block).count();
+    if (threads > kernel.max_threads())
+        return reject(call,
+                      launch,
+                      cudaErrorLaunchOutOfResources,
+                      "a block of " + std::to_string(threads) +
+                          " threads; the kernel's __launch_bounds__ allow " +
+                          std::to_string(kernel.max_threads()));
 
     const uint32_t fixed = kernel.static_shared_bytes();
     const uint32_t allowed =
