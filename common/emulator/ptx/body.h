@@ -89,6 +89,7 @@ private:
     void append_move(const Instruction& model, Type type, Operand to, Operand from);
     void lower_specials(Instruction& out);
     void lower_parameter_address(Instruction& out);
+    void lower_unsynchronized(Instruction& out);
     void copy_parameters();
     bool lower_vector_move(Instruction& out, const Token& place);
     void move_registers(const std::vector<bool>& flags, bool results, const Instruction& model);

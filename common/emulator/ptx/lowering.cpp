@@ -87,6 +87,31 @@ void BodyParser::append_move(const Instruction& model, Type type, Operand to, Op
     append(std::move(copy));
 }
 
+// shfl and vote without .sync, of targets before sm_70 (PTX ISA "shfl (deprecated)", "vote
+// (deprecated)"; until 6.4 of sm_70, too): those lanes take part that are there, so their mask is
+// taken first.
+void BodyParser::lower_unsynchronized(Instruction& out) {
+    const bool old =
+        index_.version_major < 6 || (index_.version_major == 6 && index_.version_minor < 4);
+    if (out.has(Mod::k_sync) || (index_.target >= 70 && !old)) return;
+    const size_t operands = out.opcode == Opcode::k_vote ? 2 : 4;
+    if (out.operands.size() != operands) return;
+    Operand lanes = temporary(Type::kB32);
+    Instruction mask;
+    mask.opcode = Opcode::k_activemask;
+    mask.text = out.text;
+    mask.types = {Type::kB32};
+    mask.guarded = out.guarded;
+    mask.guard_negated = out.guard_negated;
+    mask.guard = out.guard;
+    mask.location = out.location;
+    mask.line = out.line;
+    mask.operands = {lanes};
+    append(std::move(mask));
+    out.mods.set(size_t(Mod::k_sync));
+    out.operands.push_back(std::move(lanes));
+}
+
 // Special registers stand in moves of their own width and, as ptxas has it, in conversions,
 // in narrower moves and in moves that pack: those read a register that is filled before.
 void BodyParser::lower_specials(Instruction& out) {

@@ -341,3 +341,27 @@ TEST_CASE("shfl: in a loop that lanes leave one by one", "[machine][warp]") {
               return sums[i % 4];
           }));
 }
+
+TEST_CASE("shfl and vote without .sync: the lanes that are there take part", "[machine][warp]") {
+    // Before sm_70 (PTX ISA "shfl (deprecated)"): no mask is written. Lanes 8 to 31 jump away.
+    const std::string text =
+        ".version 6.5\n.target sm_30\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p_out, .param .u64 p_in) {\n"
+        ".reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<4>;\n"
+        "ld.param.u64 %rd1, [p_out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;\n"
+        "add.u64 %rd1, %rd1, %rd2; setp.ge.u32 %p1, %r1, 8; @%p1 bra DONE;\n"
+        "shfl.down.b32 %r2|%p2, %r1, 1, 31; shfl.idx.b32 %r3, %r1, 5, 31;\n"
+        "setp.lt.u32 %p3, %r1, 3; vote.ballot.b32 %r4, %p3; vote.any.pred %p3, !%p3;\n"
+        "selp.u32 %r5, 1, 0, %p3; @%p2 mad.lo.u32 %r3, %r2, 100, %r3;\n"
+        "st.global.u32 [%rd1], %r3; st.global.u32 [%rd1+128], %r4; st.global.u32 [%rd1+256], %r5;\n"
+        "DONE: ret; }\n";
+    Lab lab;
+    lab.modules.push_back(lab.machine->load(text, "old", 0));
+    lab.launch(*lab.modules.back(), "k");
+    for (uint32_t i = 0; i < 7; ++i) CHECK(lab.got(i) == (i + 1) * 100 + 5);
+    for (uint32_t i = 0; i < 8; ++i) {
+        CHECK(lab.got(32 + i) == 7);
+        CHECK(lab.got(64 + i) == 1);
+    }
+    CHECK(lab.got(8) == kOldWord);
+}
