@@ -91,6 +91,7 @@ void Counters::on_host_access(const machine::HostAccess& access) {
         totals_.device_to_device_bytes += access.bytes;
         break;
     case Kind::kFree:
+    case Kind::kAllocate:
         break;
     }
 }

@@ -4,6 +4,16 @@
 #include "checks/text.h"
 
 namespace checks {
+namespace {
+
+// Whether a toolkit's function stopped the kernel: one that was inlined there, or was called.
+bool by_toolkit(machine::SiteId site) {
+    const machine::CodeSite& code = site_of(site);
+    return code.opcode.find("trap") == code.opcode.npos ||
+           (!code.chain.empty() && code.chain[0].file != code.user.file);
+}
+
+}  // namespace
 
 void Faults::on_fault(const machine::FaultEvent& event) {
     using machine::FaultKind;
@@ -14,7 +24,14 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         message = "assertion " + quoted(event.message) + " failed";
         break;
     case FaultKind::kTrap:
-        message = "`__trap()` was executed";
+        if (event.without_grid && by_toolkit(event.site)) {
+            code = "invalid-launch";
+            message =
+                "the grid is to synchronise, but this kernel was not launched cooperatively: see "
+                "`cudaLaunchCooperativeKernel`";
+        } else {
+            message = event.message.empty() ? "`__trap()` was executed" : event.message;
+        }
         break;
     case FaultKind::kStackOverflow:
         code = "stack-overflow";
@@ -55,8 +72,7 @@ void Faults::on_fault(const machine::FaultEvent& event) {
             draft.finding.other = place_of(event.other);
             draft.finding.other_text =
                 "it was freed on " + line_text(*draft.finding.other, site_of(event.site).user.file);
-        } else if (event.kind != FaultKind::kTrap && !event.message.empty() &&
-                   event.message != message) {
+        } else if (!event.message.empty() && event.message != message) {
             draft.finding.notes.push_back(event.message);
         }
         return draft;

@@ -39,7 +39,7 @@ bool host_visible(const machine::HostAccess& access) {
 // does not know, "the function will return only once the copy has completed", and fills and copies
 // of managed or pinned memory, "fully synchronous".
 bool host_sees(const machine::HostAccess& access) {
-    if (by_name(access, "Graph") || access.kind == machine::HostAccess::Kind::kFree) return false;
+    if (by_name(access, "Graph") || access.kind >= machine::HostAccess::Kind::kFree) return false;
     if (by_name(access, "Async"))
         return access.kind == machine::HostAccess::Kind::kRead && !access.pinned;
     return host_visible(access);
@@ -110,6 +110,7 @@ Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
         if (peers) streams_.meet(device, access.source->device);
         operation.api = access.api;
         operation.site = access.site;
+        operation.allocates = access.kind == machine::HostAccess::Kind::kAllocate;
         operation.writes = access.kind != machine::HostAccess::Kind::kRead;
         operation.pinned = access.pinned;
         operation.writes_pinned = access.writes_pinned;

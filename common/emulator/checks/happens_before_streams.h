@@ -40,6 +40,7 @@ struct StreamOperation {
     const char* api = nullptr;   // of a host operation
     machine::HostSite site = 0;  // of the call, also of a launch
     bool writes = false;
+    bool allocates = false;  // in the order of its stream
     // A transfer's other end in pinned memory; null: it has none.
     const machine::Allocation* pinned = nullptr;
     bool writes_pinned = false;

@@ -64,6 +64,7 @@ struct Race {
     AccessTraits other;
     bool first_write = false;   // nobody had written there in this launch
     bool swapped = false;       // the earlier one comes later in the program: report it as such
+    bool too_early = false;     // the earlier one is the allocation, in another stream
     bool one_store = false;     // two lanes of one store instruction
     bool under_way = false;     // the earlier one is a cp.async that nobody has waited for
     bool narrow_scope = false;  // both strong, but one of them for its own block only
@@ -99,6 +100,12 @@ public:
     // The host itself has touched bytes at offset `begin` of `shadow`.
     void host_touch(const HostTouch& touch, const machine::Allocation& allocation,
                     const Shadow& shadow, uint64_t begin, uint64_t end);
+    // The allocation itself, which is segment `made`, is not ordered before an access of `lane`, or
+    // before the host's.
+    void too_early(const machine::AccessEvent& event, uint32_t lane,
+                   const machine::Allocation& allocation, Segment made);
+    void too_early(const machine::HostAccess& access, const machine::Allocation& allocation,
+                   Segment made, bool writes);
     // The launch is over: reports what has waited for the thread that read to check its guess.
     void settle();
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 #include <vector>
 
 #include "checks/race_observer.h"
@@ -35,6 +36,7 @@ public:
         if (allocation.kind != machine::MemoryKind::kHeap) order_->on_free();
         if (allocation.id < shadows_.size()) shadows_[allocation.id].reset();
         pages_.forget(allocation);
+        made_.erase(allocation.id);
     }
 
     bool has_news() const override {
@@ -56,7 +58,16 @@ private:
                                                                              : nullptr;
     }
 
+    // Memory that was allocated in the order of a stream: in which segment, and the launch that was
+    // looked at last.
+    struct Made {
+        Segment segment = 0;
+        uint64_t launch = 0;
+    };
+    void check_made(const AccessEvent& event, uint32_t lane, const Allocation& a);
+
     std::vector<std::unique_ptr<Shadow>> shadows_;  // by allocation id
+    std::unordered_map<uint32_t, Made> made_;       // the same
     uint64_t generation_ = 0;
     TouchedPages pages_;
     uint64_t knowledge_ = 0;                       // of the host, at the last review
@@ -87,6 +98,7 @@ void RaceGlobal::on_access(const AccessEvent& event) {
     if (generation_ != order_->generation()) {
         generation_ = order_->generation();
         shadows_.clear();
+        made_.clear();
     }
     const uint32_t published = follow(event);
     const uint32_t lanes = event.mask & ~event.bad_lanes;
@@ -94,6 +106,7 @@ void RaceGlobal::on_access(const AccessEvent& event) {
     if (event.allocation) {
         const Allocation& a = *event.allocation;
         if (a.host_visible()) note_host_memory(event, lanes, a);
+        if (!made_.empty()) check_made(event, uint32_t(std::countr_zero(lanes)), a);
         detector_.access(event, lanes, published, &a, shadow(a), 0 - base(a));
         return;
     }
@@ -110,8 +123,20 @@ void RaceGlobal::on_access(const AccessEvent& event) {
         left &= ~together;
         if (!a || !a->contains(event.address[std::countr_zero(together)], event.bytes)) continue;
         if (a->host_visible()) note_host_memory(event, together, *a);
+        if (!made_.empty()) check_made(event, uint32_t(std::countr_zero(together)), *a);
         detector_.access(event, together, published, a, shadow(*a), 0 - base(*a));
     }
+}
+
+// Once a launch: whether the stream has waited for the allocation.
+void RaceGlobal::check_made(const AccessEvent& event, uint32_t lane, const Allocation& a) {
+    const auto found = made_.find(a.id);
+    const uint64_t launch = event.warp->block->launch->serial;
+    if (found == made_.end() || found->second.launch == launch) return;
+    found->second.launch = launch;
+    const Segment made = found->second.segment;
+    if (made >= order_->ordered_before() && !order_->streams().ordered(made))
+        detector_.too_early(event, lane, a, made);
 }
 
 // Plain accesses to shared memory are nothing to this checker.
@@ -201,6 +226,10 @@ void RaceGlobal::on_host_access(const machine::HostAccess& access) {
     const Segment segment = order_->on_host_access(access);
     if (segment == 0) return;
     using Kind = machine::HostAccess::Kind;
+    if (access.kind == Kind::kAllocate) {
+        made_[access.allocation->id] = {segment, 0};
+        return;
+    }
     if (access.allocation)
         host_range(access, *access.allocation, access.address, access.kind != Kind::kRead, segment);
     if (access.kind == Kind::kCopy && access.source)
@@ -212,6 +241,11 @@ void RaceGlobal::on_host_access(const machine::HostAccess& access) {
 void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation& a,
                             uint64_t address, bool writes, Segment segment) {
     if (!a.contains(address, access.bytes) || access.bytes == 0) return;
+    // (A free that does not wait for the allocation does not wait for its use either.)
+    if (const auto made = made_.find(a.id); made != made_.end() &&
+                                            access.kind != machine::HostAccess::Kind::kFree &&
+                                            !order_->ordered_before_host(made->second.segment))
+        detector_.too_early(access, a, made->second.segment, writes);
     const uint64_t begin = address - base(a);
     if (a.host_visible()) pages_.add(a, address, address + access.bytes);
     detector_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes);

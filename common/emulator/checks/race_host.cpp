@@ -67,4 +67,25 @@ void RaceDetector::host_access(const machine::HostAccess& access,
     if (races) report_host_race(report_, code_, order_, access, allocation, writes, race, races);
 }
 
+void RaceDetector::too_early(const machine::AccessEvent& event, uint32_t lane,
+                             const machine::Allocation& allocation, Segment made) {
+    Race race;
+    race.event = &event;
+    race.allocation = &allocation;
+    race.lane = lane;
+    race.address = event.address[lane];
+    race.other_segment = made;
+    race.too_early = true;
+    report_.add(describe_race(code_, order_, race, 1));
+}
+
+void RaceDetector::too_early(const machine::HostAccess& access,
+                             const machine::Allocation& allocation, Segment made, bool writes) {
+    Race race;
+    race.allocation = &allocation;
+    race.address = access.address;
+    race.other_segment = made;
+    report_host_race(report_, code_, order_, access, allocation, writes, race, 1);
+}
+
 }  // namespace checks

@@ -60,7 +60,10 @@ void describe_stream(Finding& finding, const HappensBefore::Who& who, const Part
     if (who.operation && who.operation->launch == 0) {
         finding.other = place_of_host(who.operation->site);
         finding.other_text = quoted(who.operation->api ? who.operation->api : "a copy") + where +
-                             (who.operation->writes_to(allocation) ? "wrote" : "read") + " it";
+                             (who.operation->allocates               ? "allocated"
+                              : who.operation->writes_to(allocation) ? "wrote"
+                                                                     : "read") +
+                             " it";
     } else {
         finding.other = other.place;
         finding.other_text = name_of(other, true);
@@ -132,6 +135,10 @@ Finding describe_race(const char* code, const HappensBefore& order, const Race& 
     finding.message +=
         race.under_way ? std::string(here.traits.writes ? "written" : "read") +
                              " while a `cp.async` may still be writing it"
+        : race.too_early ? std::string(here.traits.atomic   ? "updated"
+                                       : here.traits.writes ? "written"
+                                                            : "read") +
+                               " while another stream may still have to allocate it"
         : race.lost_update ? "read and written back while another thread may be doing the same"
         : race.one_store   ? "written by several threads at once, with different values"
                            : clash(here.traits, other.traits, race.narrow_scope);
@@ -190,8 +197,10 @@ void report_host_race(Report& report, const char* code, const HappensBefore& ord
                       (access.stream & machine::kGraphBranch ? " in another branch of the graph"
                                                              : " in another stream") +
                       " may still be " +
-                      (by_host ? (who.operation->writes_to(&allocation) ? "writing" : "reading")
-                               : doing(race.other)) +
+                      (!by_host                                ? doing(race.other)
+                       : who.operation->allocates              ? "allocating"
+                       : who.operation->writes_to(&allocation) ? "writing"
+                                                               : "reading") +
                       " it";
     finding.allocation = array.description;
     finding.address = hex(race.address);

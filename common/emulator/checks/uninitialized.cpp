@@ -154,7 +154,7 @@ void UninitializedGlobal::on_free(const machine::Allocation& allocation) {
 
 void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
-    if (!access.allocation || access.bytes == 0 || access.kind == Kind::kFree) return;
+    if (!access.allocation || access.bytes == 0 || access.kind >= Kind::kFree) return;
     if (access.kind == Kind::kRead) {
         copied_to_host(access);
         return;

@@ -45,9 +45,28 @@ void WarpMask::add(const WarpSyncEvent& event, uint32_t lanes, Severity severity
     });
 }
 
+// PTX ISA, "shfl.sync": the named lanes must execute it "with the same qualifiers".
+void WarpMask::add_strayed(const WarpSyncEvent& event) {
+    const uint32_t here = event.arrived & ~event.strayed;
+    findings_.add("warp-mask", event.site, *event.warp, here, 0, nullptr, [&](uint32_t) {
+        Draft draft;
+        std::string what = operation(event.kind);
+        if (what.rfind("the ", 0) == 0) what = what.substr(4) + "s";
+        draft.finding.message = lanes_text(here) + " and " + lanes_text(event.strayed) +
+                                " meet at different " + what + ", with the mask " +
+                                hex(event.named) + " for both";
+        draft.finding.other = place_of(event.strayed_site);
+        draft.finding.other_text = lanes_text(event.strayed) +
+                                   (std::popcount(event.strayed) == 1 ? " is" : " are") + " on " +
+                                   line_text(*draft.finding.other, site_of(event.site).user.file);
+        return draft;
+    });
+}
+
 void WarpMask::on_warp_sync(const WarpSyncEvent& event) {
     // Elsewhere, it matters what becomes of the value: on_undefined_use.
     const uint32_t harmful = event.missing_exited ? event.undefined_sources : 0;
+    if (event.strayed) add_strayed(event);
     if (!(event.strangers | event.missing_waiting | event.missing_exited | harmful)) return;
     const std::string name = operation(event.kind);
     const std::string mask = "the mask " + hex(event.named);

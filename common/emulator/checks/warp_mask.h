@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // warp-mask: the mask of a warp operation does not say who takes part.
 //   error    a thread executes it without being named in its own mask; a named lane is alive but
-//            never comes; a shuffle takes its value from a lane that does not take part
+//            never comes; a shuffle takes its value from a lane that does not take part; lanes
+//            meet at two operations of one family that are not the same (an up and a down shuffle)
 //   warning  a named lane has already returned (the Programming Guide asks only non-exited lanes
 //            to come, but what such a lane contributes is nobody's value)
 // Reading a lane that does not take part: __shfl_down_sync in a tree over 16 lanes does so in its
@@ -24,6 +25,7 @@ public:
     void on_warp_sync(const machine::WarpSyncEvent& event) override;
 
 private:
+    void add_strayed(const machine::WarpSyncEvent& event);
     void add(const machine::WarpSyncEvent& event, uint32_t lanes, Severity severity,
              const std::string& message);
 

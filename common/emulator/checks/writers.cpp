@@ -41,7 +41,7 @@ void Writers::set(const machine::Allocation& allocation, uint64_t offset, uint64
 
 void Writers::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
-    if (access.kind == Kind::kRead || access.kind == Kind::kFree || !access.allocation) return;
+    if (access.kind == Kind::kRead || access.kind >= Kind::kFree || !access.allocation) return;
     if (access.address < access.allocation->address) return;
     set(*access.allocation, access.address - access.allocation->address, access.bytes, kHostCell);
 }

@@ -238,6 +238,8 @@ struct WarpSyncEvent {
     uint32_t missing_exited;     // named but already returned
     uint32_t missing_waiting;    // named but stuck elsewhere, so the rest went on without them
     uint32_t undefined_sources;  // shfl: lanes that read from a lane which did not take part
+    uint32_t strayed = 0;        // lanes at an operation of the same family, but not the same one
+    SiteId strayed_site = 0;     // there
 };
 
 struct ExitEvent {
@@ -267,6 +269,8 @@ struct FaultEvent {
     uint32_t line = 0;
     std::string function;
     SiteId other = 0;  // kBadFree: the free() before
+    bool without_grid =
+        false;  // kTrap: a launch that is not cooperative has asked for its grid's barrier
 };
 
 // Where a thread got a value that nothing had defined.
@@ -312,8 +316,9 @@ struct StallEvent {
 // ---- host side -----------------------------------------------------------------------------
 
 struct HostAccess {
-    // kCopy: device to device. kFree: in the order of a stream; the free itself follows.
-    enum class Kind : uint8_t { kRead, kWrite, kCopy, kFree } kind;
+    // kCopy: device to device. kFree: in the order of a stream; the free itself follows. kAllocate:
+    // the same for an allocation, which other streams may only use behind it.
+    enum class Kind : uint8_t { kRead, kWrite, kCopy, kFree, kAllocate } kind;
     const char* api;               // "cudaMemcpy"
     const Allocation* allocation;  // destination (kWrite, kCopy) or source (kRead)
     uint64_t address, bytes;

@@ -140,6 +140,7 @@ public:
     uint64_t warp_instructions = 0;
     void (*printf_sink)(const char*, size_t) = nullptr;
     Allocation* grid_workspace = nullptr;
+    bool asked_for_grid = false;  // by a launch that has none
     uint64_t heap_bytes = 8 << 20, heap_used = 0;
     std::vector<Allocation*> heap;  // by in-kernel malloc, in all launches
     static Executor* running;       // of this thread, for current_bytes()

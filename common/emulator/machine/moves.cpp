@@ -159,6 +159,7 @@ void uniform(Lanes& lanes, const Instr& in) {
         return put(ex, in, 1);
     // The grid barrier's workspace, for cooperative launches only (cooperative_groups reads it so).
     case Special::k_envreg1:
+        ex.asked_for_grid |= !ex.info.cooperative;
         return put(ex,
                    in,
                    ex.info.cooperative && ex.grid_workspace ? ex.grid_workspace->address >> 32 : 0);

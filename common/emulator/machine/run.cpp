@@ -373,7 +373,7 @@ Executor::Stop Executor::run_split(size_t index) {
             return stop;
         }
         case kTrap:
-            fault(FaultKind::kTrap, active, "`trap` was executed");
+            fault(FaultKind::kTrap, active);
             stop(LaunchStatus::kTrap);
             return Stop::kAbort;
         default:

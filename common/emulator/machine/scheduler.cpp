@@ -272,6 +272,7 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     info.stream = request.stream;
     info.device = request.device;
     info.cooperative = request.cooperative;
+    asked_for_grid = false;
     info.launched_at = request.site;
     info.parameters = &kernel.parameters();
     info.declared = kernel.declared();
@@ -351,7 +352,8 @@ void Executor::fault(FaultKind kind, uint32_t lanes, std::string message, std::s
                      std::move(file),
                      line,
                      std::move(function),
-                     other};
+                     other,
+                     kind == FaultKind::kTrap && asked_for_grid};
     for (Observer* o : observers.fault) o->on_fault(event);
 }
 

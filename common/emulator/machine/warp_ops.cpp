@@ -3,6 +3,7 @@
 // come from every part of the warp that met here, so diverged callers still exchange values.
 // PTX ISA "shfl.sync", "vote.sync", "match.sync", "redux.sync", "bar.warp.sync".
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <span>
 
@@ -278,15 +279,26 @@ void Executor::tell_of_warp_op(std::span<const Party> parties, WarpOp::Kind kind
     if (kind == Kind::kMatrix && !operation(parties[0]).orders && !missing_waiting &&
         !(named & warp->info.exited))
         return;
-    const WarpSyncEvent event{&warp->info,
-                              blamed(parties[0].frame, *parties[0].instr),
-                              sync_kind(kind),
-                              named,
-                              lanes,
-                              lanes & ~named,
-                              named & warp->info.exited,
-                              missing_waiting,
-                              undefined};
+    WarpSyncEvent event{&warp->info,
+                        blamed(parties[0].frame, *parties[0].instr),
+                        sync_kind(kind),
+                        named,
+                        lanes,
+                        lanes & ~named,
+                        named & warp->info.exited,
+                        missing_waiting,
+                        undefined};
+    // Who came first is an accident: the others have strayed from the lowest lane's operation.
+    const Party& lead =
+        *std::min_element(parties.begin(), parties.end(), [](const Party& a, const Party& b) {
+            return std::countr_zero(a.mask) < std::countr_zero(b.mask);
+        });
+    for (const Party& party : parties)
+        if (operation(party).kind != operation(lead).kind) {
+            event.site = blamed(lead.frame, *lead.instr);
+            event.strayed |= party.mask;
+            event.strayed_site = blamed(party.frame, *party.instr);
+        }
     for (Observer* o : observers.sync) o->on_warp_sync(event);
 }
 

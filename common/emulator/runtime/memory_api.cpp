@@ -173,6 +173,24 @@ EMULATOR_API cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent
 
 // ---- stream-ordered --------------------------------------------------------------------------
 
+// Whoever uses the memory in another stream must be done before this one gets here to free it, and
+// must not begin before it has come here to allocate it.
+static void tell_order(Call& call, const Stream& stream, void* pointer,
+                       machine::HostAccess::Kind kind) {
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    const Allocation* found = call.global.memory.find(address);
+    if (!found || !found->live || found->address != address) return;
+    machine::HostAccess event{};
+    event.kind = kind;
+    event.api = call.name;
+    event.allocation = found;
+    event.address = address;
+    event.bytes = found->bytes;
+    event.stream = stream.id;
+    event.site = call.site();
+    call.global.fire(event);
+}
+
 // A captured allocation has its address at once, as the documentation of graph memory nodes says.
 static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
                                 const cudaMemPool_t* from, cudaStream_t stream, bool per_thread) {
@@ -186,27 +204,14 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
         if (const cudaError_t error = device_memory(call, pointer, bytes)) return error;
         Allocation* made = call.global.memory.find(reinterpret_cast<uint64_t>(*pointer));
         if (made) add_to_pool(*pool, *made);
-        if (!where->capture) return cudaSuccess;
+        if (!where->capture) {
+            tell_order(call, *where, *pointer, machine::HostAccess::Kind::kAllocate);
+            return cudaSuccess;
+        }
         return where->capture->add(
             *where,
             Work{Work::Kind::kAllocate, call.name, [](Call&, Stream&) { return cudaSuccess; }});
     });
-}
-
-// Whoever uses the memory in another stream must be done before this one gets here.
-static void tell_free(Call& call, const Stream& stream, void* pointer) {
-    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-    const Allocation* found = call.global.memory.find(address);
-    if (!found || !found->live || found->address != address) return;
-    machine::HostAccess event{};
-    event.kind = machine::HostAccess::Kind::kFree;
-    event.api = call.name;
-    event.allocation = found;
-    event.address = address;
-    event.bytes = found->bytes;
-    event.stream = stream.id;
-    event.site = call.site();
-    call.global.fire(event);
 }
 
 static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_thread) {
@@ -219,7 +224,7 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
                 *where, Work{Work::Kind::kFree, call.name, [pointer](Call&, Stream&) {
                                  return cudaFree(pointer);
                              }});
-        tell_free(call, *where, pointer);
+        tell_order(call, *where, pointer, machine::HostAccess::Kind::kFree);
         const cudaError_t error = free_memory(
             call,
             pointer,

@@ -25,6 +25,39 @@ TEST_CASE("assert: condition, place and threads", "[checks][faults]") {
     CHECK(finding.count == 5);
 }
 
+TEST_CASE("faults: a grid barrier without a cooperative launch", "[checks][faults]") {
+    Bench bench;
+    checks::Faults faults(bench.report);
+    FaultEvent event{FaultKind::kTrap, &bench.warp, bench.site(30, "call.uni"), 0x1};
+    event.without_grid = true;
+    SECTION("a toolkit's function stops the kernel") {
+        faults.on_fault(event);
+        CHECK(bench.only().code == "invalid-launch");
+        CHECK(bench.only().message.find("not launched cooperatively") != std::string::npos);
+    }
+    SECTION("the student's own line does") {
+        event.site = bench.site(30, "trap");
+        faults.on_fault(event);
+        CHECK(bench.only().code == "assert");
+    }
+    SECTION("the launch never asked for its grid") {
+        event.without_grid = false;
+        faults.on_fault(event);
+        CHECK(bench.only().code == "assert");
+    }
+}
+
+TEST_CASE("faults: what else stops a kernel is said", "[checks][faults]") {
+    Bench bench;
+    checks::Faults faults(bench.report);
+    faults.on_fault({FaultKind::kTrap,
+                     &bench.warp,
+                     bench.site(30, "bar.sync"),
+                     0x1,
+                     "barrier 16 does not exist"});
+    CHECK(bench.only().message == "barrier 16 does not exist");
+}
+
 TEST_CASE("faults: each kind has its code", "[checks][faults]") {
     const auto [kind, code] =
         GENERATE(table<FaultKind, std::string>({{FaultKind::kTrap, "assert"},

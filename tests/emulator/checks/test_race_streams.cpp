@@ -169,6 +169,27 @@ TEST_CASE("streams: copies by the host", "[checks][race][streams]") {
         CHECK(p.report.findings()[0].message.find("is freed by `cudaFreeAsync` while a kernel") !=
               std::string::npos);
     }
+    SECTION("used in another stream than the one it is allocated in") {
+        p.copy(30, "cudaMallocAsync", Host::kAllocate, a, 64, 1);
+        p.write(a, 2);
+        REQUIRE(p.races() == Lines{"10 after 30"});
+        CHECK(p.report.findings()[0].message.find("may still have to allocate it") !=
+              std::string::npos);
+        CHECK(p.report.findings()[0].other_text ==
+              "`cudaMallocAsync` in another stream allocated it on main.cu:30, and no event or "
+              "synchronisation orders the two");
+    }
+    SECTION("filled in another stream than the one it is allocated in") {
+        p.copy(30, "cudaMallocAsync", Host::kAllocate, a, 64, 1);
+        p.copy(31, "cudaMemsetAsync", Host::kWrite, a, 64, 2);
+        CHECK(p.races() == Lines{"31 after 30"});
+    }
+    SECTION("used in the stream that it is allocated in") {
+        p.copy(30, "cudaMallocAsync", Host::kAllocate, a, 64, 1);
+        p.write(a, 1);
+        p.copy(31, "cudaMemsetAsync", Host::kWrite, a, 64, 1);
+        CHECK(p.races().empty());
+    }
     SECTION("freed in the same stream") {
         p.read(a, 1);
         p.copy(30, "cudaFreeAsync", Host::kFree, a, 64, 1);

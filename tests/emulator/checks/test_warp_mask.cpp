@@ -119,3 +119,16 @@ TEST_CASE("warp-mask: values of lanes that have returned count at once", "[check
     CHECK(bench.only().severity == checks::Severity::kError);
     CHECK(bench.only().message.find("lanes 4 to 7 of its mask have returned") != std::string::npos);
 }
+
+TEST_CASE("warp-mask: two shuffles that are not the same", "[checks][warp_mask]") {
+    MaskBench bench;
+    auto event = bench.event(WarpSyncKind::kShuffle, kDown, 0xffffffff, 0xffffffff);
+    event.strayed = 0xff000000;
+    event.strayed_site = bench.site(24, "shfl.sync.up.b32");
+    bench.checker.on_warp_sync(event);
+    CHECK(bench.only().severity == checks::Severity::kError);
+    CHECK(bench.only().message ==
+          "lanes 0 to 23 and lanes 24 to 31 meet at different shuffles, with the mask 0xffffffff "
+          "for both");
+    CHECK(bench.only().other_text == "lanes 24 to 31 are on line 24");
+}
