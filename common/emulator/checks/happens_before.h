@@ -239,6 +239,10 @@ private:
         Clock device, reads;
         std::vector<std::pair<uint64_t, Clock>>
             blocks;  // only by threads of that block (its serial)
+        // Of an mbarrier object: the phase that it is in, and what the arrivals of the phases
+        // before have left, which is all that a wait acquires. In `blocks`: those of this phase.
+        enum class Phase : uint8_t { kNone, kEven, kOdd } phase = Phase::kNone;
+        Clock earlier;
     };
 
     BlockOrder& block(uint64_t serial);
@@ -255,6 +259,7 @@ private:
     void fence(WarpOrder& warp, uint32_t mask, Reach reach);
     Clock publishable(WarpOrder& warp, uint32_t lane, Reach reach);
     void acquire(WarpOrder& warp, uint32_t lane, uint64_t key, bool relaxed);
+    void turn_phase(uint64_t key, bool parity);
     bool publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only);
     const Clock& shared_clock(const WarpOrder& warp) const;
     bool observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,

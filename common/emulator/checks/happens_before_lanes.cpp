@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "checks/text.h"
+#include "machine/mbarrier.h"
+
 namespace checks {
 namespace {
 
@@ -291,6 +294,10 @@ void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key, bool r
     const auto found = locations_.find(key);
     if (found == locations_.end()) return;
     LaneKnowledge& lanes = lanes_of(warp);
+    if (found->second.phase != Location::Phase::kNone) {
+        if (!relaxed) lanes.acquired.own(lane, warp.block->acquired).join(found->second.earlier);
+        return;
+    }
     const Clock& device = found->second.device;
     if (!device && found->second.blocks.empty()) return;
     if (!relaxed) {
@@ -303,6 +310,22 @@ void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key, bool r
     mine.join(device);
     for (const auto& [serial, clock] : found->second.blocks)
         if (serial == warp.block->serial) mine.join(clock);
+}
+
+// An mbarrier object is found in a phase: what arrived in another one is complete. Early arrivals
+// for the next phase are none of a waiting thread's business.
+void HappensBefore::turn_phase(uint64_t key, bool parity) {
+    const auto found = locations_.find(key);
+    if (found == locations_.end()) return;
+    Location& location = found->second;
+    const auto phase = parity ? Location::Phase::kOdd : Location::Phase::kEven;
+    if (location.phase != Location::Phase::kNone && location.phase != phase) {
+        location.earlier.join(location.device);
+        for (const auto& [serial, clock] : location.blocks) location.earlier.join(clock);
+        location.device = {};
+        location.blocks.clear();
+    }
+    location.phase = phase;
 }
 
 // A strong write adds what the lane can publish to what it finds at the location. (A store has
@@ -352,6 +375,10 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
     const bool passes_on = writes && observed_ && !shared;
     if (!can_publish && !passes_on && locations_.empty()) return 0;
     const bool narrow = shared || block_scope(event.scope);
+    const bool phased =
+        shared && event.bytes == 8 &&
+        (event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcquire) &&
+        opcode_of(event).rfind("mbarrier.", 0) == 0;
     uint32_t published = 0;
     // Lane by lane: the last of 32 lanes to count itself knows of the other 31.
     for (uint32_t m = event.mask & ~event.bad_lanes; m; m &= m - 1) {
@@ -359,6 +386,10 @@ uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, Warp
         const uint64_t first = event.address[lane] >> 2,
                        last = (event.address[lane] + event.bytes - 1) >> 2;
         const uint64_t tag = shared ? uint64_t(1) << 63 | uint64_t(w.block->first_warp) << 30 : 0;
+        if (phased)
+            if (const std::byte* object = machine::current_bytes(event, lane))
+                for (uint64_t word = first; word <= last; ++word)
+                    turn_phase(tag | word, machine::mbarrier_parity(object));
         if (reads)
             for (uint64_t word = first; word <= last; ++word)
                 if (maybe_location(tag | word)) acquire(w, lane, tag | word, relaxed);

@@ -5,7 +5,9 @@
 //   40-61 bytes of asynchronous transactions still expected, plus 2^21; 63 the parity of the phase.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace machine {
 
@@ -37,5 +39,12 @@ struct Mbarrier {
         settle();
     }
 };
+
+// Of an object as it lies in memory.
+inline bool mbarrier_parity(const std::byte* object) {
+    uint64_t bits;
+    std::memcpy(&bits, object, sizeof bits);
+    return Mbarrier::of(bits).parity;
+}
 
 }  // namespace machine
