@@ -191,6 +191,7 @@ void access_global(Executor& ex, const MemoryOp& op, Space space, uint32_t mask,
 
 void access_shared(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& a) {
     note_store(ex, op);
+    if (op.kind == AccessKind::kStore) ++ex.near_changes;
     Place place;
     const uint64_t host = uint64_t(uintptr_t(ex.block->shared.data()));
     const uint32_t misaligned = misaligned_lanes(a, mask, op.bytes);
@@ -369,7 +370,10 @@ void access(Lanes& lanes, const Instr& in) {
         break;
     }
     }
-    if (polls(op)) ++ex.waits;
+    if (polls(op)) {
+        ++ex.waits;
+        if constexpr (S == Space::kGlobal || S == Space::kGeneric) ++ex.far_polls;
+    }
     if (ex.follows) [[unlikely]]
         ex.undefined.begin_access(in, op, mask);
     // Movers other than plain loads and stores, and vectors, look at every address.

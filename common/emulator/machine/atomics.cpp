@@ -202,6 +202,7 @@ void move_atomic(Executor& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
         ex.waits = 0;
     } else {
         ++ex.waits;
+        ++ex.far_polls;
     }
 }
 

@@ -109,6 +109,7 @@ void Executor::check_barrier(BlockState& state, uint32_t id) {
 void Executor::complete_barrier(BlockState& state, uint32_t id) {
     BarrierState& b = state.barriers[id];
     ++changes;
+    ++near_changes;
     if (!observers.sync.empty()) {
         std::vector<uint32_t> exited;
         std::vector<SiteId> sites;

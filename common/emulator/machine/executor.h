@@ -129,12 +129,15 @@ public:
         alignas(64) uint32_t axis[3][kWarpSize];
     };
     std::vector<ThreadIds> thread_ids;
-    uint64_t changes = 0;  // memory changed, time was read: not a dead spin
+    uint64_t changes = 0;       // memory changed, time was read: not a dead spin
+    uint64_t near_changes = 0;  // those that no other block can see
+    uint64_t far_polls = 0;     // polls of memory that other blocks write
     // How things were when the clock was read last, and since when nothing else has changed.
     struct {
         uint64_t launch = 0, changes = 0, since = 0;  // nanoseconds
+        uint64_t reads = 0;
     } clock;
-    uint32_t waits = 0;  // polls since the split was resumed: a spin, not a loop
+    uint32_t waits = 0;  // polls of the warp since it was resumed or changed something
     LaunchStatus status = LaunchStatus::kOk;
     bool abort = false;
     uint64_t warp_instructions = 0;
@@ -230,6 +233,7 @@ private:
     void try_warp_sync(WarpState& state, bool force);
     void merge_splits(WarpState& state);
     void report_stall(StallEvent::Kind kind);
+    uint64_t fingerprint() const;  // of all that runs, memory aside
     void collect_counts(LaunchSummary& summary);
 
     void execute_invariants(Frame& activation);

@@ -68,6 +68,7 @@ void lane_id(Lanes& lanes, const Instr& in) {
 constexpr uint64_t kPatience = 2'000'000'000;  // nanoseconds
 
 void watch_clock(Executor& ex, uint64_t now) {
+    ++ex.clock.reads;
     if (ex.clock.launch != ex.info.serial || ex.clock.changes != ex.changes) {
         ex.clock.launch = ex.info.serial;
         ex.clock.since = now;

@@ -224,7 +224,6 @@ Executor::run_straight(Split& split, Code& code, uint32_t& first, const Instr*& 
 // found by index again after everything that may move the list.
 Executor::Stop Executor::run_split(size_t index) {
     uint32_t turns = 0;
-    waits = 0;
     Split* split = &warp->splits[index];
     const auto refresh = [&] {
         // diverge() inserts below: the running part moves up.
@@ -387,6 +386,8 @@ Executor::Stop Executor::run_split(size_t index) {
 RunResult Executor::run_warp(WarpState& state) {
     warp = &state;
     bool spun = false;
+    // Not with each part: where lanes part and meet in the loop that polls, no part runs for long.
+    waits = 0;
     for (;;) {
         size_t next = state.splits.size();
         while (next > 0 && state.splits[next - 1].state != SplitState::kRunnable) --next;
@@ -406,6 +407,7 @@ RunResult Executor::run_warp(WarpState& state) {
             return RunResult::kAborted;
         case Stop::kSpin: {
             // Let the other parts of this warp run first, then the other warps.
+            waits = 0;
             Split polling = state.splits.back();
             state.splits.pop_back();
             const bool others =

@@ -5,13 +5,22 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <sys/mman.h>
 
 #include "machine/executor.h"
+#include "machine/recurrence.h"
 #include "machine/sites.h"
 
 namespace machine {
+namespace {
+
+// So many rounds of a block in which it polled what other blocks write, and nothing came of it:
+// barriers within a loop that polls are no progress.
+constexpr uint32_t kQuietRounds = 48;
+
+}  // namespace
 
 Executor* Executor::running = nullptr;
 
@@ -76,7 +85,9 @@ void Executor::finish_block(BlockState& state) {
 RunResult Executor::run_block(BlockState& state) {
     block = &state;
     running = this;
+    uint32_t quiet = 0;
     for (;;) {
+        const uint64_t polls = far_polls, others = changes - near_changes;
         bool ran = false, progress = false, finished = true;
         for (WarpState& w : state.warps) {
             if (w.splits.empty() && w.joins.empty()) continue;
@@ -91,7 +102,11 @@ RunResult Executor::run_block(BlockState& state) {
             progress |= result != RunResult::kSpinning;
         }
         if (finished) return RunResult::kFinished;
-        if (ran && progress) continue;
+        if (ran && progress) {
+            quiet = far_polls != polls && changes - near_changes == others ? quiet + 1 : 0;
+            if (quiet < kQuietRounds) continue;
+            return RunResult::kSpinning;
+        }
         if (ran) {
             // All that can run polls. Lanes that wait to reconverge may hold what is polled.
             return RunResult::kSpinning;
@@ -170,6 +185,30 @@ void Executor::report_stall(StallEvent::Kind kind) {
     for (Observer* o : observers.fault) o->on_stall(event);
 }
 
+uint64_t Executor::fingerprint() const {
+    Fingerprint print;
+    const auto add = [&](const Frame* frame) {
+        for (; frame; frame = frame->caller) {
+            print.add(frame->return_pc);
+            for (uint32_t at = 0; at + 8 <= frame->code->row_bytes; at += 8) {
+                uint64_t word;
+                std::memcpy(&word, frame->rows + at, 8);
+                print.add(word);
+            }
+        }
+    };
+    for (const auto& state : resident_) {
+        for (const WarpState& w : state->warps) {
+            for (const Split& split : w.splits) {
+                print.add(uint64_t(split.pc) << 32 | split.mask);
+                add(split.frame);
+            }
+            for (const Join* join : w.joins) print.add(uint64_t(join->pc) << 32 | join->arrived);
+        }
+    }
+    return print.value();
+}
+
 void Executor::collect_counts(LaunchSummary& summary) {
     site_counts_.clear();
     uint64_t threads = 0;
@@ -216,7 +255,8 @@ void Executor::run_grid() {
                              1,
                              limits.blocks_per_multiprocessor);
     const uint64_t most = std::max<uint64_t>(1, limits.multiprocessors * per_sm);
-    uint64_t next = 0, idle_rounds = 0, seen = 0;
+    uint64_t next = 0, idle_rounds = 0, seen = 0, clock_reads = 0;
+    Recurrence recurrence;
     size_t turn = 0;
     while (!abort && (next < blocks || !resident_.empty())) {
         const bool all_spin = std::all_of(
@@ -229,11 +269,15 @@ void Executor::run_grid() {
             turn = resident_.size() - 1;
         } else if (all_spin) {
             // A whole round in which nothing changed, many times over: they poll what nobody
-            // writes.
+            // writes. Unless their loops count, and end of themselves; only a clock counts for
+            // ever.
             if (turn == 0) {
                 idle_rounds = changes == seen ? idle_rounds + 1 : 0;
                 seen = changes;
-                if (idle_rounds > std::clamp<uint64_t>(80000 / resident_.size(), 200, 2000)) {
+                const uint64_t enough = std::clamp<uint64_t>(80000 / resident_.size(), 200, 2000);
+                const bool timed = std::exchange(clock_reads, clock.reads) != clock.reads;
+                if (idle_rounds <= enough) recurrence = {};
+                if (idle_rounds > enough && (timed || recurrence.again(fingerprint()))) {
                     report_stall(StallEvent::Kind::kBudget);
                     stop(LaunchStatus::kBudget);
                     break;
@@ -297,7 +341,7 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     budget_ = budget;
     most_instructions_ = budget / kWarpSize;
     printf_sink = sink;
-    changes = 0;
+    changes = near_changes = far_polls = 0;
     follows = !observers.undefined.empty();
     undefined.begin_launch();
     if (request.cooperative && !grid_workspace) {

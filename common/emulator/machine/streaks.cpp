@@ -287,18 +287,21 @@ namespace {
     }
 }
 
+template <bool shared>
 [[gnu::always_inline]] inline void note_progress(Executor& ex, const MemoryOp& op) {
     if (op.kind != AccessKind::kStore) return;
     ++ex.changes;
+    if constexpr (shared) ++ex.near_changes;
     ex.waits = 0;
 }
 
 // The access goes on with the streak. A generic address may lie in any space; most are global.
+template <bool shared>
 [[gnu::always_inline]] inline void go_on(Executor& ex, const MemoryOp& op, Streak& streak,
                                          uint64_t address) {
     streak.next += uint64_t(streak.step);
     --streak.left;
-    note_progress(ex, op);
+    note_progress<shared>(ex, op);
     move_one(ex, op, streak.bias + address);
 }
 
@@ -318,9 +321,9 @@ template <ptx::Space S>
     const bool there = shared || address >> 56 == 0;
     ex.streaks.before(op, address);
     if (there) ex.streaks.begin_again(in, op, space, address);
-    if (op.streak) return go_on(ex, op, *op.streak, address);
+    if (op.streak) return go_on<shared>(ex, op, *op.streak, address);
     if (const uint64_t host = there ? unheard(ex, op, space, address) : 0) {
-        note_progress(ex, op);
+        note_progress<shared>(ex, op);
         move_one(ex, op, host);
     } else {
         in.handler(ex, in);
@@ -337,7 +340,7 @@ void access_one(Lanes& lanes, const Instr& in) {
     Streak* const streak = op.streak;
     if (streak && address == streak->next && (streak->left || ex.streaks.prolong(*streak)))
         [[likely]]
-        return go_on(ex, op, *streak, address);
+        return go_on<S == ptx::Space::kShared>(ex, op, *streak, address);
     begin_or_end<S>(ex, in, op, address);
 }
 

@@ -219,6 +219,7 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
     for (const Party& party : parties) lanes |= party.mask;
     const Kind kind = operation(parties[0]).kind;
     ++changes;
+    ++near_changes;
     // Parts that met at different kinds of one family (an up and a down shuffle) still exchange.
     switch (sync_kind(kind)) {
     case WarpSyncKind::kShuffle:

@@ -253,6 +253,38 @@ TEST_CASE("spin: an earlier block waits for a later one", "[machine][divergence]
     CHECK(lab.got(127) == 5);
 }
 
+TEST_CASE("spin: a block whose lanes part and meet while they poll waits for a later one",
+          "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra SET;\n"
+                "and.b32 %r3, %lane, 1;\nsetp.eq.u32 %p3, %r3, 0;\n"
+                "WAIT:\nmov.u32 %r2, 0;\n@%p3 bra EVEN;\n"
+                "ld.volatile.global.u32 %r2, [%in];\nbra.uni MEET;\n"
+                "EVEN:\nld.volatile.global.u32 %r2, [%in+4];\nMEET:\n"
+                "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\nst.global.u32 [%mine], %r2;\n"
+                "bra END;\nSET:\nst.volatile.global.u32 [%in], 5;\n"
+                "st.volatile.global.u32 [%in+4], 6;\nEND:\n",
+                {.grid = {2, 1, 1}});
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(lab.got(0) == 6);
+    CHECK(lab.got(31) == 5);
+}
+
+TEST_CASE("spin: a block that polls between barriers waits for a later one",
+          "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s = lab.run(
+        "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra SET;\n"
+        "WAIT:\nld.volatile.global.u32 %r2, [%in];\nsetp.ne.u32 %p2, %r2, 0;\n"
+        "barrier.cta.red.or.pred.aligned %p3, 0, %p2;\n@!%p3 bra WAIT;\n"
+        "st.global.u32 [%mine], 7;\nbra END;\nSET:\nst.volatile.global.u32 [%in], 5;\nEND:\n",
+        {.grid = {2, 1, 1}, .block = {64, 1, 1}});
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(lab.got(0) == 7);
+    CHECK(lab.got(63) == 7);
+}
+
 TEST_CASE("grid barrier: a cooperative launch has a workspace, and every block passes",
           "[machine][divergence]") {
     // As cooperative_groups does: count arrivals at base + 4, wait for the sign bit to flip.
@@ -319,6 +351,16 @@ TEST_CASE("hang: polling that gives up after some time is none", "[machine][dive
         "st.global.u32 [%mine], 7;");
     CHECK(s.status == LaunchStatus::kOk);
     CHECK(lab.got(3) == 7);
+}
+
+TEST_CASE("hang: many polls in a loop that counts them are none", "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s =
+        lab.run("mov.u32 %r1, 0;\nLOOP:\nld.volatile.global.u32 %r2, [%in];\n"
+                "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 500000;\n@%p1 bra LOOP;\n"
+                "st.global.u32 [%mine], %r1;");
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(lab.got(3) == 500000);
 }
 
 TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
