@@ -103,10 +103,11 @@ class CaseResult:
 
         wrong = any(finding.severity == "error" for finding in self.findings)
         if self.case.efficient and not wrong and not self.ended and self.outcome.failures:
-            counted = [entry.get("count") for entry in self.details]
-            launched = any(isinstance(c, dict) and c.get("launches") for c in counted)
+            counted = [c for entry in self.details if isinstance(c := entry.get("count"), dict)]
+            launched = any(c.get("launches") for c in counted)
             for failure in self.outcome.failures:
-                if said := diagnose.of_counter(failure.expression, failure.expansion, launched):
+                check = (failure.expression, failure.expansion)
+                if said := diagnose.of_counter(*check, launched, counted):
                     return said
             return ""
         checks = [(failure.expression, failure.expansion) for failure in self.outcome.failures]

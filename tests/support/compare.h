@@ -15,9 +15,9 @@
 namespace wb {
 
 template <class T>
-std::string shown(T value) {
+std::string shown(T value, int digits = 9) {
     std::ostringstream out;
-    out.precision(9);
+    out.precision(digits);
     out << +value;
     return out.str();
 }
@@ -53,7 +53,9 @@ std::string mismatch(
         if (wrong++ >= 5) continue;
         text << (wrong > 1 ? "\n" : "") << what << " " << i;
         if (columns) text << " (row " << i / columns << ", column " << i % columns << ")";
-        text << ": got " << shown(got[i]) << ", want " << shown(want[i]);
+        // Doubles may differ behind the ninth digit.
+        const int digits = shown(got[i]) == shown(want[i]) ? 17 : 9;
+        text << ": got " << shown(got[i], digits) << ", want " << shown(want[i], digits);
     }
     if (wrong > 5) text << "\nand " << wrong - 5 << " more of " << got.size() << " wrong";
     if (wrong) details::note_arrays(got, want, is_wrong, what, columns);

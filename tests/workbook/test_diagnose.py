@@ -193,6 +193,12 @@ class Values(unittest.TestCase):
             with self.subTest(words):
                 self.assertIn(words, told(got, wanted))
 
+    def test_one_value_nearly_everywhere_does_not_come_again(self) -> None:
+        rng = np.random.default_rng(5)
+        want, got = floats(rng, 129), np.zeros(129)
+        got[0] = 0.5  # one element of an earlier call, and nothing behind it
+        self.assertNotIn("come again", told(got, want, block=32))
+
     def test_infinite_values_are_values(self) -> None:
         want = np.where(np.arange(40) % 2 == 0, np.inf, floats(np.random.default_rng(4), 40))
         self.assertIn("left neighbour", told(np.roll(want, 1), want))
@@ -594,6 +600,16 @@ class Causes(unittest.TestCase):
         wild = "`cudaFree` gets 0x7fff039b0600, which is not an allocation of CUDA"
         self.assertIn("cudaMalloc did not give", self.cause(finding("double-free", wild)))
 
+    def test_a_race_of_two_streams_is_told_by_its_other_party(self) -> None:
+        written = "`c[0]` is written while another thread may still be writing it"
+        fill = {"line": 27, "block": None, "thread": None, "file": "main.cu"}
+        text = "`cudaMemset` in another stream wrote it on line 27"
+        found = finding("race-global", written, other=fill, other_text=text)
+        self.assertIn("two streams", self.cause(found))
+        text = text.replace("in another stream", "in another branch of a graph")
+        found = finding("race-global", written, other=fill, other_text=text)
+        self.assertIn("branches of a graph", self.cause(found))
+
     def test_crashes_of_the_host(self) -> None:
         for words, ended, output in (
             ("joined", "crashed: Abort", "terminate called without an active exception"),
@@ -638,6 +654,19 @@ class Causes(unittest.TestCase):
             with self.subTest(words):
                 self.assertIn(words, diagnose.of_counter(expression, expansion))
         self.assertEqual(diagnose.of_counter("x == 1", "2 == 1"), "")
+
+    def test_counters_of_few_threads(self) -> None:
+        missed = ("c->global_load_sectors <= n / 8", "4096 <= 512")
+        alone = {"launches": 1, "global_load_requests": 4096, "global_load_bytes": 4 * 4096}
+        self.assertIn("one thread", diagnose.of_counter(*missed, launched=True, counted=[alone]))
+        whole = dict(alone, global_load_requests=128)  # all lanes, far apart
+        self.assertIn("not coalesced", diagnose.of_counter(*missed, launched=True, counted=[whole]))
+        alone["global_load_sectors"], whole["global_load_sectors"] = 4096, 512
+        self.assertIn("one thread", diagnose.of_counter(*missed, counted=[alone, whole]))
+        none = ("c->global_load_bytes == 24 * n", "0 == 2400000")
+        copied = {"launches": 1, "device_to_host_bytes": 2400000}
+        self.assertIn("copied to the host", diagnose.of_counter(*none, True, [copied]))
+        self.assertIn("by atomics", diagnose.of_counter(*none, True, [{"launches": 1}]))
 
 
 if __name__ == "__main__":

@@ -150,9 +150,10 @@ def _of_race(finding: Finding, lost: bool) -> str:
     if "by the host while" in message:
         return "the host uses an array while a kernel or a copy may still be at work on it: it " \
                "must wait first"  # fmt: skip
-    if "in another stream" in message:
+    parties = message + " " + str(finding.data.get("other_text"))
+    if "in another stream" in parties:
         return "two streams use one array, and nothing orders them: an event, or a synchronisation"
-    if "in another branch of a graph" in message:
+    if "in another branch of a graph" in parties:
         return "two branches of a graph use one array, and none of them depends on the other"
     if "only with block scope" in message:
         return "an atomic of block scope, where several blocks use one number: it must reach the " \
@@ -285,7 +286,7 @@ def _said(finding: Finding) -> str:
 # What it means when a counter misses its target, by what its name holds; the first that fits.
 _BY_COUNTER = (
     (r"^efficiency\(", "lanes of one warp wait while others work: a loop in the loop? The compiler "
-                       "may also make one of a `continue`"),
+                       "may also make one of a `continue` or `break`"),
     (r"device_to_host|host_to_device", "data is copied to or from the host on the way"),
     (r"conflicts", "lanes of one warp use different words of one bank of shared memory"),
     (r"atomic", "more atomic updates than needed"),
@@ -346,11 +347,48 @@ def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
     return ""
 
 
-def of_counter(expression: str, expansion: str, launched: bool | None = None) -> str:
+def _meant(expression: str, expansion: str, counted: list[dict[str, int]]) -> dict[str, int]:
+    """The counts of which the check speaks: those that hold its number, else the last ones."""
+    shown = re.match(r"^(\d+)\b", expansion.strip())
+    name = re.search(r"\b\w+_(?:sectors|bytes|requests)\b", expression)
+    if shown and name:
+        for counts in counted:
+            if counts.get(name.group()) == int(shown.group(1)):
+                return counts
+    return counted[-1] if counted else {}
+
+
+def _by_few(expression: str, expansion: str, counts: dict[str, int]) -> str:
+    """A target that is missed because hardly a lane works, or the host does; or ''."""
+    copied = counts.get("device_to_host_bytes", 0)
+    nothing = re.match(r"^0(?:\.0)? (?:==|>=|>)", expansion.strip())
+    if nothing and copied and re.search(r"(?:load|store)_(?:bytes|sectors|requests)", expression):
+        return "nothing of it runs on the device: data is copied to the host, which does the work"
+    for kind in ("load", "store"):
+        requests = counts.get(f"global_{kind}_requests", 0)
+        # Some 32 elements travel by each request of a warp; a thread alone asks for one.
+        if f"global_{kind}_sectors" in expression and requests > 0:
+            if counts.get(f"global_{kind}_bytes", 0) <= 8 * requests:
+                return (
+                    "warps work with a lane or two: does one thread do the work of many, one "
+                    "element after the other?"
+                )
+    return ""
+
+
+def of_counter(
+    expression: str,
+    expansion: str,
+    launched: bool | None = None,
+    counted: list[dict[str, int]] | None = None,
+) -> str:
     """What a failed check of an [efficient] case says about the program, or ''.
 
-    `launched`: whether some kernel was launched meanwhile; None: nobody knows.
+    `launched`: whether some kernel was launched meanwhile; None: nobody knows. `counted`: all that
+    the case has counted, time after time.
     """
+    if words := _by_few(expression, expansion, _meant(expression, expansion, counted or [])):
+        return words
     if words := _too_few(expression, expansion, launched):
         return words
     for pattern, words in _BY_COUNTER:

@@ -376,6 +376,8 @@ def repeats(c: Compared, use: np.ndarray) -> Pattern | None:
     if n < 8 or use.sum() < 4 or not np.isfinite(c.got.astype(float)).all():
         return None
     bits = _bits_of_agreement(c)
+    if np.unique(c.got, return_counts=True)[1].max() > 0.9 * n:
+        return None  # one value nearly everywhere comes again after any number of elements
     for size in (4, 2, 8, 32):
         groups = c.got[: n // size * size].reshape(-1, size)
         wanted = c.want[: n // size * size].reshape(-1, size)
