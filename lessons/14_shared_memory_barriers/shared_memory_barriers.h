@@ -5,7 +5,8 @@
 // Each function works on arrays of n floats with blocks of `threads` threads, one thread for each
 // element; the part of a block is the `threads` elements that its threads own (fewer in the last
 // block). n may be 0: then nothing is launched. 1 <= threads <= 1024, not always a multiple of 32.
-// A d_ prefix marks a pointer to device memory. Every thread of a block must reach every barrier.
+// A d_ prefix marks a pointer to device memory. Every thread of a block must reach every barrier. A
+// refused launch throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"

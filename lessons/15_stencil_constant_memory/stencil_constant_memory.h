@@ -4,7 +4,8 @@
 // A d_ prefix marks a pointer to device memory; other pointers are host memory. All arrays of data
 // are n floats, and the arrays of one call do not overlap. Everything runs in the default stream.
 // 0 <= n <= 2^30; for n = 0 nothing is launched. `threads` is the block size, from 1 to 1024 and
-// not always a multiple of 32; a halo may be wider than a block.
+// not always a multiple of 32; a halo may be wider than a block. A call of CUDA that fails throws
+// wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"

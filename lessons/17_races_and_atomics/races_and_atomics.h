@@ -3,7 +3,7 @@
 //
 // A d_ prefix marks a pointer to device memory; d_x holds n floats, none of them a NaN. The arrays
 // of one call do not overlap. Everything runs in the default stream. 0 <= n <= 2^30; for n = 0 no
-// kernel is launched.
+// kernel is launched. A refused launch throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"

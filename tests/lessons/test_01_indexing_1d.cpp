@@ -3,6 +3,7 @@
 //
 // Tolerance: none, all results are exact. Inputs are random; outputs start as 0xFF bytes (-1, NaN),
 // so what nobody writes is wrong.
+#include "call_checks.h"
 #include "indexing_1d.h"
 #include "lesson_test.h"
 
@@ -157,6 +158,11 @@ TEST_CASE("task 2: adds three after three calls", "[task2]") {
     CHECK_ARRAYS(data.device.download(), want);
 }
 
+TEST_CASE("task 2: a refused launch is an exception", "[task2]") {
+    wb::DeviceBuffer<int> data(wb::random_ints(64, 5, -9, 9));
+    wb::check_refused_launch("increment", [&] { increment(data.get(), 2, 32); });
+}
+
 TEST_CASE("task 3: writes every element's own index", "[task3]") {
     auto shapes = kShapes;
     shapes.push_back({16400, 1024});  // more than 2^24 elements: a float cannot count them
@@ -173,6 +179,11 @@ TEST_CASE("task 3: writes every element's own index", "[task3]") {
         CHECK_ARRAYS(got, want);
         CHECK(out.intact());
     }
+}
+
+TEST_CASE("task 3: a refused launch is an exception", "[task3]") {
+    wb::DeviceBuffer<int> out(64);
+    wb::check_refused_launch("iota", [&] { iota(out.get(), 2, 32); });
 }
 
 // Compares with the input turned round.
@@ -202,6 +213,11 @@ TEST_CASE("task 4: reverses the whole array across blocks", "[task4]") {
         CHECK_ARRAYS(data.device.download(), data.before);
         CHECK(out.intact());
     }
+}
+
+TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
+    wb::DeviceBuffer<int> in(wb::random_ints(64, 6, -9, 9)), out(64);
+    wb::check_refused_launch("reverse", [&] { reverse(in.get(), out.get(), 2, 32); });
 }
 
 TEST_CASE("efficient: zero_out stores each element once, lane by lane", "[efficient]") {

@@ -4,6 +4,7 @@
 //
 // Tolerance: none. A difference is one correctly rounded subtraction on host and device; the rest
 // moves values. Inputs are random; outputs start as 0xFF bytes (NaN).
+#include "call_checks.h"
 #include "lesson_test.h"
 #include "shared_memory_barriers.h"
 
@@ -99,6 +100,11 @@ TEST_CASE("task 1: every thread of a block reaches the barrier", "[task1]") {
 
 TEST_CASE("task 1: launches nothing for an empty array", "[task1]") {
     check_differences(0, 256);
+}
+
+TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
+    wb::DeviceBuffer<float> d_in(wb::random_floats(100, 4)), d_out(100);
+    wb::check_refused_launch("differences", [&] { differences(d_in.get(), d_out.get(), 100, 32); });
 }
 
 TEST_CASE("task 2: reverses each block's part when all blocks are full", "[task2]") {

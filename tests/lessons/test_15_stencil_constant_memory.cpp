@@ -5,6 +5,7 @@
 // without fused multiply-add, is off by at most (m + 1) * 2^-24 * sum |w x|, to first order; a mean
 // of m elements by (m + 1) * 2^-24 * sum |x| / m. The steps of repeat_stencil use weights of sum 1
 // or below on data in [-1, 1]: each step adds at most its own error. Outputs start as NaN.
+#include "call_checks.h"
 #include "lesson_test.h"
 #include "stencil_constant_memory.h"
 
@@ -175,6 +176,8 @@ void check_stencil(int n, const std::vector<float>& weights, Border border, int 
 }
 
 void check_weights(const std::vector<float>& got, const std::vector<float>& want) {
+    static std::vector<float> first;  // of all calls in this test case
+    if (first.empty()) first = want;
     CHECK_ARRAYS(got, want);
     const bool none = std::all_of(got.begin(), got.end(), [](float v) { return v == 0; });
     size_t right = 0;  // how many bytes of the weights have arrived
@@ -183,6 +186,9 @@ void check_weights(const std::vector<float>& got, const std::vector<float>& want
     while (right < 4 * got.size() && a[right] == b[right]) ++right;
     if (right == 4 * got.size()) return;
     std::vector<std::string> mistakes;
+    if (first != want &&
+        std::equal(first.begin(), first.begin() + std::min(first.size(), got.size()), got.begin()))
+        mistakes.push_back("the weights are still those of the first call");
     if (right == got.size()) mistakes.push_back("as many bytes were copied as there are weights");
     if (right / 4 + 1 == got.size()) mistakes.push_back("the last weight was not copied");
     if (right > got.size() && right / 4 + 1 < got.size())
@@ -281,6 +287,11 @@ TEST_CASE("task 2: kernels see the weights that were set last", "[task2]") {
     wb::DeviceBuffer<float> d_out(5);
     read_weights(d_out.get(), 5);
     check_weights(d_out.download(), want);
+}
+
+TEST_CASE("task 2: a failing copy is an exception", "[task2]") {
+    const auto weights = random_weights(2);
+    wb::check_failing_calls("set_weights", [&] { set_weights(weights.data(), 2); });
 }
 
 TEST_CASE("task 3: weighs the neighbours of arrays of any length", "[task3]") {

@@ -2,6 +2,7 @@
 // Lesson 17: no update is lost when all threads meet on one address, whatever their order.
 //
 // Tolerance: none. Counts and indexes are whole numbers, and a maximum is one of the inputs.
+#include "call_checks.h"
 #include "lesson_test.h"
 #include "races_and_atomics.h"
 
@@ -121,7 +122,12 @@ void check_collect(const std::vector<float>& x, float limit) {
         {{"each index is stored at its own place: the slot is what the atomic returns",
           [&, indexes = want] { return by_place([&](size_t k) { return size_t(indexes[k]); }); }},
          {"the first slot stays empty: the atomic returns what was there before",
-          [&] { return by_place([](size_t k) { return k + 1; }); }}});
+          [&] { return by_place([](size_t k) { return k + 1; }); }},
+         {"the elements are stored, cut to whole numbers, and not their indexes", [&] {
+              std::vector<int> out(x.size(), -1);
+              for (size_t k = 0; k < want.size(); ++k) out[k] = int(x[want[k]]);
+              return out;
+          }}});
     std::sort(got.begin(), got.begin() + want.size());  // any order is right
     want.resize(x.size(), -1);                          // the slots that nobody may write
     CHECK_ARRAYS(
@@ -232,6 +238,13 @@ TEST_CASE("task 1: counts beyond 32 bits, and adds to what is there", "[task1]")
 
 TEST_CASE("task 1: more elements than a thousand blocks have threads", "[task1]") {
     check_count(count_above, wb::random_floats(300001, 5), 0.25f, 0);
+}
+
+TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
+    wb::DeviceBuffer<float> d_x(wb::random_floats(100, 4));
+    wb::DeviceBuffer<Count> d_count(std::vector<Count>{0});
+    wb::check_refused_launch("count_above",
+                             [&] { count_above(d_x.get(), 100, 0.5f, d_count.get()); });
 }
 
 TEST_CASE("task 2: collects from arrays of any length, in any order", "[task2]") {
@@ -371,10 +384,10 @@ TEST_CASE("efficient: collects with at most one atomic for each index", "[effici
     const auto counted =
         wb::count([&] { collect_above(d_x.get(), kCount, 0.5f, d_out.get(), d_count.get()); });
     NEED_COUNTERS(counted);
+    CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
     CHECK(counted->global_atomics > 0);
     CHECK(counted->global_atomics <= found);
     CHECK(counted->global_store_bytes == sizeof(int) * found);
-    CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
     CHECK(counted->device_to_host_bytes == 0);
 }
 
@@ -413,9 +426,9 @@ TEST_CASE("efficient: one launch and at most one atomic for each element find th
     const auto counted = wb::count([&] { arg_max(d_x.get(), kCount, d_best.get()); });
     NEED_COUNTERS(counted);
     CHECK(counted->launches == 1);
+    CHECK(counted->device_to_host_bytes == 0);
+    CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
     CHECK(counted->global_atomics > 0);
     CHECK(counted->global_atomics <= kCount);
-    CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
     CHECK(counted->global_load_bytes == sizeof(float) * kCount);
-    CHECK(counted->device_to_host_bytes == 0);
 }

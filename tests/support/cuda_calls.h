@@ -230,6 +230,14 @@ WB_WAITS(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind k
 WB_CALL(cudaMemcpyAsync,
         (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
         (to, from, bytes, kind, stream), .stream = stream, .bytes = bytes, .kind = kind)
+WB_WAITS(cudaMemcpyToSymbol,
+         (const void* to, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind),
+         (to, from, bytes, offset, kind), .bytes = bytes, .kind = kind)
+WB_CALL(cudaMemcpyToSymbolAsync,
+        (const void* to, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+         cudaStream_t stream),
+        (to, from, bytes, offset, kind, stream), .stream = stream, .bytes = bytes, .kind = kind)
+WB_CALL(cudaGetSymbolAddress, (void** address, const void* symbol), (address, symbol))
 WB_CALL(cudaMemset, (void* data, int value, size_t bytes), (data, value, bytes))
 WB_CALL(cudaMemsetAsync, (void* data, int value, size_t bytes, cudaStream_t stream),
         (data, value, bytes, stream), .stream = stream)

@@ -1,5 +1,5 @@
 // Mutant: the array is copied to the host and counted there.
-// verdict: efficient "counts with one launch"
+// verdict: fails "task 1: a refused launch is an exception"
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.

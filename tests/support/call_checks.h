@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Checks that a student's function looks at what its CUDA calls return: one of them fails, and an
+// exception must come out. Includes cuda_calls.h, so that it belongs in one file of a program.
+#pragma once
+
+#include <string>
+
+#include "cuda_calls.h"
+#include "lesson_test.h"
+
+namespace wb {
+
+inline bool throws_cuda_error(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const CudaError&) {
+        return true;
+    }
+    return false;
+}
+
+// Every launch of `work` is refused, which must end as a wb::CudaError. `name`: the function under
+// test, as the student reads it.
+inline void check_refused_launch(const char* name, const std::function<void()>& work) {
+    CallWatch watch;
+    watch.refuse_launches = true;
+    const bool thrown = throws_cuda_error(work);
+    INFO((watch.launches()
+              ? std::string("the launch was refused, and ") + name + "() returned as if it had run"
+              : std::string(name) + "() launched no kernel: where is the work done?"));
+    CHECK(thrown);
+}
+
+// Each copy, fill and question among the calls of `work` fails once, the others going on as usual;
+// that must end as a wb::CudaError. Waits and clean-up may go unchecked: what fails there was not
+// asked for by this function.
+inline void check_failing_calls(const char* name, const std::function<void()>& work) {
+    std::vector<CudaCall> calls;
+    {
+        CallWatch watch;
+        work();
+        calls = watch.calls;
+    }
+    const auto has = [](const CudaCall& call, const char* part) {
+        return call.name.find(part) != std::string::npos;
+    };
+    std::string dropped;
+    for (size_t k = 0; k < calls.size() && dropped.empty(); ++k) {
+        const CudaCall& call = calls[k];
+        if (!has(call, "Mem") && !has(call, "Symbol") && !has(call, "Malloc") &&
+            !has(call, "DeviceGet") && !has(call, "GetDevice") && !has(call, "Occupancy"))
+            continue;
+        CallWatch watch;
+        watch.fail_call = k;
+        watch.error = cudaErrorUnknown;
+        if (!throws_cuda_error(work)) dropped = call.name;
+    }
+    INFO("when " << dropped << " fails, " << name << "() returns as if it had not");
+    const bool every_call_is_looked_at = dropped.empty();
+    CHECK(every_call_is_looked_at);
+}
+
+}  // namespace wb
