@@ -23,7 +23,7 @@ struct Range {
 
 // Part `index` of [0, n) when it is cut into `parts` runs, in order: together they hold each
 // element once, and no two lengths differ by more than 1. index < parts, parts >= 1; there may be
-// more parts than elements. n <= 2^40.
+// more parts than elements. n <= 2^40, parts <= 2^20.
 Range part(size_t n, size_t parts, size_t index);
 
 // The same sum as dot, by `threads` threads that work at the same time, the calling one possibly

@@ -7,6 +7,8 @@
 #include "boundary_checks.h"
 #include "lesson_test.h"
 
+#include <cstdlib>
+
 namespace {
 
 constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
@@ -89,7 +91,9 @@ void check_gather(const std::vector<float>& values, const std::vector<int>& inde
         {{"each bad index is counted twice: counted in two places, or launched twice",
           [&] { return std::vector<int>{2 * want.errors[0]}; }},
          {"all good indexes are counted, and not the bad ones",
-          [&] { return std::vector<int>{n - want.errors[0]}; }}});
+          [&] { return std::vector<int>{n - want.errors[0]}; }},
+         {"bad indexes are counted under every policy, and not under kCount alone",
+          [&] { return gathered(values, index, before, OutOfRange::kCount).errors; }}});
     CHECK_ARRAYS(
         errors, want.errors, [](size_t) { return 0.0; }, "error count");
     CHECK(d_out.intact());
@@ -101,6 +105,8 @@ void check_ceil_div(long long n, int size, long long want) {
     if (got != want && got == n / size) known = ", which is rounded down";
     if (got != want && got == n / size + 1)
         known = ", one more than n / size, also where nothing is left over";
+    if (got != want && got == (int(uint32_t(n)) + size - 1) / size)
+        known = ", which comes from 32 bits: an int cannot hold so many things";
     if (got != want && got == n + size - 1 / size) known = ": what lacks brackets divides first";
     INFO(n << " things in groups of " << size << ": got " << got << " groups" << known << ", want "
            << want);
@@ -112,6 +118,8 @@ void check_wrap_index(int i, int length, int64_t want) {
     const char* known = "";
     if (got != want && got == i % length)
         known = ", the rest of the division as C++ has it: below 0 for an index below 0";
+    else if (got != want && got == std::abs(int64_t(i)) % length)
+        known = ", as if the sign of the index did not matter";
     else if (got != want && (got < 0 || got >= length))
         known = ", which is no index of the array";
     INFO("index " << i << " of an array of " << length << ": got " << got << known << ", want "
@@ -143,6 +151,20 @@ TEST_CASE("task 1: adds when whole blocks have nothing to do", "[task1]") {
     const int n = GENERATE(0, 1, 100, 1000);
     CAPTURE(n);
     check_add(n, [=](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, n, 8, 256); });
+}
+
+TEST_CASE("task 1: adds what the arrays hold by then, in every call", "[task1]") {
+    const int n = 1000;
+    wb::DeviceBuffer<float> d_a(n), d_b(n), d_c(n);
+    for (const int call : {0, 1, 2}) {
+        CAPTURE(call);
+        const auto a = wb::random_floats(n, 70 + call), b = wb::random_floats(n, 80 + call);
+        d_a.upload(a);
+        d_b.upload(b);
+        vector_add_on_grid(d_a.get(), d_b.get(), d_c.get(), n, 4, 256);
+        CUDA_CHECK(cudaGetLastError());
+        CHECK_ARRAYS(d_c.download(), sum(a, b));
+    }
 }
 
 TEST_CASE("task 1: adds a slice and leaves its neighbours alone", "[task1]") {
@@ -265,6 +287,13 @@ TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device", "
     CHECK(counters->global_store_bytes == 4 * n);
     CHECK(counters->host_to_device_bytes == 0);
     CHECK(counters->device_to_host_bytes == 0);
+    const auto on_grid =
+        wb::count([&] { vector_add_on_grid(d_a.get(), d_b.get(), d_c.get(), int(n), 400, 256); });
+    NEED_COUNTERS(on_grid);
+    CHECK(on_grid->launches == 1);
+    CHECK(on_grid->global_store_bytes == 4 * n);
+    CHECK(on_grid->host_to_device_bytes == 0);
+    CHECK(on_grid->device_to_host_bytes == 0);
 }
 
 TEST_CASE("efficient: a gather is one launch that reads each index and value once", "[efficient]") {
@@ -286,4 +315,29 @@ TEST_CASE("efficient: a gather is one launch that reads each index and value onc
     CHECK(counters->global_store_bytes == 4 * n);
     CHECK(counters->host_to_device_bytes == 0);
     CHECK(counters->device_to_host_bytes == 0);
+}
+
+TEST_CASE("efficient: an index far away is wrapped as fast as a near one", "[efficient]") {
+    const int n = 3200;
+    wb::DeviceBuffer<float> d_values(wb::random_floats(97, 5)), d_out(n);
+    wb::DeviceBuffer<int> d_errors(1);
+    const auto wrap = [&](int reach) {
+        wb::DeviceBuffer<int> d_index(wb::random_ints(n, 6, -reach, reach));
+        return wb::count([&] {
+            gather(d_values.get(),
+                   97,
+                   d_index.get(),
+                   d_out.get(),
+                   n,
+                   OutOfRange::kWrap,
+                   d_errors.get());
+        });
+    };
+    const auto far_away = wrap(97000), close_by = wrap(190);
+    NEED_COUNTERS(far_away);
+    NEED_COUNTERS(close_by);
+    INFO("indexes up to 97000 of an array of 97 take " << far_away->warp_instructions
+                                                       << " instructions, indexes up to 190 take "
+                                                       << close_by->warp_instructions);
+    CHECK(far_away->warp_instructions <= 2 * close_by->warp_instructions);
 }

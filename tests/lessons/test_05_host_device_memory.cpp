@@ -310,6 +310,13 @@ TEST_CASE("task 5: whatever fails on the way, nothing leaks", "[task5]") {
         watch.fail_call = k;
         watch.error = cudaErrorUnknown;
         const std::string thrown = thrown_by([&] { run_pipeline(input, steps); });
+        const std::string now = k < watch.calls.size() ? watch.calls[k].name : "none";
+        {
+            INFO("call number " << k + 1 << " was " << calls[k].name << " in the first run and is "
+                                << now << " in a later one: what is kept from call to call?");
+            const bool each_run_makes_the_same_calls = now == calls[k].name;
+            REQUIRE(each_run_makes_the_same_calls);
+        }
         INFO("when " << calls[k].name << " fails, thrown: " << thrown << ", allocated "
                      << watch.allocated << " times, freed " << watch.freed << " times");
         CHECK(thrown == "cudaErrorUnknown");

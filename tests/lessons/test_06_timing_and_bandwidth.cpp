@@ -26,7 +26,10 @@ bool is_close(double got, double want, double relative = 0x1p-22) {
 }
 
 void check_close(double got, double want, const std::string& about, double relative = 0x1p-22) {
-    INFO(about << ": got " << got << ", want " << want);
+    const char* known = "";
+    if (is_close(got * 1e3, want, relative)) known = ", which is in seconds";
+    if (is_close(got, want * 1e3, relative)) known = ", which is in microseconds";
+    INFO(about << ": got " << got << known << ", want " << want);
     CHECK(is_close(got, want, relative));
 }
 
@@ -210,7 +213,14 @@ TEST_CASE("task 2: measures what the work takes on the device", "[task2]") {
         fake.clock.now_ms = 100;  // the stream has been busy before
         wb::CallWatch watch;
         watch.clock = &fake.clock;
-        check_close(measured(fake.work(), nullptr), ms, "work that takes " + listed({ms}) + " ms");
+        const double got = measured(fake.work(), nullptr);
+        const bool by_events =
+            watch.count("cudaEventRecord") + watch.count("cudaEventElapsedTime") > 0;
+        check_close(
+            got,
+            ms,
+            "work that takes " + listed({ms}) + " ms" +
+                (by_events ? "" : ", with no event recorded, and so by no clock of the device"));
         CHECK(fake.runs == 1);
     }
 }
@@ -265,9 +275,16 @@ TEST_CASE("task 2: a failing call is an exception, and no event is lost", "[task
         } catch (const wb::CudaError&) {
             thrown = true;
         }
-        const size_t failed = calls[k].name.find("EventCreate") != std::string::npos;
-        const size_t made =
-            watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags") - failed;
+        const size_t asked =
+            watch.count("cudaEventCreate") + watch.count("cudaEventCreateWithFlags");
+        const bool creates = calls[k].name.find("EventCreate") != std::string::npos;
+        {
+            INFO("the first call made " << (nth + 1) << " events or more, a later one " << asked
+                                        << ": events were kept from call to call");
+            const bool made_anew_in_each_call = !creates || asked > 0;
+            REQUIRE(made_anew_in_each_call);
+        }
+        const size_t made = asked - creates;
         INFO("when " << calls[k].name << " fails (call " << k + 1 << " of " << calls.size() << "), "
                      << (thrown ? "an exception" : "nothing") << " is thrown; events made: " << made
                      << ", destroyed: " << watch.count("cudaEventDestroy"));
@@ -409,6 +426,26 @@ TEST_CASE("efficient: a measurement waits once", "[efficient]") {
                                                   << " waits; one for each is enough");
     CHECK(waits(watch) + queries(watch) >= 1);
     CHECK(waits(watch) <= 3 + 5 + 1);
+}
+
+TEST_CASE("efficient: nobody waits between the two events", "[efficient]") {
+    wb::DeviceBuffer<double> d_data(std::vector<double>(100, 1.0));
+    wb::CallWatch watch;
+    measure_increment(d_data.get(), 100, 2, 5, nullptr);
+    std::string order;  // R: an event is recorded, L: a launch, W: a wait
+    for (const wb::CudaCall& call : watch.calls) {
+        const auto has = [&](const char* part) {
+            return call.name.find(part) != std::string::npos;
+        };
+        order += has("EventRecord")                   ? "R"
+                 : has("Launch")                      ? "L"
+                 : has("Synchronize") || has("Query") ? "W"
+                                                      : "";
+    }
+    INFO(
+        "between the events the host waits for the kernel: what it takes to wait is measured, too");
+    const bool nothing_but_the_work_is_measured = order.find("RLW") == std::string::npos;
+    CHECK(nothing_but_the_work_is_measured);
 }
 
 TEST_CASE("efficient: the runs move the data of the kernel and nothing else", "[efficient]") {

@@ -197,6 +197,7 @@ TEST_CASE("task 3: cuts a range into parts that hold each element once", "[task3
 TEST_CASE("task 3: stays exact for many elements", "[task3]") {
     check_parts(10000000, 7);
     check_parts((size_t(1) << 40) - 1, 1000);
+    check_parts((size_t(1) << 40) - 1, (size_t(1) << 20) - 1);
 }
 
 TEST_CASE("task 4: no two threads meet on one address", "[task4]") {
@@ -285,6 +286,8 @@ TEST_CASE("task 5: sums that differ by more do not agree", "[task5]") {
     check_agree(1.001f, 1.0, 1.0, 10, false);
     check_agree(0.999f, 1.0, 1.0, 10, false);
     check_agree(-1.0f, 1.0, 1.0, 10, false);
+    // In float the reference would be 1 + 2^-23, and the difference just the bound.
+    check_agree(1.0f + 0x1p-22f, 1.0 + 1.01 * 0x1p-24, 1.0 + 1.01 * 0x1p-24, 2, false);
     const auto x = numbers(1000, 102), y = numbers(1000, 103);
     const Reference want = reference(x, y);
     check_agree(float(want.sum - x[999] * y[999] - 1), want.sum, want.magnitude, x.size(), false);

@@ -129,6 +129,8 @@ void check_saxpy_trig(T scale) {
           [=](const Inputs& v) { return std::exp(scale * std::cos(v(0)) + std::sin(v(1))); }},
          {"x is scaled, and not its sine",
           [=](const Inputs& v) { return std::exp(std::sin(scale * v(0)) + std::cos(v(1))); }},
+         {"exp is scaled, and not the sine in it",
+          [=](const Inputs& v) { return scale * std::exp(std::sin(v(0)) + std::cos(v(1))); }},
          {"both are scaled, the sine and the cosine",
           [=](const Inputs& v) { return std::exp(scale * (std::sin(v(0)) + std::cos(v(1)))); }},
          {"exp takes the sine alone, and the cosine is added after it",

@@ -150,6 +150,8 @@ void check_nan(Solver<T> solver) {
     for (const T value : got) CHECK(std::isnan(value));
     // NaN must come from the equation, not from an output that nobody wrote.
     CHECK_ARRAYS(solved<T>(solver, {{1}, {-3}, {2}}), std::vector<T>{2});
+    // Two roots in one place: the number under the root is 0, exactly.
+    CHECK_ARRAYS(solved<T>(solver, {{1, 1, -2}, {2, -6, 8}, {1, 9, -8}}), std::vector<T>{-1, 3, 2});
 }
 
 }  // namespace

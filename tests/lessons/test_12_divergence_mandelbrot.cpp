@@ -197,7 +197,7 @@ void check_efficiency(const std::vector<int>& trips) {
     for (int w = 0; w < n; w += 32) {
         const auto last = trips.begin() + std::min(n, w + 33);
         next_too = std::accumulate(trips.begin() + w, last, next_too);
-        slowest_of_next += 32 * *std::max_element(trips.begin() + w, last);
+        slowest_of_next += 32.0 * *std::max_element(trips.begin() + w, last);
     }
     double paid = 0, of_those_there = 0, whole = 0, whole_wanted = 0, running = 0, so_far = 0;
     for (size_t w = 0; w < slowest.size(); ++w) {
@@ -208,6 +208,13 @@ void check_efficiency(const std::vector<int>& trips) {
         running += lanes[w] ? 32 * so_far : 0;
     }
     for (int i = 0; i < n / 32 * 32; ++i) whole_wanted += trips[i];
+    double paid_in_int = 0, wanted_in_int = 0;
+    for (int w = 0; w < n; w += 32) {
+        uint32_t sum = 0;
+        for (int i = w; i < std::min(n, w + 32); ++i) sum += uint32_t(trips[i]);
+        wanted_in_int += int32_t(sum);
+        paid_in_int += int32_t(32 * uint32_t(slowest[w / 32]));
+    }
     const auto share = [](double a, double b) { return std::vector{b > 0 ? a / b : 1.0}; };
     const auto want = share(wanted, paid);
     const auto near = [&](size_t) { return 1e-9; };
@@ -219,6 +226,10 @@ void check_efficiency(const std::vector<int>& trips) {
         want,
         {{"lanes that are missing from the last warp cost nothing: they are paid like idle ones",
           [&] { return share(wanted, of_those_there); }},
+         {"32 times the trips of the slowest lane are too many for an int",
+          [&] { return share(wanted, paid_in_int); }},
+         {"the trips of all lanes are too many for an int",
+          [&] { return share(wanted_in_int, paid); }},
          {"a last warp that is not full is left out", [&] { return share(whole_wanted, whole); }},
          {"the slowest lane of one warp is still the slowest of the next",
           [&] { return share(wanted, running); }},
@@ -343,6 +354,11 @@ TEST_CASE("task 4: efficiency when lanes are missing", "[task4]") {
 
 TEST_CASE("task 4: efficiency of random trips", "[task4]") {
     for (const int n : {31, 32, 33, 1000, 100003}) check_efficiency(wb::random_ints(n, 9, 0, 50));
+}
+
+TEST_CASE("task 4: efficiency when trips are many", "[task4]") {
+    for (const int n : {32, 100})  // a few of them pass any int
+        check_efficiency(wb::random_ints(n, 10, 1 << 29, INT32_MAX));
 }
 
 TEST_CASE("efficient: one launch, few threads without a pixel, coalesced stores", "[efficient]") {

@@ -119,7 +119,12 @@ void check_sums(Sum sum, const Lists& lists, int before = 0) {
     const auto tolerance = [&](size_t k) { return bound[k]; };
     const auto got = sums(sum, lists, before);
     CHECK_ARRAYS(got, want, tolerance, "list");
-    if (before) return;
+    if (before) {
+        if (!got.empty() && std::isnan(got[0]))
+            wb::details::note_mistakes(
+                {"what lies before the first offset is read, which belongs to no list"}, 4);
+        return;
+    }
     wb::recognize<float>(
         got,
         want,

@@ -286,8 +286,13 @@ TEST_CASE("efficient: each block merges its bins once", "[efficient]") {
     CHECK(counters->shared_atomics <= kCount);
     CHECK(counters->global_store_bytes == 0);
     CHECK(counters->block_barriers <= 2 * blocks);
-    // All threads of a block help to clear: 120 bins are a few stores of a warp, not 120.
-    CHECK(counters->shared_store_requests <= uint64_t(blocks * (bins / 4 + 32)));
+    // All threads of a block help: 120 bins are a few accesses of a warp, not 120.
+    const uint64_t few = blocks * (bins / 4 + 32);
+    INFO("warps store " << counters->shared_store_requests << " times to clear the bins and load "
+                        << counters->shared_load_requests << " times to merge them; with all "
+                        << "threads at work " << few << " are more than enough");
+    CHECK(counters->shared_store_requests <= few);
+    CHECK(counters->shared_load_requests <= few);
 }
 
 TEST_CASE("efficient: loads each key once, side by side", "[efficient]") {
@@ -305,6 +310,13 @@ TEST_CASE("efficient: merges less than one counter for eight keys", "[efficient]
     NEED_COUNTERS(counters);
     CHECK(counters->launches == 1);
     CHECK(counters->global_atomics > 0);
+    const uint64_t pay = std::max(1, kCount / (kShare * std::max(bins, kThreads)));
+    {
+        INFO(counters->blocks << " blocks for " << kCount << " keys and " << bins
+                              << " bins; with more than " << pay << " a block counts less than "
+                              << kShare << " keys for each bin or thread");
+        CHECK(counters->blocks <= pay);
+    }
     CHECK(counters->global_atomics <= uint64_t(kCount / kShare + bins));
     CHECK(counters->device_allocations == 0);
     CHECK(counters->device_to_host_bytes == 0);

@@ -1,0 +1,84 @@
+// Mutant: one block more than pays: the division rounds up.
+// verdict: efficient "merges less than one counter"
+// SPDX-License-Identifier: MIT
+// Lesson 21, histograms in shared memory: blocks count in bins of their own and merge them once.
+// Start with README.md in this directory; `make 21` checks this file.
+#include "histogram_shared.h"
+
+#include <algorithm>
+
+__device__ void clear_bins(unsigned* own, int bins) {
+    for (int b = threadIdx.x; b < bins; b += blockDim.x) own[b] = 0;
+    __syncthreads();
+}
+__device__ void merge_bins(const unsigned* own, int bins, unsigned* counts) {
+    __syncthreads();
+    for (int b = threadIdx.x; b < bins; b += blockDim.x)
+        if (own[b]) atomicAdd(&counts[b], own[b]);
+}
+__global__ void count_kernel(const int* keys, int n, int bins, unsigned* counts) {
+    extern __shared__ unsigned own[];
+    clear_bins(own, bins);
+    const int step = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        const int k = keys[i];
+        if (k >= 0 && k < bins) atomicAdd(&own[k], 1u);
+    }
+    merge_bins(own, bins, counts);
+}
+
+void count_in_blocks(const int* d_keys, int n, int bins, unsigned* d_counts, int blocks,
+                     int threads) {
+    if (n == 0) return;
+    count_kernel<<<blocks, threads, bins * sizeof(unsigned)>>>(d_keys, n, bins, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// Lesson 20's way, one thread for each element: for bins that do not fit into shared memory.
+__global__ void count_in_global_kernel(const int* keys, int n, int bins, unsigned* counts) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const int key = keys[i];
+    if (key >= 0 && key < bins) atomicAdd(&counts[key], 1u);
+}
+
+[[maybe_unused]] static void count_in_global(const int* d_keys, int n, int bins,
+                                             unsigned* d_counts) {
+    if (n == 0) return;
+    const int blocks = (n + kThreads - 1) / kThreads;
+    count_in_global_kernel<<<blocks, kThreads>>>(d_keys, n, bins, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+static int blocks_that_pay(int n, int bins) {
+    const int share = kShare * std::max(bins, kThreads);
+    return std::clamp((n + share - 1) / share, 1, kMaxBlocks);
+}
+void histogram(const int* k, int n, int bins, unsigned* c) {
+    if (n == 0) return;
+    if (bins > kMaxPrivateBins)
+        count_in_global(k, n, bins, c);
+    else
+        count_in_blocks(k, n, bins, c, blocks_that_pay(n, bins), kThreads);
+}
+
+__global__ void count_skewed_kernel(const int* keys, int n, int bins, unsigned* counts) {
+    extern __shared__ unsigned own[];
+    clear_bins(own, bins);
+    [[maybe_unused]] const int step = gridDim.x * blockDim.x;
+    for (int first = blockIdx.x * blockDim.x; first < n; first += step) {
+        const int i = first + threadIdx.x;
+        const int key = i < n ? keys[i] : -1;
+        const unsigned same = __match_any_sync(0xffffffffu, key);
+        if (key >= 0 && key < bins && __ffs(same) - 1 == int(threadIdx.x % 32))
+            atomicAdd(&own[key], unsigned(__popc(same)));
+    }
+    merge_bins(own, bins, counts);
+}
+
+void histogram_skewed(const int* d_keys, int n, int bins, unsigned* d_counts) {
+    if (n == 0) return;
+    const int blocks = blocks_that_pay(n, bins);
+    count_skewed_kernel<<<blocks, kThreads, bins * sizeof(unsigned)>>>(d_keys, n, bins, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
