@@ -264,10 +264,10 @@ struct FaultEvent {
     const WarpInfo* warp;
     SiteId site;
     uint32_t mask;
-    std::string message;  // assert: the condition as written
-    std::string file;     // assert: as compiled in
+    std::string message{};  // assert: the condition as written
+    std::string file{};     // assert: as compiled in
     uint32_t line = 0;
-    std::string function;
+    std::string function{};
     SiteId other = 0;  // kBadFree: the free() before
     bool without_grid =
         false;  // kTrap: a launch that is not cooperative has asked for its grid's barrier
