@@ -292,6 +292,30 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
     return array;
 }
 
+namespace {
+
+// One of the variables into which the compiler has split an array that all indexes of are
+// constants. There is one for each element if their numbers agree; else nobody knows which it is.
+void place_part(Array& array, const machine::LaunchInfo& launch,
+                const machine::SharedVariable& variable) {
+    const auto parts = std::count_if(
+        launch.shared->begin(), launch.shared->end(), [&](const machine::SharedVariable& other) {
+            return other.part >= 0 && other.name == variable.name &&
+                   other.function == variable.function;
+        });
+    uint64_t declared = 1;
+    for (const uint64_t extent : array.extents) declared *= extent;
+    if (uint64_t(parts) == declared && array.element_bytes == variable.bytes) {
+        array.base -= uint64_t(variable.part) * variable.bytes;
+        array.bytes *= declared;
+    } else {
+        array.extents.clear();
+        array.scalar = true;
+    }
+}
+
+}  // namespace
+
 Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariable& variable,
                   uint32_t access_bytes) {
     Array array;
@@ -309,6 +333,7 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
         array.scalar = !text->array;
     }
     set_element(array, file, access_bytes, false);
+    if (variable.part >= 0) place_part(array, launch, variable);
     if (array.element_bytes == 0 && !variable.dynamic && !array.scalar && !array.extents.empty()) {
         // A type whose text says nothing of its size: the size of the array does.
         uint64_t count = 1;

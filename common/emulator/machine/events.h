@@ -53,6 +53,8 @@ struct SharedVariable {
     uint32_t bytes = 0;
     bool dynamic = false;   // extern __shared__: sized by the launch
     bool reserved = false;  // the system's, which does not count as the kernel's own
+    // Which of the variables into which the compiler has split an array; -1: it is whole.
+    int32_t part = -1;
 };
 
 struct LaunchInfo {

@@ -3,6 +3,7 @@
 #include "machine/module_image.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <set>
 
@@ -18,6 +19,16 @@ namespace {
 // launch (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 constexpr uint64_t kMostSharedBytes = 48 << 10;
 constexpr uint64_t kMostReachedBytes = 16 << 20;
+
+// nvcc splits an array whose indexes are all constants into variables called NAME_$_0, NAME_$_1 ...
+int32_t part_of(std::string_view name) {
+    const size_t at = name.rfind("_$_");
+    if (at == std::string_view::npos) return -1;
+    const std::string_view digits = name.substr(at + 3);
+    int32_t part = -1;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), part);
+    return error == std::errc() && end == digits.end() ? part : -1;
+}
 
 }  // namespace
 
@@ -173,6 +184,7 @@ uint32_t ModuleImage::shared_index(const ptx::Variable& variable, std::string_vi
                              std::to_string(kMostSharedBytes) + " is the most");
     SharedVariable out;
     out.name = ptx::demangled_variable(variable.name);
+    out.part = part_of(variable.name);
     out.function = ptx::function_of_variable(variable.name);
     out.bytes = uint32_t(variable.bytes);
     out.dynamic = dynamic;

@@ -247,6 +247,20 @@ TEST_CASE("names: shared arrays, with two dimensions and constants", "[checks][n
     CHECK(checks::name_shared(bench.launch, sum, 4).element(sum.address) == "`sum`");
 }
 
+TEST_CASE("names: the parts of a shared array that the compiler has split", "[checks][names]") {
+    Named bench("__global__ void k() {\n    __shared__ int both[2], some[3];\n}\n", 4);
+    for (const char* name : {"both", "some"})
+        for (int32_t part = 0; part < 2; ++part) bench.shared_array(name, 4).part = part;
+    bench.launch.shared = &bench.shared;
+    const auto element = [&](size_t which) {
+        const machine::SharedVariable& part = bench.shared[which];
+        return checks::name_shared(bench.launch, part, 4).element(part.address);
+    };
+    CHECK(element(0) == "`both[0]`");
+    CHECK(element(1) == "`both[1]`");
+    CHECK(element(3) == "`some`");  // one of three is missing: nobody knows which
+}
+
 TEST_CASE("names: a shared array's extents may be constants of a header", "[checks][names]") {
     Named bench("#include <cstdio>\n#include \"tile.h\"\n#include \"missing.h\"\n"
                 "__global__ void k() {\n"
