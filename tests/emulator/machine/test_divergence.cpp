@@ -256,6 +256,7 @@ TEST_CASE("spin: an earlier block waits for a later one", "[machine][divergence]
 TEST_CASE("spin: a block whose lanes part and meet while they poll waits for a later one",
           "[machine][divergence]") {
     Lab lab;
+    lab.machine->set_budget(100'000'000);
     const LaunchSummary s =
         lab.run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra SET;\n"
                 "and.b32 %r3, %lane, 1;\nsetp.eq.u32 %p3, %r3, 0;\n"
@@ -274,6 +275,7 @@ TEST_CASE("spin: a block whose lanes part and meet while they poll waits for a l
 TEST_CASE("spin: a block that polls between barriers waits for a later one",
           "[machine][divergence]") {
     Lab lab;
+    lab.machine->set_budget(100'000'000);
     const LaunchSummary s = lab.run(
         "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra SET;\n"
         "WAIT:\nld.volatile.global.u32 %r2, [%in];\nsetp.ne.u32 %p2, %r2, 0;\n"
