@@ -150,7 +150,7 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
     if (threads > kernel.max_threads())
         return reject(call,
                       launch,
-                      cudaErrorLaunchOutOfResources,
+                      cudaErrorInvalidValue,  // so an H200 says, and the documentation nothing
                       "a block of " + std::to_string(threads) +
                           " threads; the kernel's __launch_bounds__ allow " +
                           std::to_string(kernel.max_threads()));

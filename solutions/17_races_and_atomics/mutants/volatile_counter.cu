@@ -1,6 +1,7 @@
 // Mutant: volatile makes each thread really load and store, and nothing more: updates are lost all
 // the same.
 // verdict: fails "task 1: 4096 threads"
+// verdict: finding race-global line @here
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
@@ -19,7 +20,7 @@ static int blocks_for(int n) {
 __global__ void count_kernel(const float* x, int n, float limit, unsigned long long* count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     volatile unsigned long long* const counter = count;
-    if (i < n && x[i] > limit) *counter = *counter + 1;
+    if (i < n && x[i] > limit) *counter = *counter + 1;  // <- here
 }
 
 void count_above(const float* d_x, int n, float limit, unsigned long long* d_count) {

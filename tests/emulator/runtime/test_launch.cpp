@@ -94,12 +94,12 @@ TEST_CASE("launch: the largest legal shapes run", "[launch]") {
     CHECK(device.seen.api.empty());
 }
 
-TEST_CASE("launch: more threads than __launch_bounds__ are too many resources", "[launch]") {
+TEST_CASE("launch: more threads than __launch_bounds__ are an invalid value", "[launch]") {
     lab::Device device;
     lab::Program program(lab::kBounded);
     const void* kernel = program.kernel("bounded");
     CHECK(cudaLaunchKernel(kernel, 1, 128, nullptr, 0, nullptr) == cudaSuccess);
-    CHECK(cudaLaunchKernel(kernel, 1, 129, nullptr, 0, nullptr) == cudaErrorLaunchOutOfResources);
+    CHECK(cudaLaunchKernel(kernel, 1, 129, nullptr, 0, nullptr) == cudaErrorInvalidValue);
     REQUIRE(device.seen.api.size() == 1);
     CHECK(device.seen.api[0].kind == Kind::kInvalidLaunch);
 }
