@@ -221,7 +221,7 @@ bool Decoder::miscellaneous(In in) {
         const uint32_t row = source(in.operands[1], narrow ? Type::kU32 : Type::kU64);
         const uint32_t dst = destination(in.operands[0], Type::kPred);
         if (row == kNoRow || dst == kNoRow) return false;
-        Instr& out = emit(in, kStraight, move_handlers().space_test);
+        Instr& out = emit(in, kStraight, move_handlers().space_test(narrow ? 4 : 8));
         out.src[0] = row;
         out.dst = dst;
         out.extra = in.space == Space::kShared  ? kSharedTag

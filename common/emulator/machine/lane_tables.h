@@ -21,8 +21,9 @@ struct MoveTable {
     Handler (*local_address)(unsigned bytes);
     Handler (*to_generic)(unsigned bytes, uint64_t tag);
     Handler (*from_generic)(unsigned bytes);
-    Handler pack, unpack, pack_words, unpack_words, complement_predicate, space_test, fence, wait,
-        no_operation, active_mask;
+    Handler pack, unpack, pack_words, unpack_words, complement_predicate;
+    Handler (*space_test)(unsigned bytes);
+    Handler fence, wait, no_operation, active_mask;
 };
 
 // The best of this processor.

@@ -213,19 +213,22 @@ void from_generic(Lanes& lanes, const Instr& in) {
     map_row(lanes.row<T>(in.dst), lanes.mask, [&](uint32_t i) { return T(s[i] & 0xffffffffu); });
 }
 
+// isspacep. A register of 32 bits holds the lower half of an address.
+template <class T>
 void space_test(Lanes& lanes, const Instr& in) {
-    const uint64_t* s = lanes.row<uint64_t>(in.src[0]);
+    const T* s = lanes.row<T>(in.src[0]);
     const bool wants_const = in.extra & 0x8000;
     const uint64_t tag = in.extra & 0x7fff;
     if (tag) {
-        map_predicate(
-            lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) { return s[i] >> 56 == tag; });
+        map_predicate(lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) {
+            return uint64_t(s[i]) >> 56 == tag;
+        });
         return;
     }
     // Global and constant addresses have no tag: the allocation says which. Nobody's are global.
     const Memory& memory = executor(lanes).memory;
     map_predicate(lanes.predicate(in.dst), lanes.mask, [&](uint32_t i) {
-        if (s[i] >> 56) return false;
+        if (uint64_t(s[i]) >> 56) return false;
         const Allocation* found = memory.find(s[i]);
         return (found && found->kind == MemoryKind::kConst) == wants_const;
     });
@@ -338,6 +341,9 @@ Handler to_generic_handler(unsigned bytes, uint64_t tag) {
     if (tag == kLocalTag && bytes == 8) return local_to_generic;
     return bytes == 8 ? to_generic<uint64_t> : to_generic<uint32_t>;
 }
+Handler space_test_handler(unsigned bytes) {
+    return bytes == 8 ? space_test<uint64_t> : space_test<uint32_t>;
+}
 Handler from_generic_handler(unsigned bytes) {
     return bytes == 8 ? from_generic<uint64_t> : from_generic<uint32_t>;
 }
@@ -354,7 +360,7 @@ MoveTable move_table() {
             pack_words,
             unpack_words,
             complement,
-            space_test,
+            space_test_handler,
             fence,
             wait,
             nothing,

@@ -266,6 +266,17 @@ TEST_CASE("isspacep: constant and global memory are two spaces", "[machine][acce
     CHECK(lab.got(0) == (1 | 8));
 }
 
+TEST_CASE("isspacep: a register of 32 bits is a row of its own", "[machine][access]") {
+    // In the shared space, the tag would stand in the upper half: only a reader of twice the row
+    // could see one, in the neighbour's lanes.
+    Lab lab;
+    lab.run(".shared .u32 s;\ncvta.shared.u64 %rd1, s;\nmov.b64 {%r1, %r2}, %rd1;\n"
+            "isspacep.shared %p1, %r1;\nisspacep.shared %p2, %r2;\nisspacep.global %p3, %r1;\n"
+            "selp.u32 %r3, 1, 0, %p1;\nselp.u32 %r4, 2, 0, %p2;\nselp.u32 %r5, 4, 0, %p3;\n"
+            "or.b32 %r3, %r3, %r4;\nor.b32 %r3, %r3, %r5;\nst.global.u32 [%mine], %r3;");
+    CHECK(lab.words() == each([](uint32_t) { return 4; }));
+}
+
 TEST_CASE("generic ld and st: lanes in different spaces", "[machine][access]") {
     // Even lanes in shared, lanes 1, 5, ... in global, lanes 3, 7, ... in local memory.
     Lab lab;
