@@ -9,6 +9,7 @@
 #include "lesson_test.h"
 
 namespace wb {
+namespace {
 
 inline bool throws_cuda_error(const std::function<void()>& work) {
     try {
@@ -60,4 +61,5 @@ inline void check_failing_calls(const char* name, const std::function<void()>& w
     CHECK(every_call_is_looked_at);
 }
 
+}  // namespace
 }  // namespace wb

@@ -13,6 +13,7 @@
 #include "details.h"
 
 namespace wb {
+namespace {
 
 template <class T>
 std::string shown(T value, int digits = 9) {
@@ -69,4 +70,5 @@ std::string matrix_mismatch(
     return mismatch(got, want, tolerance, "element", columns);
 }
 
+}  // namespace
 }  // namespace wb

@@ -18,6 +18,7 @@
 #include <dlfcn.h>
 
 namespace wb {
+namespace {
 
 // One call of the runtime: the stream it names (null: the default one) and the event, the memory
 // that it frees, and the bytes that it allocates, copies or sets.
@@ -180,6 +181,7 @@ inline void waited_for(cudaEvent_t event) {
 }
 
 }  // namespace calls_detail
+}  // namespace
 }  // namespace wb
 
 // A jump instead of a call at the end: the emulator then blames the caller's line, not this file.

@@ -18,6 +18,7 @@
 #include "common/host/device_buffer.h"
 
 namespace wb::details {
+namespace {
 
 inline constexpr size_t kMostElements = 1 << 18;  // of one array, from its start
 inline constexpr size_t kMostRanges = 512;        // of wrong elements, over the whole array
@@ -177,4 +178,5 @@ void note_arrays(const std::vector<T>& got, const std::vector<T>& want,
            raw.size());
 }
 
+}  // namespace
 }  // namespace wb::details

@@ -25,6 +25,7 @@
 #include "details.h"
 
 namespace wb {
+namespace {
 
 // A mistake that the author of a test knows: what it would make of the same input.
 template <class T>
@@ -142,6 +143,7 @@ inline size_t guard(size_t elements) {
     return on_emulator() ? 0 : elements;
 }
 
+}  // namespace
 }  // namespace wb
 
 // Compares arrays and, on failure, shows the first wrong elements. Further arguments: tolerance.

@@ -8,6 +8,7 @@
 #include <utility>
 
 namespace wb {
+namespace {
 
 using PhiloxWords = std::array<uint32_t, 4>;
 
@@ -72,4 +73,5 @@ inline constexpr std::pair<PhiloxSlip, const char*> kPhiloxSlips[] = {
     {PhiloxSlip::kOverwritten, "new words are made of new words: a round needs all the old ones"},
 };
 
+}  // namespace
 }  // namespace wb
