@@ -257,7 +257,7 @@ def _where_it_hangs(
             # Nothing else is looked for: the budget is then used up within a second.
             {**env, "EMULATOR_BUDGET": _SMALL_BUDGET, "EMULATOR_CHECKS": "stalls"},
             ROOT,
-            dataclasses.replace(limits, seconds=_SECOND_LOOK),
+            dataclasses.replace(limits, seconds=min(_SECOND_LOOK, limits.seconds)),
         )
     return [one for one in findings.read_report(report) if one.code in ("hang", "deadlock")]
 
