@@ -136,6 +136,15 @@ class Links(unittest.TestCase):
                     (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"
                 )
 
+    def test_lessons_that_pages_name_exist(self) -> None:
+        known = {lesson.number for lesson in lessons()}
+        pages = [*(ROOT / "lessons").rglob("*.md"), *(ROOT / "solutions").rglob("*.md")]
+        pages += [*(ROOT / "common").rglob("*.md"), *(ROOT / "plots").rglob("*.md")]
+        for page in pages:
+            for named in re.findall(r"[Ll]essons? ((?:\d\d(?:, | and | to )?)+)", page.read_text()):
+                for number in re.findall(r"\d\d", named):
+                    self.assertIn(number, known, str(page.relative_to(ROOT)))
+
     def test_commands_that_pages_name_exist(self) -> None:
         makefile = (ROOT / "Makefile").read_text()
         known = set(re.findall(r"^([a-z-]+)(?:-%)?[: ]", makefile, re.MULTILINE))
