@@ -48,7 +48,7 @@ void Faults::on_fault(const machine::FaultEvent& event) {
         message = event.message;
         break;
     case FaultKind::kBadObject:
-    case FaultKind::kForeignLocal:
+    case FaultKind::kForeignAddress:
         code = "invalid-address";
         message = event.message;
         break;

@@ -309,12 +309,12 @@ void access_generic(Executor& ex, const MemoryOp& op, uint32_t mask, Addresses& 
         });
         part.first = part.at[lowest];
         part.contiguous = a.contiguous && lanes == kAllLanes;
+        if (narrow) ex.check_owners(a.at, lanes, op.kind, tag);
         switch (tag) {
         case kSharedTag:
             access_shared(ex, op, lanes, part);
             break;
         case kLocalTag:
-            ex.check_owners(a.at, lanes, op.kind);
             access_local(ex, op, lanes, part);
             break;
         case kParamTag:

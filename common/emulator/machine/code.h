@@ -42,9 +42,10 @@ constexpr uint64_t kSharedTag = 0x01, kLocalTag = 0x02, kParamTag = 0x03, kCodeT
 constexpr uint64_t generic_base(uint64_t tag) {
     return tag << 56;
 }
-// A generic address of local memory says in between whose it is: on a card it means another place
-// in each thread, so one that is handed on is a bug. Of the 24 bits, the lowest seven depend on the
-// others, so that an index which is wrong by some 2^32 makes no other owner.
+// A generic address of local memory says in between whose it is, and one of shared memory of which
+// block: on a card it means another place in each thread or block, so one that is handed on is a
+// bug. Of the 24 bits, the lowest seven depend on the others, so that an index which is wrong by
+// some 2^32 makes no other owner.
 constexpr unsigned kOwnerShift = 32;
 constexpr uint32_t kOwnerMask = 0xffffff, kOwnerCheckMask = 0x7f, kOwnerBlockMask = 0x7f;
 constexpr unsigned kOwnerThreadShift = 7, kOwnerBlockShift = 17;

@@ -256,10 +256,10 @@ enum class FaultKind : uint8_t {
     kStackOverflow,
     kBadCall,
     kHeapExhausted,
-    kSurface,       // outside of a surface with boundary mode trap; see `message`
-    kBadObject,     // a handle of no texture or surface object
-    kBadFree,       // by free() in a kernel, of what is not there to be freed; see `message`
-    kForeignLocal,  // an address of another thread's local memory; see `message`
+    kSurface,         // outside of a surface with boundary mode trap; see `message`
+    kBadObject,       // a handle of no texture or surface object
+    kBadFree,         // by free() in a kernel, of what is not there to be freed; see `message`
+    kForeignAddress,  // of another thread's local or block's shared memory; see `message`
 };
 struct FaultEvent {
     FaultKind kind;

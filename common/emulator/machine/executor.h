@@ -182,8 +182,12 @@ public:
         return owner(warp->info.index * kWarpSize + lane,
                      uint32_t(block->info.serial) & kOwnerBlockMask);
     }
-    // These lanes use generic addresses of local memory: is it theirs?
-    void check_owners(const uint64_t* address, uint32_t lanes, AccessKind kind);
+    // Of the shared memory of the current block.
+    uint32_t shared_owner() const {
+        return owner(0, uint32_t(block->info.serial) & kOwnerBlockMask);
+    }
+    // These lanes use generic addresses of local or shared memory: is it theirs?
+    void check_owners(const uint64_t* address, uint32_t lanes, AccessKind kind, uint64_t tag);
     // Makes [address, +bytes) of a lane's generic address readable: host pointer or null.
     std::byte* peek(uint64_t generic, uint64_t bytes, uint32_t lane);
     void exit_lanes(uint32_t lanes);  // of the current warp, at the current instruction

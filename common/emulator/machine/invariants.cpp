@@ -80,8 +80,11 @@ bool Decoder::is_invariant(In in) const {
         const int64_t bytes = int64_t(ptx::byte_size(in.type())) * in.vector;
         return first >= 0 && first + bytes <= int64_t(parameter.bytes);
     }
-    case Opcode::k_mov:
     case Opcode::k_cvta:
+        // A generic address of shared memory says of which block.
+        if (in.space == Space::kShared && !in.has(Mod::k_to)) return false;
+        break;
+    case Opcode::k_mov:
     case Opcode::k_add:
     case Opcode::k_sub:
     case Opcode::k_mul:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an address means to one lane: its local memory, whose a generic address of local memory is,
-// and where the bytes of any generic address are.
+// What an address means to one lane: its local memory, whose a generic address of local or shared
+// memory is, and where the bytes of any generic address are.
 #include <sys/mman.h>
 
 #include "machine/executor.h"
@@ -25,22 +25,29 @@ std::byte* Executor::local_memory() {
     return warp->local;
 }
 
-void Executor::check_owners(const uint64_t* address, uint32_t lanes, AccessKind kind) {
+void Executor::check_owners(const uint64_t* address, uint32_t lanes, AccessKind kind,
+                            uint64_t tag) {
+    const bool is_local = tag == kLocalTag;
     uint32_t foreign = 0, first = 0;
     for_lanes(lanes, [&](uint32_t i) {
         const uint32_t whose = uint32_t(address[i] >> kOwnerShift) & kOwnerMask;
-        if (whose == local_owner(i) || !is_owner(whose)) return;
+        if (whose == (is_local ? local_owner(i) : shared_owner()) || !is_owner(whose)) return;
         if (!foreign) first = whose;
         foreign |= 1u << i;
     });
     if (!foreign) return;
+    const std::string does = kind == AccessKind::kLoad ? "reads" : "writes";
+    if (!is_local)
+        return fault(FaultKind::kForeignAddress,
+                     foreign,
+                     does + " through the address of a shared variable of another block: each "
+                            "block has shared memory of its own, which is what it reaches");
     const bool here = first >> kOwnerBlockShift == local_owner(0) >> kOwnerBlockShift;
     const Dim3 thread = thread_index(block->info, thread_of_owner(first));
     const auto text = [](uint32_t number) { return std::to_string(number); };
-    fault(FaultKind::kForeignLocal,
+    fault(FaultKind::kForeignAddress,
           foreign,
-          std::string(kind == AccessKind::kLoad ? "reads" : "writes") +
-              " through the address of a local variable of " +
+          does + " through the address of a local variable of " +
               (here
                    ? "thread (" + text(thread.x) + "," + text(thread.y) + "," + text(thread.z) + ")"
                    : "a thread of another block") +

@@ -207,6 +207,14 @@ void local_to_generic(Lanes& lanes, const Instr& in) {
     });
 }
 
+void shared_to_generic(Lanes& lanes, const Instr& in) {
+    Executor& ex = executor(lanes);
+    const uint64_t* s = ex.row<uint64_t>(in.src[0]);
+    const uint64_t base = uint64_t(ex.shared_owner()) << kOwnerShift | generic_base(kSharedTag);
+    map_row(
+        ex.row<uint64_t>(in.dst), ex.mask, [&](uint32_t i) { return (s[i] & 0xffffffffu) | base; });
+}
+
 template <class T>
 void from_generic(Lanes& lanes, const Instr& in) {
     const T* s = lanes.row<T>(in.src[0]);
@@ -339,6 +347,7 @@ Handler local_address_handler(unsigned bytes) {
 }
 Handler to_generic_handler(unsigned bytes, uint64_t tag) {
     if (tag == kLocalTag && bytes == 8) return local_to_generic;
+    if (tag == kSharedTag && bytes == 8) return shared_to_generic;
     return bytes == 8 ? to_generic<uint64_t> : to_generic<uint32_t>;
 }
 Handler space_test_handler(unsigned bytes) {

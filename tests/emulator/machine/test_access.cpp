@@ -332,7 +332,7 @@ TEST_CASE("generic ld: an address of another lane's local memory is a fault", "[
     Lab lab;
     lab.run(kLentAddress + "ld.u32 %r1, [%rd2];\nst.global.u32 [%mine], %r1;");
     REQUIRE(lab.seen.faults.size() == 1);
-    CHECK(lab.seen.faults[0].kind == machine::FaultKind::kForeignLocal);
+    CHECK(lab.seen.faults[0].kind == machine::FaultKind::kForeignAddress);
     CHECK(lab.seen.faults[0].mask == ~(1u << 5));
     CHECK(lab.seen.faults[0].message.find("thread (5,0,0)") != std::string::npos);
     // As on a card, everybody gets what is at that place in memory of his own.
@@ -352,6 +352,23 @@ TEST_CASE("generic ld: a local address off by 2^34 bytes is nobody else's", "[ma
     Lab lab;
     lab.run(kLentAddress + "add.u64 %rd1, %rd1, 0x3fffffffc;\nld.u32 %r1, [%rd1];");
     CHECK(lab.seen.faults.empty());
+}
+
+// Block 0 leaves the address of its shared variable in global memory, and all blocks use it.
+TEST_CASE("generic ld: an address of another block's shared memory is a fault",
+          "[machine][access]") {
+    Lab lab;
+    lab.run(
+        ".shared .align 4 .b32 s;\nmov.u64 %rd1, s;\ncvta.shared.u64 %rd1, %rd1;\n"
+        "mov.u32 %r1, %ctaid.x;\nadd.u32 %r1, %r1, 3;\nst.shared.u32 [s], %r1;\n"
+        "setp.eq.u32 %p1, %r1, 3;\n@%p1 st.global.u64 [%in], %rd1;\nld.global.u64 %rd2, [%in];\n"
+        "ld.u32 %r2, [%rd2];\nld.u32 %r3, [%rd1];\nst.global.u32 [%mine], %r2;",
+        {{2, 1, 1}, {1, 1, 1}});
+    // As on a card, it is the same place in the block's own memory.
+    CHECK(lab.words(2) == each([](uint32_t block) { return block + 3; }, 2));
+    REQUIRE(lab.seen.faults.size() == 1);
+    CHECK(lab.seen.faults[0].kind == machine::FaultKind::kForeignAddress);
+    CHECK(lab.seen.faults[0].message.find("shared variable of another block") != std::string::npos);
 }
 
 TEST_CASE("generic ld: an address of no space is reported as such", "[machine][access]") {
