@@ -77,9 +77,9 @@ int64_t operated(const LaneOp& op, int64_t a, int64_t b) {
     case kRight: {
         const int64_t by = op.flags & kWrap ? b & 31 : std::min<int64_t>(b, 32);
         if ((op.flags >> kOpShift & 15) == kRight) return a >> by;
-        // Signed numbers of 34 bits, as an H200 has them: what is shifted out beyond is not seen by
-        // the saturation.
-        return int64_t(uint64_t(a) << by << 30) >> 30;
+        // What is shifted out beyond the ISA's 34 bits is not seen by the saturation.
+        return op.flags & kSat ? int64_t(uint64_t(a) << by << 30) >> 30
+                               : int64_t(uint64_t(a) << by);
     }
     case kMean:
         return (a + b + (a + b >= 0)) >> 1;
@@ -103,11 +103,10 @@ uint64_t scalar(const LaneOp& op, const uint64_t* s, bool&) {
     const uint32_t cut = uint32_t(value);
     if (flags & kAdd) return cut + c;
     if (!(flags & (kMin | kMax))) return cut;
-    // The ISA leaves open how wide the intermediate result is when it is compared with c. So an
-    // H200 does it: in 64 bits, where a sum, a difference and a saturated result have lost what is
-    // beyond 32 bits.
+    // A saturated result is compared with c as the type of d. How wide another one still is then,
+    // the ISA leaves open. An H200 compares 64 bits, of which a sum and a difference have kept 32.
     const uint32_t kind = flags >> kOpShift & 15;
-    if (flags & kSat || kind == kSum || kind == kDifference) value = int32_t(cut);
+    if (!(flags & kSat) && (kind == kSum || kind == kDifference)) value = int32_t(cut);
     const bool less = flags & kSignedD ? value < int64_t(int32_t(c)) : uint64_t(value) < c;
     return less == ((flags & kMin) != 0) ? cut : c;
 }
@@ -266,6 +265,8 @@ bool select_video_operation(const ptx::Instruction& in, LaneOp& op) {
     if (in.type(first) == Type::kS32) op.flags |= kSignedA;
     if (in.type(first + 1) == Type::kS32) op.flags |= kSignedB;
     if (set && !comparison(in, op.flags)) return false;
+    // As an H200 compares the result with c; a vset has no type of d.
+    if (set && !simd_form && op.flags & kSignedA) op.flags |= kSignedD;
     const bool shift = entry->op == kLeft || entry->op == kRight;
     if (shift) {
         if (in.has(Mod::k_clamp) == in.has(Mod::k_wrap) || in.type(2) != Type::kU32) return false;

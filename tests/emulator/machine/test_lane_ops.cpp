@@ -94,6 +94,31 @@ TEST_CASE("video: parts of the operands, a second operation, and merging", "[mac
     }
 }
 
+// Measured on an H200 where PTX ISA leaves the width or the sign open.
+TEST_CASE("video: what is compared with c", "[machine][video]") {
+    struct Known {
+        std::string opcode;
+        Operands operands;
+        uint32_t want;
+    };
+    const Known known[] = {
+        {"vmax.u32.u32.u32.sat.max", {0x80000000, 0xffff8000, 0xffffffff}, 0xffffffff},
+        {"vmax.u32.u32.u32.sat.min", {0x80000000, 0xffff8000, 0x7fffffff}, 0x7fffffff},
+        {"vset.s32.s32.lt.max", {0xff, 0xff, 0xdeadbeef}, 0},
+        {"vset.s32.u32.lt.min", {0xff, 0xff, 0xdeadbeef}, 0xdeadbeef},
+        {"vset.u32.u32.lt.min", {0xff, 0xff, 0xdeadbeef}, 0},
+        {"vset.u32.s32.le.max", {0xff, 0xff, 0xdeadbeef}, 0xdeadbeef},
+        {"vshl.s32.s32.u32.clamp.max", {0xff, 0xff, 0xdeadbeef}, 0},
+        {"vshl.s32.s32.u32.clamp.max", {0x80000000, 0xffff8000, 0xffffffff}, 0xffffffff},
+        {"vadd.u32.u32.u32.max", {0xffffffff, 2, 0x80000000}, 0x80000000},
+    };
+    for (const Known& one : known) {
+        INFO(one.opcode);
+        CHECK(uint32_t(evaluate(one.opcode + " %r4, %r1, %r2, %r3", "%r4", {one.operands})[0]) ==
+              one.want);
+    }
+}
+
 TEST_CASE("video: shifts clamp at 32 or wrap", "[machine][video]") {
     const auto sets = integer_sets(3);
     const auto left = evaluate("vshl.u32.u32.u32.clamp %r4, %r1, %r2", "%r4", sets);

@@ -244,6 +244,26 @@ def _video() -> Iterator[Form]:
         opcode = f"{op}.{t}.{t}.u32{sat}.{mode}"
         text = f"{opcode} {{d}}, {{a}}, {{b}};"
         scalar.append(Form(opcode, text, ("i32",), ("i32",) * 2, "scalar video"))
+    # What is compared with c: of all widths, saturated and not.
+    compared = [
+        f"{op}.{d}32.{a}32.{b}32.sat"
+        for op, (d, a, b) in itertools.product(
+            ("vadd", "vsub", "vabsdiff", "vmin", "vmax"), ("uuu", "usu", "sss")
+        )
+    ]
+    compared += [
+        f"{op}.{d}32.{a}32.u32{sat}.{mode}"
+        for op, d, a, sat, mode in itertools.product(
+            ("vshl", "vshr"), "us", "us", ("", ".sat"), ("clamp", "wrap")
+        )
+    ]
+    compared += [
+        f"vset.{a}32.{b}32.{order}" for a, b, order in itertools.product("us", "us", ("lt", "ge"))
+    ]
+    for opcode, second in itertools.product(compared, ("min", "max")):
+        text = f"{opcode}.{second} {{d}}, {{a}}, {{b}}, {{c}};"
+        name = f"{opcode}.{second}.whole"
+        scalar.append(Form(name, text, ("i32",), ("i32",) * 3, "scalar video"))
     for j, (a, b, scale) in enumerate(itertools.product("us", "us", ("", ".shr7", ".shr15"))):
         d = "u32" if a + b == "uu" else "s32"
         sat = ".sat" if j % 2 else ""
