@@ -42,7 +42,6 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "hardware")
     parser.add_argument("--library", type=Path, default=ROOT / "build" / "emulator")
-    parser.add_argument("--share", type=int, default=1, help="values: every so many modules only")
     parser.add_argument("--results", type=Path, default=device.RESULTS)
     parser.add_argument("--emulated", action="store_true")
     options = parser.parse_args()
@@ -68,8 +67,7 @@ def main() -> int:
         return 0
     problems = []
     for part in wanted.values():
-        more = {"share": options.share} if part.__name__ == "random_kernels" else {}
-        problems += part.compare(options.build, Device(options.library), **more)
+        problems += part.compare(options.build, Device(options.library))
     for problem in problems[:40]:
         say(f"  {problem}")
     if len(problems) > 40:

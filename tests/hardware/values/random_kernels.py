@@ -55,19 +55,18 @@ def run_all(
     device: Device,
     jobs: int = 0,
     expected: Path | None = None,
-    share: int = 1,
     optimize: bool = True,
     made: Iterable[generate.Module] | None = None,
 ) -> dict[str, str]:
     """Every kernel's hash by its name; `refused: why` where a kernel was not run.
 
-    `share`: only every so many modules; `made`: these modules instead of those with exact results.
-    Raw results (harness.cpp says which) stay in build/raw*.
+    `made`: these modules instead of those with exact results. Raw results (harness.cpp says which)
+    stay in build/raw*.
     """
     modules = build / "ptx"
     say(f"{generate.write(modules, made)} random kernels written")
     harness = build_harness(build, device)
-    files = sorted(modules.glob("*.ptx"))[::share]
+    files = sorted(modules.glob("*.ptx"))
     jobs = min(jobs or cores(), len(files))
 
     def part(number: int) -> tuple[int, str, str]:
@@ -123,11 +122,11 @@ def measure(build: Path, device: Device) -> None:
     )
 
 
-def compare(build: Path, device: Device, share: int = 1) -> list[str]:
+def compare(build: Path, device: Device) -> list[str]:
     """What differs on this device from results/values.csv; empty when all is well."""
     about, rows = read_table("values")
     recorded = {row["kernel"]: (row["hash"], row["unoptimized"]) for row in rows}
-    hashes = run_all(build, device, share=share)
+    hashes = run_all(build, device)
     problems = []
     refused = departed = 0
     for name, value in sorted(hashes.items()):
