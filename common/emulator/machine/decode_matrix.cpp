@@ -272,6 +272,8 @@ bool Decoder::matrix(In in) {
         !accumulates(wmma, types[1], types[3]))
         return false;
     const bool quads = !wmma && op.shape == MatrixShape{8, 8, 4} && types[1] == Element::kF16;
+    // Only m8n8k4 and wmma have C and D of two types, m8n8k4 none of f16 from f32.
+    if (!wmma && types[0] != types[3] && (!quads || types[0] == Element::kF16)) return false;
     // Without memory the layout of wmma's fragments is the same whichever was named.
     if (!wmma && !quads && (words.column_major[0] || !words.column_major[1])) return false;
     if (types[1] == Element::kB1 &&

@@ -132,6 +132,21 @@ TEST_CASE("mma: tf32", "[machine][matrix]") {
            c_16x8});
 }
 
+TEST_CASE("mma: C and D of two types only where PTX has that", "[machine][matrix]") {
+    const std::string two = "{%r0, %r1}, ", four = "{%r0, %r1, %r2, %r3}, ",
+                      eight = "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, ";
+    const auto run = [](const std::string& form, std::string operands) {
+        operands.resize(operands.size() - 2);  // the last comma
+        Lab().run("mma.sync.aligned." + form + " " + operands + ";");
+    };
+    CHECK_NOTHROW(run("m8n8k4.row.col.f32.f16.f16.f16", eight + two + two + four));
+    CHECK_THROWS_AS(run("m8n8k4.row.col.f16.f16.f16.f32", four + two + two + eight),
+                    UnsupportedPtx);
+    CHECK_NOTHROW(run("m16n8k8.row.col.f32.f16.f16.f32", four + two + "%r8, " + four));
+    CHECK_THROWS_AS(run("m16n8k8.row.col.f32.f16.f16.f16", four + two + "%r8, " + two),
+                    UnsupportedPtx);
+}
+
 TEST_CASE("mma: bytes, signed and not, and 8-bit floats", "[machine][matrix]") {
     const Layout a16 = [](int lane, int i) {
         return At{(lane >> 2) + (i < 4 ? 0 : 8), (lane & 3) * 4 + (i & 3)};
