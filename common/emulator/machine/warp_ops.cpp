@@ -100,8 +100,9 @@ uint32_t shuffle(std::span<const Party> parties, uint32_t lanes, uint32_t* from)
 
 void elect(const Party& party, uint32_t lanes);
 
-// Votes and elections are one family: parts of a warp may meet at different ones of it.
-void vote(std::span<const Party> parties, uint32_t lanes) {
+// Votes and elections are one family: parts of a warp may meet at different ones of it. A lane that
+// its own mask does not name leaves no bit in a ballot (PTX ISA "vote.sync").
+void vote(std::span<const Party> parties, uint32_t lanes, uint32_t named) {
     uint32_t yes = 0;
     for (const Party& party : parties)
         if (operation(party).kind != Kind::kElect)
@@ -114,7 +115,7 @@ void vote(std::span<const Party> parties, uint32_t lanes) {
         }
         if (op.kind == Kind::kBallot) {
             uint32_t* d = row<uint32_t>(party, op.dst);
-            for_lanes(party.mask, [&](uint32_t i) { d[i] = yes; });
+            for_lanes(party.mask, [&](uint32_t i) { d[i] = yes & named; });
             continue;
         }
         const bool value = op.kind == Kind::kAll   ? yes == lanes
@@ -236,7 +237,7 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
         }
         break;
     case WarpSyncKind::kVote:
-        vote(parties, lanes);
+        vote(parties, lanes, named);
         break;
     case WarpSyncKind::kMatch:
         match(parties, lanes);

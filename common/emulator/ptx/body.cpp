@@ -30,6 +30,8 @@ void BodyParser::run() {
             if (!flags[i]) continue;
             Symbol symbol;
             symbol.type = from[i].type;
+            symbol.vector = from[i].vector;
+            symbol.elements.resize(symbol.vector > 1 ? symbol.vector : 0);
             scopes_.back().names.try_emplace(from[i].name, symbol);
         }
     };
@@ -238,6 +240,10 @@ void BodyParser::register_declaration() {
 
 void BodyParser::variable_declaration() {
     const Specifiers specifiers = parse_specifiers(lexer_);
+    if (place_.declares_parameters && specifiers.space == Space::kParam) {
+        lexer_.skip_statement();  // read with the header
+        return;
+    }
     do {
         const Token name = lexer_.peek();
         Variable variable = parse_variable(lexer_, specifiers);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The parser of one function body. Split over body.cpp (statements, scopes, labels),
-// instructions.cpp (mnemonics, calls) and operands.cpp.
+// The parser of one function body. Split over body.cpp (statements, scopes, labels), registers.cpp,
+// instructions.cpp (mnemonics), operands.cpp, calls.cpp and lowering.cpp.
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "ptx/index.h"
 #include "ptx/tables.h"
@@ -81,10 +82,15 @@ private:
     void append(Instruction&& instruction);
     void append_return(uint32_t line);
 
-    // lowering.cpp
+    // calls.cpp
     void lower_call_registers(Instruction& out, const Token& place);
     void check_arguments(const Instruction& out, const std::vector<Parameter>& expected,
                          size_t list, const Token& place);
+    std::vector<Instruction> move_parameter(const Instruction& model, bool is_store, Operand memory,
+                                            Operand value, Type type);
+    void move_registers(const std::vector<bool>& flags, bool results, const Instruction& model);
+
+    // lowering.cpp
     Operand temporary(Type type);
     void append_move(const Instruction& model, Type type, Operand to, Operand from);
     void lower_specials(Instruction& out);
@@ -92,13 +98,14 @@ private:
     void lower_unsynchronized(Instruction& out);
     void copy_parameters();
     bool lower_vector_move(Instruction& out, const Token& place);
-    void move_registers(const std::vector<bool>& flags, bool results, const Instruction& model);
+    void lower_sums(const Instruction& out, const Token& place);
 
     // operands.cpp
     Operand operand(unsigned depth);
     Operand reference();
     Operand address(unsigned depth);
     Operand list(char close, Operand::Kind kind, unsigned depth);
+    Operand sum(Operand base, const Token& place);
     Operand constant();
     Operand module_symbol(const Token& name);
     uint64_t element_bytes(const Operand& symbol) const;
@@ -113,6 +120,8 @@ private:
     std::unordered_map<std::string_view, uint32_t> all_labels_;        // kAmbiguous when twice
     // Parameters of a function whose address is taken, and the .local variables that hold them.
     std::unordered_map<uint32_t, uint32_t> parameter_copies_;
+    // `%r1+4` in the instruction being read: what adds into the temporary that stands for it.
+    std::vector<Instruction> sums_;
     uint32_t location_ = 0;
     size_t block_start_ = 0;              // the first instruction behind the last label
     std::optional<size_t> without_line_;  // where instructions of line 0 began a block
@@ -120,5 +129,21 @@ private:
     bool done_ = false;
     bool odd_operand_ = false;  // the instruction being read uses a form that Operand cannot hold
 };
+
+inline Operand symbol_operand(Operand::Target target, uint32_t index, std::string_view name) {
+    Operand out;
+    out.kind = Operand::Kind::kSymbol;
+    out.target = target;
+    out.index = index;
+    out.name = name;
+    return out;
+}
+
+inline Operand address_of(Operand symbol) {
+    Operand out;
+    out.kind = Operand::Kind::kAddress;
+    out.elements.push_back(std::move(symbol));
+    return out;
+}
 
 }  // namespace ptx

@@ -171,31 +171,36 @@ Variable parse_variable(Lexer& lexer, const Specifiers& specifiers) {
     return out;
 }
 
+void parse_parameter(Lexer& lexer, const Specifiers& specifiers, std::vector<Parameter>& out) {
+    const uint64_t end = out.empty() ? 0 : uint64_t(out.back().offset) + out.back().bytes;
+    const Token name = lexer.expect_name("the name of a parameter");
+    const std::vector<uint64_t> dimensions = parse_dimensions(lexer);
+    Parameter parameter;
+    parameter.name = name.text;
+    parameter.type = specifiers.type;
+    parameter.vector = specifiers.vector;
+    parameter.is_array = !dimensions.empty();
+    const uint64_t element = specifiers.type == Type::kPred ? 1 : specifiers.element_bytes();
+    parameter.bytes = uint32_t(product(lexer, name, dimensions, element, kMaxParameterBytes));
+    parameter.align =
+        specifiers.align ? specifiers.align : uint32_t(std::max<uint64_t>(element, 1));
+    const uint64_t offset = (end + parameter.align - 1) & ~uint64_t(parameter.align - 1);
+    if (offset + parameter.bytes > kMaxParameterBytes)
+        lexer.fail(name, "fewer bytes of parameters");
+    parameter.offset = uint32_t(offset);
+    out.push_back(parameter);
+}
+
 std::vector<Parameter> parse_parameters(Lexer& lexer, std::vector<bool>* registers) {
     std::vector<Parameter> out;
     lexer.expect('(', "before parameters");
     if (lexer.accept(')')) return out;
-    uint64_t end = 0;
     do {
         const Specifiers specifiers = parse_specifiers(lexer);
         if (specifiers.space != Space::kNone && specifiers.space != Space::kParam) {
             lexer.fail(specifiers.line, {}, "expected .param or .reg before a parameter");
         }
-        const Token name = lexer.expect_name("the name of a parameter");
-        const std::vector<uint64_t> dimensions = parse_dimensions(lexer);
-        Parameter parameter;
-        parameter.name = name.text;
-        parameter.type = specifiers.type;
-        parameter.is_array = !dimensions.empty();
-        const uint64_t element = specifiers.type == Type::kPred ? 1 : specifiers.element_bytes();
-        parameter.bytes = uint32_t(product(lexer, name, dimensions, element, kMaxParameterBytes));
-        parameter.align =
-            specifiers.align ? specifiers.align : uint32_t(std::max<uint64_t>(element, 1));
-        const uint64_t offset = (end + parameter.align - 1) & ~uint64_t(parameter.align - 1);
-        end = offset + parameter.bytes;
-        if (end > kMaxParameterBytes) lexer.fail(name, "fewer bytes of parameters");
-        parameter.offset = uint32_t(offset);
-        out.push_back(parameter);
+        parse_parameter(lexer, specifiers, out);
         if (registers) registers->push_back(specifiers.is_register);
     } while (lexer.accept(','));
     lexer.expect(')', "after parameters");

@@ -26,6 +26,9 @@ Specifiers parse_specifiers(Lexer& lexer);
 // The name at the lexer, its dimensions and its initialiser, up to ',' or ';'.
 Variable parse_variable(Lexer& lexer, const Specifiers& specifiers);
 
+// One parameter, the lexer at its name: appended to `out`, behind what that holds.
+void parse_parameter(Lexer& lexer, const Specifiers& specifiers, std::vector<Parameter>& out);
+
 // `(a, b, ...)`, the lexer at '('. Computes offsets. `registers` (may be null) gets one flag for
 // each parameter that is declared in the .reg space.
 std::vector<Parameter> parse_parameters(Lexer& lexer, std::vector<bool>* registers);

@@ -5,6 +5,7 @@
 
 #include "ptx/expression.h"
 #include "ptx/index.h"
+#include "ptx/old_isa.h"
 
 namespace ptx {
 namespace {
@@ -210,9 +211,28 @@ private:
         lexer_.expect(';', "after a variable");
     }
 
+    // What may follow a declaration that ends without ';'.
+    static bool starts_statement(const Token& token) {
+        static constexpr std::string_view kStarts[] = {".visible",
+                                                       ".extern",
+                                                       ".weak",
+                                                       ".common",
+                                                       ".entry",
+                                                       ".func",
+                                                       ".global",
+                                                       ".const",
+                                                       ".shared",
+                                                       ".tex",
+                                                       ".file",
+                                                       ".section",
+                                                       ".alias"};
+        return token.kind == Token::Kind::kDotted &&
+               std::find(std::begin(kStarts), std::end(kStarts), token.text) != std::end(kStarts);
+    }
+
     // Directives that may stand between the parts of a function's header.
     void performance(FunctionHeader& header, BodyPlace& place) {
-        while (lexer_.peek().kind == Token::Kind::kDotted) {
+        while (lexer_.peek().kind == Token::Kind::kDotted && !starts_statement(lexer_.peek())) {
             const Token token = lexer_.take();
             if (token.text == ".noreturn") place.is_noreturn = true;
             if (token.text == ".attribute" || lexer_.peek().is('(')) {
@@ -312,19 +332,26 @@ private:
         const Token name = lexer_.expect_name("the name of a function");
         header.name = name.text;
         header.line = name.line;
-        if (lexer_.peek().is('(')) {
-            header.parameters = parse_parameters(lexer_, &place.register_parameters);
-        }
+        const bool has_list = lexer_.peek().is('(');
+        if (has_list) header.parameters = parse_parameters(lexer_, &place.register_parameters);
         if (header.is_entry) check_kernel_parameters(name, header, place);
         performance(header, place);
         if (lexer_.peek().is('{')) {
             if (linkage.is_extern) lexer_.fail("';' after an .extern function");
             place.begin = lexer_.token_begin();
             place.line = lexer_.peek().line;
+            if (header.is_entry && !has_list && declares_parameters_in_body(index_)) {
+                place.declares_parameters = true;
+                header.parameters = parse_body_parameters(lexer_);
+                place.register_parameters.resize(header.parameters.size());
+                check_kernel_parameters(name, header, place);
+            }
             lexer_.skip_braces();
         } else {
             header.is_declaration = true;
-            lexer_.expect(';', "or a body after the header of a function");
+            // ptxas takes declarations without ';', as compilers of PTX ISA 2 wrote them.
+            if (!starts_statement(lexer_.peek()))
+                lexer_.expect(';', "or a body after the header of a function");
         }
         const auto [known, is_new] =
             index_.function_index.try_emplace(header.name, uint32_t(index_.functions.size()));

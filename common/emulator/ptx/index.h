@@ -16,6 +16,7 @@ struct BodyPlace {
     size_t begin = 0;  // offset of '{'
     uint32_t line = 0;
     bool is_noreturn = false;
+    bool declares_parameters = false;  // in the body, as PTX ISA 1.0 to 1.3 has it
     std::vector<bool> register_parameters, register_results;  // declared in .reg, old style
 };
 

@@ -5,6 +5,7 @@
 #include "ptx/body.h"
 #include "ptx/expression.h"
 #include "ptx/legality.h"
+#include "ptx/old_isa.h"
 
 namespace ptx {
 namespace {
@@ -39,13 +40,6 @@ bool accesses_memory(const Instruction& instruction) {
 bool takes_address(Opcode opcode) {
     return opcode == Opcode::k_ld || opcode == Opcode::k_ldu || opcode == Opcode::k_st ||
            opcode == Opcode::k_atom || opcode == Opcode::k_red || opcode == Opcode::k_prefetch;
-}
-
-Operand address_of(Operand symbol) {
-    Operand out;
-    out.kind = Operand::Kind::kAddress;
-    out.elements.push_back(std::move(symbol));
-    return out;
 }
 
 }  // namespace
@@ -108,6 +102,7 @@ void BodyParser::instruction(Instruction& out) {
         break;
     default:
         odd_operand_ = false;
+        sums_.clear();
         if (!lexer_.peek().is(';')) {
             do {
                 if (out.operands.size() == kMaxOperands) lexer_.fail("fewer operands");
@@ -130,11 +125,13 @@ void BodyParser::instruction(Instruction& out) {
             report(std::string_view(out.text.data(), size_t(end - out.text.data())), out.line);
         }
     }
+    complete_modifiers(out, index_);
     // What the reader does not know is the machine's to refuse.
     if (unsupported_.size() == reported) {
         if (const auto wrong = complaint_about(out, out_, index_.target))
             lexer_.fail(out.line, wrong->token, wrong->message);
     }
+    lower_sums(out, place);
     if (out.opcode == Opcode::k_mov && out.vector > 1 && lower_vector_move(out, place)) return;
     if (out.opcode == Opcode::k_mov || out.opcode == Opcode::k_cvt) lower_specials(out);
     if (out.opcode == Opcode::k_shfl || out.opcode == Opcode::k_vote) lower_unsynchronized(out);

@@ -53,6 +53,12 @@ std::unordered_map<uint32_t, Rules> make_rules() {
     return out;
 }
 
+const Rules* rules_of(Opcode opcode) {
+    static const auto& all = *new auto(make_rules());
+    const auto found = all.find(uint32_t(opcode));
+    return found == all.end() ? nullptr : &found->second;
+}
+
 // The type that decides; types of two halves are modifiers to the reader.
 std::string_view deciding_type(const Instruction& in) {
     if (in.has(Mod::k_u16x2)) return "u16x2";
@@ -69,7 +75,7 @@ std::string listed(const std::bitset<size_t(Mod::kCount)>& mods) {
     return out;
 }
 
-std::optional<Complaint> check_rule(const Instruction& in, const Rule& rule, unsigned target) {
+std::optional<Complaint> check_rule(const Instruction& in, const Rule& rule) {
     const std::string text(in.text);
     auto mods = in.mods;
     mods.reset(size_t(Mod::k_u16x2));
@@ -83,7 +89,7 @@ std::optional<Complaint> check_rule(const Instruction& in, const Rule& rule, uns
         const auto given = mods & choice.mods;
         if (given.count() > 1)
             return Complaint{text, "expected one of " + listed(given) + ", not all of them"};
-        if (given.none() && choice.required && target >= 20)
+        if (given.none() && choice.required)
             return Complaint{text, "expected one of " + listed(choice.mods)};
     }
     return std::nullopt;
@@ -126,7 +132,7 @@ std::optional<Complaint> check_conversion(const Instruction& in, unsigned target
                                  "`: expected a numeric type such as .u32 or .f32"};
     if (from == Type::kTf32 || (to == Type::kTf32 && from != Type::kF32))
         return Complaint{std::string(in.text), "only .f32 converts to .tf32, and nothing from it"};
-    if (to == Type::kTf32) return check_rule(in, parse_rule(tf32_modifiers(in, target)), 20);
+    if (to == Type::kTf32) return check_rule(in, parse_rule(tf32_modifiers(in, target)));
     const auto plain = [](Type type) {
         return is_integer(type) || type == Type::kF16 || type == Type::kBf16 ||
                type == Type::kF32 || type == Type::kF64;
@@ -169,7 +175,7 @@ std::optional<Complaint> check_conversion(const Instruction& in, unsigned target
         const bool limited = in.has(Mod::k_relu) || in.has(Mod::k_satfinite);
         if (narrows && from == Type::kF32 && limited) mods = "(rn rz) relu satfinite";
     }
-    return check_rule(in, parse_rule(mods), 20);
+    return check_rule(in, parse_rule(mods));
 }
 
 // set: which result goes with which sources; setp: a second predicate.
@@ -219,6 +225,21 @@ std::vector<std::string_view> words(std::string_view text) {
     }
 }
 
+bool may_flush(const Instruction& in) {
+    if (in.types.empty()) return false;
+    if (in.opcode == Opcode::k_cvt) {
+        if (in.types.size() != 2) return false;
+        Instruction flushed = in;
+        flushed.mods.set(size_t(Mod::k_ftz));
+        const bool has_single = in.types[0] == Type::kF32 || in.types[1] == Type::kF32;
+        return has_single && !check_conversion(flushed, 0);
+    }
+    const Rules* rules = rules_of(in.opcode);
+    if (!rules || in.types.back() != Type::kF32) return false;
+    const auto rule = rules->find(deciding_type(in));
+    return rule != rules->end() && rule->second.allowed.test(size_t(Mod::k_ftz));
+}
+
 std::optional<Complaint> complaint_about(const Instruction& in, const Function& function,
                                          unsigned target) {
     std::optional<Complaint> out;
@@ -246,22 +267,21 @@ std::optional<Complaint> complaint_about(const Instruction& in, const Function& 
         out = complaint_about_order(in);
         break;
     default: {
-        static const auto& all = *new auto(make_rules());
-        const auto rules = all.find(uint32_t(in.opcode));
-        if (rules == all.end()) break;
+        const Rules* rules = rules_of(in.opcode);
+        if (!rules) break;
         // add.f32.f16 and the like, of newer targets, have tables of their own.
         const bool mixed = in.opcode != Opcode::k_set && in.opcode != Opcode::k_slct &&
                            in.opcode != Opcode::k_dp2a && in.opcode != Opcode::k_dp4a;
         if (in.types.size() > 1 && mixed) break;
         const std::string_view type = deciding_type(in);
-        const auto rule = rules->second.find(type);
-        if (rule == rules->second.end()) {
+        const auto rule = rules->find(type);
+        if (rule == rules->end()) {
             return Complaint{std::string(in.text),
                              type.empty()
                                  ? "expected a type, for instance .u32"
                                  : "this instruction does not exist for ." + std::string(type)};
         }
-        out = check_rule(in, rule->second, target);
+        out = check_rule(in, rule->second);
         if (!out) out = check_comparison(in);
         if (!out) out = check_target(in, target);
     }

@@ -16,10 +16,13 @@ struct Complaint {
 };
 
 // The first thing wrong with `in`, a parsed instruction of `function`; nothing for instructions
-// without a rule. `target`: 75 for sm_75; the defaults of PTX 1 are for sm_1x only.
+// without a rule. `target`: 75 for sm_75.
 std::optional<Complaint> complaint_about(const Instruction& in, const Function& function,
                                          unsigned target);
 // The part of it about registers and constants.
 std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function);
+
+// Whether `in` works on .f32 and takes .ftz.
+bool may_flush(const Instruction& in);
 
 }  // namespace ptx

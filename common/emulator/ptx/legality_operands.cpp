@@ -136,6 +136,20 @@ std::optional<Complaint> complaint_about_source(const Instruction& in) {
     return Complaint{std::string(from.name), "this special register has 32 bits"};
 }
 
+bool reaches_global(const Instruction& in) {
+    switch (in.opcode) {
+    case Opcode::k_ld:
+    case Opcode::k_ldu:
+    case Opcode::k_st:
+    case Opcode::k_atom:
+    case Opcode::k_red:
+    case Opcode::k_prefetch:
+        return in.space == Space::kGlobal || in.space == Space::kGeneric;
+    default:
+        return false;
+    }
+}
+
 // What no instruction has: a negated result, an address in a register that cannot hold one, and
 // operands of instructions without any.
 std::optional<Complaint> complaint_about_kinds(const Instruction& in, const Function& function) {
@@ -154,6 +168,10 @@ std::optional<Complaint> complaint_about_kinds(const Instruction& in, const Func
         const Class held = class_of(function.registers[base.index].type);
         if (held == Class::kFloat || held == Class::kPredicate)
             return Complaint{std::string(base.name), "expected an integer register in an address"};
+        if (reaches_global(in) && byte_size(function.registers[base.index].type) < 8)
+            return Complaint{std::string(base.name),
+                             "a register of 32 bits holds no address of global memory: this is "
+                             "32-bit PTX, and the device has 64-bit addresses; compile with -m64"};
     }
     return std::nullopt;
 }

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Forms that the parser rewrites into plainer ones, so that the machine knows one way to say it:
-// registers of a call, special registers in a conversion, moves of vectors.
+// special registers in a conversion, moves of vectors, sums in place of a register. Calls have a
+// file of their own.
 #include <utility>
 
 #include "ptx/body.h"
 
 namespace ptx {
 namespace {
-
-Operand symbol_operand(Operand::Target target, uint32_t index, std::string_view name) {
-    Operand out;
-    out.kind = Operand::Kind::kSymbol;
-    out.target = target;
-    out.index = index;
-    out.name = name;
-    return out;
-}
-
-Operand address_of(Operand symbol) {
-    Operand out;
-    out.kind = Operand::Kind::kAddress;
-    out.elements.push_back(std::move(symbol));
-    return out;
-}
 
 // What a special register holds (PTX ISA "Special Registers").
 Type type_of(Special special) {
@@ -43,23 +28,6 @@ Type type_of(Special special) {
         return Type::kPred;
     default:
         return Type::kB32;
-    }
-}
-
-// What one argument or result of a call takes; 0 where it is a constant or unknown.
-uint64_t bytes_of(const Operand& element, const Function& function) {
-    if (element.kind == Operand::Kind::kRegister)
-        return byte_size(function.registers[element.index].type);
-    if (element.kind != Operand::Kind::kSymbol) return 0;
-    switch (element.target) {
-    case Operand::Target::kVariable:
-        return function.variables[element.index].bytes;
-    case Operand::Target::kParameter:
-        return function.parameters[element.index].bytes;
-    case Operand::Target::kResult:
-        return function.results[element.index].bytes;
-    default:
-        return 0;
     }
 }
 
@@ -181,6 +149,25 @@ bool BodyParser::lower_vector_move(Instruction& out, const Token& place) {
     return true;
 }
 
+// Adds before the instruction reads. The first operand is where most put their result.
+void BodyParser::lower_sums(const Instruction& out, const Token& place) {
+    const bool only_reads = out.opcode == Opcode::k_bar || out.opcode == Opcode::k_barrier ||
+                            out.opcode == Opcode::k_nanosleep;
+    for (Instruction& add : std::exchange(sums_, {})) {
+        const Operand& first = out.operands[0];
+        if (!only_reads && first.kind == Operand::Kind::kRegister &&
+            first.index == add.operands[0].index)
+            lexer_.fail(place, "a register as the result");
+        add.text = out.text;
+        add.guarded = out.guarded;
+        add.guard_negated = out.guard_negated;
+        add.guard = out.guard;
+        add.location = out.location;
+        add.line = out.line;
+        append(std::move(add));
+    }
+}
+
 // PTX ISA "mov": a parameter of a device function whose address is taken lives on the stack, and
 // the address is one of local memory.
 void BodyParser::lower_parameter_address(Instruction& out) {
@@ -250,140 +237,6 @@ void BodyParser::copy_parameters() {
     }
     for (auto& table : out_.branch_targets)
         for (uint32_t& target : table.targets) target += inserted;
-}
-
-// A call must pass what the function's header, the prototype or the targets declare.
-void BodyParser::check_arguments(const Instruction& out, const std::vector<Parameter>& expected,
-                                 size_t list, const Token& place) {
-    const char* what = list == 0 ? " result(s)" : " argument(s)";
-    const std::vector<Operand>& given = out.operands[list].elements;
-    const std::string callee(out.operands[1].name);
-    if (given.size() != expected.size()) {
-        lexer_.fail(place.line,
-                    callee,
-                    "the call has " + std::to_string(given.size()) + what +
-                        ", and the function declares " + std::to_string(expected.size()));
-    }
-    for (size_t i = 0; i < given.size(); ++i) {
-        const uint64_t bytes = bytes_of(given[i], out_);
-        if (bytes == 0 || bytes == expected[i].bytes) continue;
-        lexer_.fail(place.line,
-                    callee,
-                    "number " + std::to_string(i + 1) + " of the call's" + what + " has " +
-                        std::to_string(bytes) + " bytes, and `" + std::string(expected[i].name) +
-                        "` of the function has " + std::to_string(expected[i].bytes));
-    }
-}
-
-// Old-style calls name registers and constants where .param variables should stand: those become
-// variables here, with a store before the call or a load behind it. Appends the call.
-void BodyParser::lower_call_registers(Instruction& out, const Token& place) {
-    const std::vector<Parameter>* expected[2] = {nullptr, nullptr};
-    if (const FunctionHeader* header = index_.find_function(out.operands[1].name)) {
-        expected[0] = &header->results;
-        expected[1] = &header->parameters;
-    } else if (out.operands.size() > 3) {
-        for (const Function::Prototype& prototype : out_.prototypes) {
-            if (prototype.name != out.operands[3].name) continue;
-            expected[0] = &prototype.results;
-            expected[1] = &prototype.parameters;
-        }
-    }
-    std::vector<Instruction> loads;
-    for (const size_t list : {size_t(0), size_t(2)}) {
-        const std::vector<Parameter>* parameters = expected[list / 2];
-        if (parameters) check_arguments(out, *parameters, list, place);
-        std::vector<Operand>& elements = out.operands[list].elements;
-        for (size_t i = 0; i < elements.size(); ++i) {
-            Operand& element = elements[i];
-            const bool sink = element.kind == Operand::Kind::kSink;
-            if (element.kind == Operand::Kind::kSymbol || (sink && !(parameters && list == 0)))
-                continue;
-            if (sink) {  // a result that nobody wants still needs its place
-                const Parameter& unwanted = (*parameters)[i];
-                Variable variable;
-                variable.name = "_";
-                variable.space = Space::kParam;
-                variable.type = unwanted.type;
-                variable.bytes = unwanted.bytes;
-                variable.align = unwanted.align;
-                element = symbol_operand(
-                    Operand::Target::kVariable, uint32_t(out_.variables.size()), variable.name);
-                out_.variables.push_back(variable);
-                continue;
-            }
-            Type type = Type::kNone;
-            if (parameters && i < parameters->size())
-                type = (*parameters)[i].type;
-            else if (element.kind == Operand::Kind::kRegister)
-                type = out_.registers[element.index].type;
-            if (byte_size(type) == 0 || (list == 0 && element.kind != Operand::Kind::kRegister) ||
-                element.kind == Operand::Kind::kVector || element.kind == Operand::Kind::kAddress) {
-                lexer_.fail(place, "parameters of the call in .param variables");
-            }
-            Variable variable;
-            variable.name = element.name.empty() ? std::string_view("argument") : element.name;
-            variable.space = Space::kParam;
-            variable.type = type;
-            variable.bytes = variable.align = byte_size(type);
-            const Operand symbol = symbol_operand(
-                Operand::Target::kVariable, uint32_t(out_.variables.size()), variable.name);
-            out_.variables.push_back(variable);
-            Instruction copy;
-            copy.opcode = list == 0 ? Opcode::k_ld : Opcode::k_st;
-            copy.text = list == 0 ? "ld.param" : "st.param";
-            copy.space = Space::kParam;
-            copy.types = {type};
-            copy.guarded = out.guarded;
-            copy.guard_negated = out.guard_negated;
-            copy.guard = out.guard;
-            copy.location = out.location;
-            copy.line = out.line;
-            if (list == 0)
-                copy.operands = {element, address_of(symbol)};
-            else
-                copy.operands = {address_of(symbol), element};
-            element = symbol;
-            if (list == 0)
-                loads.push_back(std::move(copy));
-            else
-                append(std::move(copy));
-        }
-    }
-    append(std::move(out));
-    for (Instruction& load : loads) append(std::move(load));
-}
-
-// Parameters in the .reg space: loads them before the body starts, stores results before a return.
-void BodyParser::move_registers(const std::vector<bool>& flags, bool results,
-                                const Instruction& model) {
-    const std::vector<Parameter>& parameters = results ? out_.results : out_.parameters;
-    for (uint32_t i = 0; i < flags.size(); ++i) {
-        if (!flags[i]) continue;
-        const Parameter& parameter = parameters[i];
-        const Found found = find(parameter.name, {});
-        if (!found.found || found.operand.kind != Operand::Kind::kRegister ||
-            byte_size(parameter.type) == 0) {
-            lexer_.fail(model.line, parameter.name, "expected a scalar register as a parameter");
-        }
-        Instruction copy;
-        copy.opcode = results ? Opcode::k_st : Opcode::k_ld;
-        copy.text = results ? "st.param" : "ld.param";
-        copy.space = Space::kParam;
-        copy.types = {parameter.type};
-        copy.guarded = model.guarded;
-        copy.guard_negated = model.guard_negated;
-        copy.guard = model.guard;
-        copy.location = model.location;
-        copy.line = model.line;
-        const Operand memory = address_of(symbol_operand(
-            results ? Operand::Target::kResult : Operand::Target::kParameter, i, parameter.name));
-        if (results)
-            copy.operands = {memory, found.operand};
-        else
-            copy.operands = {found.operand, memory};
-        append(std::move(copy));
-    }
 }
 
 }  // namespace ptx

@@ -164,6 +164,7 @@ struct Parameter {
     uint32_t bytes = 0;
     uint32_t offset = 0;  // within the parameter block: align-up(previous end, align)
     bool is_array = false;
+    uint8_t vector = 1;  // elements of a vector register, in old-style parameters: `.reg .v2 .u32`
 };
 
 struct Register {

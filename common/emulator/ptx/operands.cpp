@@ -186,6 +186,26 @@ Operand BodyParser::list(char close, Operand::Kind kind, unsigned depth) {
     return out;
 }
 
+// `%r1+4`, the lexer at '+': an integer register and a constant where a register may stand. The sum
+// has the register's width.
+Operand BodyParser::sum(Operand base, const Token& place) {
+    const Type type = out_.registers[base.index].type;
+    const unsigned bytes = byte_size(type);
+    if (is_float(type) || bytes < 2 || bytes > 8)
+        lexer_.fail(place, "an integer register of 16, 32 or 64 bits before '+'");
+    Operand addend;
+    addend.kind = Operand::Kind::kImmediate;
+    addend.bits = uint64_t(parse_offset(lexer_));
+    Instruction add;
+    add.opcode = Opcode::k_add;
+    add.types = {bytes == 2 ? Type::kU16 : bytes == 4 ? Type::kU32 : Type::kU64};
+    Operand out = temporary(type);
+    out.name = base.name;
+    add.operands = {out, std::move(base), std::move(addend)};
+    sums_.push_back(std::move(add));
+    return out;
+}
+
 Operand BodyParser::operand(unsigned depth) {
     if (depth > kMaxOperandDepth) lexer_.fail("operands that are nested less deeply");
     const Token token = lexer_.peek();
@@ -221,6 +241,8 @@ Operand BodyParser::operand(unsigned depth) {
             out.offset = int64_t(uint64_t(out.offset) + uint64_t(parse_offset(lexer_)));
             return out;
         }
+        if (depth == 0 && out.kind == Operand::Kind::kRegister && lexer_.peek().is('+'))
+            return sum(std::move(out), token);
     } else {
         return constant();
     }

@@ -175,3 +175,95 @@ TEST_CASE("spelling: the address of a function's parameter is one of the stack",
          kFunction},
     });
 }
+
+TEST_CASE("spelling: a register and a constant where a register may stand",
+          "[machine][spellings]") {
+    check({
+        {"mov.u32 %r2, 7;\nadd.u32 %r1, %r2+1, %r2+-1;", 14},
+        {"mov.u32 %r2, -1;\ncvt.u64.u32 %rd1, %r2+1;\nmov.b64 {%r1, %r3}, %rd1;\n"
+         "or.b32 %r1, %r1, %r3;",
+         0},  // the sum has the register's width
+        {"mov.u32 %r1, 5;\nmov.u32 %r1, %r1+1;", 6},
+        {".shared .u64 s;\nmov.u64 %rd1, 12;\nst.shared.u64 [s], %rd1 + 0x100000000;\n"
+         "ld.shared.u32 %r1, [s+4];",
+         1},
+        {"mov.u16 %rs1, 0xffff;\nmul.wide.u16 %r1, %rs1+3, 5;", 10},
+        {"mov.u32 %r1, 9;\nsetp.ne.u32 %p1, %r1, %r1;\n@%p1 mov.u32 %r1, %r1+1;", 9},
+    });
+}
+
+TEST_CASE("spelling: predicates as parameters in registers", "[machine][spellings]") {
+    constexpr const char* kFunctions =
+        ".func (.reg .u32 a, .reg .pred b) f(.reg .u32 x, .reg .pred y)\n"
+        "{ add.u32 a, x, 1; not.pred b, y; ret; }\n"
+        ".func (.reg .pred b) odd(.reg .u32 x)\n"
+        "{ .reg .u32 t; and.b32 t, x, 1; setp.eq.u32 b, t, 1; }\n"
+        ".func (.reg .pred b, .reg .u32 a) g(.reg .u32 x)\n"
+        "{ setp.eq.u32 b, x, 0; add.u32 a, x, 1; ret; }\n";
+    check({
+        {"setp.eq.u32 %p1, 0, 0;\ncall (%r1, %p2), f, (4, %p1);\n@%p2 add.u32 %r1, %r1, 100;",
+         5,
+         kFunctions},
+        {"setp.eq.u32 %p1, 0, 1;\ncall (%r1, %p2), f, (4, %p1);\n@%p2 add.u32 %r1, %r1, 100;",
+         105,
+         kFunctions},
+        {"call (%p1), odd, (3);\ncall (%p2), odd, (4);\nselp.u32 %r1, 1, 0, %p1;\n"
+         "selp.u32 %r2, 2, 0, %p2;\nadd.u32 %r1, %r1, %r2;",
+         1,
+         kFunctions},
+        {"mov.u32 %r1, 3;\nsetp.eq.u32 %p1, 0, 0;\n@%p1 call (%p1, %r1), g, (5);\n"
+         "@%p1 add.u32 %r1, %r1, 100;",
+         6,
+         kFunctions},  // its own guard holds for both results
+        {"call (_, %r1), g, (7);", 8, kFunctions},
+    });
+    // Every lane its own.
+    Lab lab;
+    lab.run("call (%p1), odd, (%lane);\nselp.u32 %r1, 1, 0, %p1;\nst.global.u32 [%mine], %r1;",
+            {},
+            kFunctions);
+    CHECK(lab.words() == each([](uint32_t i) { return i & 1; }));
+    CHECK(refusal("call (%r1, %p2), f, (4, %r1);", kFunctions).find("is no predicate register") !=
+          std::string::npos);
+    CHECK(refusal("call (%r1), odd, (4);", kFunctions).find("is no predicate register") !=
+          std::string::npos);
+    CHECK(refusal("call (%p1), odd, (%p2);", kFunctions).find("is a predicate") !=
+          std::string::npos);
+}
+
+TEST_CASE("spelling: vectors as parameters in registers", "[machine][spellings]") {
+    constexpr const char* kFunctions =
+        ".func (.reg .v2 .u32 o) swap(.reg .v2 .u32 i)\n{ mov.v2.u32 o, {i.y, i.x}; ret; }\n"
+        ".func (.reg .u32 o) pack(.reg.v4.u16 i)\n{ .reg .u32 t<2>;\n"
+        "mov.b32 t0, {i.x, i.w}; mov.b32 t1, {i.z, i.y}; mul.lo.u32 o, t0, 3; "
+        "add.u32 o, o, t1; ret; }\n";
+    check({
+        {".reg .v2 .u32 v;\nmov.v2.u32 v, {5, 9};\ncall (v), swap, (v);\n"
+         "mad.lo.u32 %r1, v.x, 100, v.y;",
+         905,
+         kFunctions},
+        {".reg .v4 .u16 v;\nmov.v4.u16 v, {1, 2, 3, 4};\ncall (%r1), pack, (v);",
+         3 * 0x40001 + 0x20003,
+         kFunctions},
+    });
+    const std::string longer = refusal(".reg .v4 .u32 v;\ncall (%r1), pack, (v);", kFunctions);
+    CHECK(longer.find("has 16 bytes, and `i` of the function has 8") != std::string::npos);
+    CHECK(
+        refusal(".reg .v2 .u32 v;\ncall (%r1), pack, (v);", kFunctions).find("is a vector of 2") !=
+        std::string::npos);
+}
+
+TEST_CASE("spelling: single precision as sm_1x has it, in text of PTX ISA 1.3",
+          "[machine][spellings]") {
+    Lab lab;
+    lab.modules.push_back(lab.machine->load(
+        ".version 1.3\n.target sm_10, map_f64_to_f32\n.entry k\n{\n.reg .u32 r<4>; .reg .u64 q;"
+        "\n.reg .f32 f<4>;\n.param .u64 out;\n.param .u64 in;\nld.param.u64 q, [out];\n"
+        "cvt.u32.u16 r1, %tid.x;\nmov.b32 f1, 0x00400000;\nadd.f32 f2, f1, f1;\n"
+        "mov.b32 r2, f2;\nmov.f32 f1, 0f40800000;\nsqrt.f32 f2, f1;\ncvt.rzi.u32.f32 r3, f2;\n"
+        "add.u32 r3, r3, r2;\nst.global.u32 [q+0], r3;\nexit;\n}\n",
+        "old",
+        0));
+    lab.launch(*lab.modules.back(), "k", {{1, 1, 1}, {1, 1, 1}, 0, false});
+    CHECK(lab.got(0) == 2);  // the sum of two subnormal numbers is 0 there, and sqrt(4) is 2
+}

@@ -127,6 +127,15 @@ TEST_CASE("vote: only over the lanes that are named", "[machine][warp]") {
     CHECK(lab.words() == each([](uint32_t i) { return i < 12 ? 0x10fff : kOldWord; }));
 }
 
+TEST_CASE("vote: a lane that its mask does not name leaves no bit in a ballot", "[machine][warp]") {
+    Lab lab;
+    lab.run("setp.ge.u32 %p1, %lane, 3;\n@%p1 bra END;\nsetp.eq.u32 %p2, 0, 0;\n"
+            "vote.sync.ballot.b32 %r1, %p2, 5;\nst.global.u32 [%mine], %r1;\nEND:\n");
+    CHECK(lab.got(0) == 5);
+    CHECK(lab.got(2) == 5);
+    CHECK((lab.got(1) & ~5u) == 0);
+}
+
 TEST_CASE("match.any: groups of equal values", "[machine][warp]") {
     for (const bool wide : {false, true}) {
         Lab lab;

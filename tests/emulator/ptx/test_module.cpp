@@ -143,3 +143,21 @@ TEST_CASE("module: an unknown directive is remembered for whoever runs the modul
     CHECK(unsupported[0].line == 4);
     CHECK(unsupported[1].text == ".spell");
 }
+
+TEST_CASE("module: declarations may end without ';'", "[ptx][module]") {
+    const auto module = open_text(R"(.visible .func (.param .s32 x) f (.param .s32 y)
+.extern .func g()
+.func h()
+.file 1 "a.cu"
+.func i() .noreturn
+.global .u32 v;
+.func h()
+{ ret; }
+)");
+    CHECK(module->functions().size() == 4);
+    CHECK(module->functions()[0].is_declaration);
+    CHECK_FALSE(module->functions()[2].is_declaration);
+    CHECK(module->variables().size() == 1);
+    CHECK(contains(error_of(kHeader + ".func h()\nret;"), "expected ';'"));
+    CHECK(contains(error_of(kHeader + ".func h()\n.target sm_75"), "a directive of a function"));
+}

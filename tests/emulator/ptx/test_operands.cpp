@@ -172,3 +172,40 @@ TEST_CASE("operand: texture references carry their coordinates second", "[ptx][o
     CHECK(store.instruction->opcode == Opcode::k_sust);
     CHECK(store.instruction->has(Mod::k_trap));
 }
+
+TEST_CASE("operand: a register and a constant are added before the instruction", "[ptx][operand]") {
+    const auto module = open_kernel(kDeclarations + R"(.reg .u16 %h; .reg .f64 %d;
+@!%p1 mad.lo.u32 %r1, %r2+2*3, %r3, %r4+-1;
+st.shared.u16 [tile], %h + 1 - 4;)");
+    const auto& k = *module->function("k");
+    REQUIRE(k.body.size() == 6);  // with the ret that is added
+    const auto& first = k.body[0];
+    CHECK(first.opcode == Opcode::k_add);
+    CHECK(first.guarded);
+    CHECK(first.guard_negated);
+    CHECK(k.registers[first.operands[1].index].name == "%r2");
+    CHECK(first.operands[2].bits == 6);
+    CHECK(k.body[1].operands[2].bits == UINT64_MAX);
+    CHECK(k.body[2].opcode == Opcode::k_mad);
+    CHECK(k.body[2].operands[1].index == first.operands[0].index);
+    CHECK(k.body[2].operands[3].index == k.body[1].operands[0].index);
+    CHECK(k.body[3].type() == Type::kU16);
+    CHECK(int64_t(k.body[3].operands[2].bits) == -3);
+}
+
+TEST_CASE("operand: sums that are none", "[ptx][operand]") {
+    for (const auto& [line, names] : {std::pair{"add.u32 %r1+1, %r2, %r3;", "as the result"},
+                                      {"ld.shared.u32 %r1+1, [tile];", "as the result"},
+                                      {"add.f32 %f1, %f2+1, %f3;", "an integer register"},
+                                      {"and.pred %p1, %p2+1, %p3;", "an integer register"},
+                                      {"add.u32 %r1, %r2+%r3, 1;", "a constant"},
+                                      {"add.u32 %r1, %r2-1, 1;", "';'"},
+                                      {"add.u32 %r1, %r2*2, 1;", "';'"},
+                                      {"mov.b64 %rd1, {%r1+1, %r2};", "after a list"}}) {
+        CAPTURE(line);
+        const std::string message = body_error(kDeclarations + line);
+        CAPTURE(message);
+        CHECK(contains(message, names));
+        CHECK(contains(message, "PTX line 7"));
+    }
+}

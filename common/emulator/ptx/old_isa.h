@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What text of PTX ISA 1 leaves unsaid: PTX ISA "Release Notes" and the defaults that each
+// instruction's section gives for sm_1x and for versions before 1.4.
+#pragma once
+
+#include "ptx/index.h"
+
+namespace ptx {
+
+// Before PTX ISA 1.4, which brought parameter lists, a kernel declares its parameters in its body.
+bool declares_parameters_in_body(const ModuleIndex& index);
+
+// Those parameters, in order, with their offsets; the lexer stands at the body's '{'. Throws
+// ParseError.
+std::vector<Parameter> parse_body_parameters(Lexer lexer);
+
+// Sets the modifiers that the module's version and target imply: the rounding that every later
+// text must name, and .ftz, which sm_1x does everywhere.
+void complete_modifiers(Instruction& in, const ModuleIndex& index);
+
+}  // namespace ptx
