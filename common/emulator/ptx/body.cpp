@@ -23,6 +23,7 @@ BodyParser::BodyParser(ModuleIndex& index, uint32_t function, Function& out,
 void BodyParser::run() {
     index_.sources.begin_function(out_.name);
     lexer_.expect('{', "before a body");
+    declare_module_registers();
     scopes_.emplace_back();
     // A parameter in the .reg space is a register that is loaded before the first instruction.
     const auto declare = [&](const std::vector<bool>& flags, const std::vector<Parameter>& from) {
@@ -42,6 +43,21 @@ void BodyParser::run() {
     move_registers(place_.register_parameters, false, start);
     while (!done_) statement();
     finish();
+}
+
+// PTX ISA 1 and 2 have registers outside of functions. A kernel that calls nobody cannot tell them
+// from its own.
+void BodyParser::declare_module_registers() {
+    if (index_.register_statements.empty()) return;
+    scopes_.emplace_back();
+    const Lexer here = lexer_;
+    for (const auto& [begin, line] : index_.register_statements) {
+        lexer_ = Lexer(index_.text, index_.name, begin, line);
+        register_declaration();
+    }
+    lexer_ = here;
+    module_scope_ = std::move(scopes_.back());
+    scopes_.pop_back();
 }
 
 void BodyParser::report(std::string_view text, uint32_t line) {
@@ -171,9 +187,11 @@ void BodyParser::branch_targets(const Token& name) {
     do {
         const Token target = lexer_.expect_name("a label");
         auto& targets = out_.branch_targets[table].targets;
-        scopes_.back().wanted.push_back(
-            {target.text, target.line, table, uint32_t(targets.size()), true});
-        targets.push_back(0);
+        for (const std::string_view each : parse_names(lexer_, target.text, index_.made_names)) {
+            scopes_.back().wanted.push_back(
+                {each, target.line, table, uint32_t(targets.size()), true});
+            targets.push_back(0);
+        }
     } while (lexer_.accept(','));
     lexer_.expect(';', "after .branchtargets");
 }
@@ -184,10 +202,12 @@ void BodyParser::call_targets(const Token& name) {
     prototype.name = name.text;
     do {
         const Token target = lexer_.expect_name("the name of a function");
-        const FunctionHeader* header = index_.find_function(target.text);
-        if (!header) lexer_.fail(target, "a function that is declared before");
-        prototype.results = header->results;
-        prototype.parameters = header->parameters;
+        for (const std::string_view each : parse_names(lexer_, target.text, index_.made_names)) {
+            const FunctionHeader* header = index_.find_function(each);
+            if (!header) lexer_.fail(target, "a function that is declared before");
+            prototype.results = header->results;
+            prototype.parameters = header->parameters;
+        }
     } while (lexer_.accept(','));
     lexer_.expect(';', "after .calltargets");
     out_.prototypes.push_back(std::move(prototype));
@@ -246,15 +266,16 @@ void BodyParser::variable_declaration() {
     }
     do {
         const Token name = lexer_.peek();
-        Variable variable = parse_variable(lexer_, specifiers);
-        Symbol symbol;
-        symbol.kind = Symbol::Kind::kVariable;
-        symbol.type = variable.type;
-        symbol.index = uint32_t(out_.variables.size());
-        if (!scopes_.back().names.try_emplace(variable.name, symbol).second) {
-            lexer_.fail(name, "a name that is not declared twice in one block");
+        for (Variable& variable : parse_variables(lexer_, specifiers, index_.made_names)) {
+            Symbol symbol;
+            symbol.kind = Symbol::Kind::kVariable;
+            symbol.type = variable.type;
+            symbol.index = uint32_t(out_.variables.size());
+            if (!scopes_.back().names.try_emplace(variable.name, symbol).second) {
+                lexer_.fail(name, "a name that is not declared twice in one block");
+            }
+            out_.variables.push_back(std::move(variable));
         }
-        out_.variables.push_back(std::move(variable));
     } while (lexer_.accept(','));
     lexer_.expect(';', "after a variable");
 }

@@ -55,6 +55,7 @@ private:
     void statement();
     void directive();
     void register_declaration();
+    void declare_module_registers();
     void variable_declaration();
     void location();
     void label(const Token& name);
@@ -116,6 +117,8 @@ private:
     std::vector<Unsupported>& unsupported_;
     Lexer lexer_;
     std::vector<Scope> scopes_;
+    Scope module_scope_;  // registers outside of functions
+    std::unordered_map<std::string_view, uint32_t> module_locals_;  // .local ones: variables here
     std::vector<std::pair<std::string_view, uint32_t>> module_names_;  // to be declared somewhere
     std::unordered_map<std::string_view, uint32_t> all_labels_;        // kAmbiguous when twice
     // Parameters of a function whose address is taken, and the .local variables that hold them.

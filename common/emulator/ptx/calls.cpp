@@ -73,6 +73,13 @@ void BodyParser::check_arguments(const Instruction& out, const std::vector<Param
                             ", and " + name + "is none of that length");
         const uint64_t bytes = bytes_of(given[i], out_);
         if (bytes == 0 || bytes == expected[i].bytes) continue;
+        if (expected[i].is_unsized) {
+            if (bytes <= kUnsizedBytes) continue;
+            lexer_.fail(place.line,
+                        callee,
+                        number + " has " + std::to_string(bytes) + " bytes: at most " +
+                            std::to_string(kUnsizedBytes) + " are passed for " + name);
+        }
         lexer_.fail(place.line,
                     callee,
                     number + " has " + std::to_string(bytes) + " bytes, and " + name + "has " +

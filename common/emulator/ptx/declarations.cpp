@@ -14,6 +14,7 @@ constexpr uint32_t kMaxAlign = 1u << 16;
 constexpr uint64_t kMaxVariableBytes = uint64_t(1) << 40;
 constexpr uint32_t kMaxParameterBytes = 1u << 26;
 constexpr size_t kMaxDimensions = 16;
+constexpr uint64_t kMaxNames = 65536;
 
 uint32_t parse_alignment(Lexer& lexer) {
     const Token token = lexer.peek();
@@ -131,9 +132,22 @@ Specifiers parse_specifiers(Lexer& lexer) {
     return out;
 }
 
-Variable parse_variable(Lexer& lexer, const Specifiers& specifiers) {
+std::vector<std::string_view> parse_names(Lexer& lexer, std::string_view name, MadeNames& made) {
+    if (!lexer.accept('<')) return {name};
+    const Token count = lexer.peek();
+    const uint64_t wanted = lexer.expect_integer("how many there are");
+    if (wanted == 0 || wanted > kMaxNames) lexer.fail(count, "a number from 1 to 65536");
+    lexer.expect('>', "after the number of names");
+    std::vector<std::string_view> out;
+    for (uint64_t i = 0; i < wanted; ++i)
+        out.push_back(made.emplace_back(std::string(name) + std::to_string(i)));
+    return out;
+}
+
+std::vector<Variable> parse_variables(Lexer& lexer, const Specifiers& specifiers, MadeNames& made) {
     Variable out;
     const Token name = lexer.expect_name("the name of a variable");
+    const std::vector<std::string_view> names = parse_names(lexer, name.text, made);
     out.name = name.text;
     out.line = name.line;
     out.space = specifiers.space;
@@ -168,7 +182,9 @@ Variable parse_variable(Lexer& lexer, const Specifiers& specifiers) {
             if (unsized) out.bytes = written;
         }
     }
-    return out;
+    std::vector<Variable> all(names.size(), out);
+    for (size_t i = 0; i < names.size(); ++i) all[i].name = names[i];
+    return all;
 }
 
 void parse_parameter(Lexer& lexer, const Specifiers& specifiers, std::vector<Parameter>& out) {
@@ -180,6 +196,7 @@ void parse_parameter(Lexer& lexer, const Specifiers& specifiers, std::vector<Par
     parameter.type = specifiers.type;
     parameter.vector = specifiers.vector;
     parameter.is_array = !dimensions.empty();
+    parameter.is_unsized = parameter.is_array && dimensions[0] == 0;
     const uint64_t element = specifiers.type == Type::kPred ? 1 : specifiers.element_bytes();
     parameter.bytes = uint32_t(product(lexer, name, dimensions, element, kMaxParameterBytes));
     parameter.align =

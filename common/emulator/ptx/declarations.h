@@ -3,6 +3,10 @@
 // parameters, and the directives around them.
 #pragma once
 
+#include <deque>
+#include <string>
+#include <vector>
+
 #include "ptx/lexer.h"
 
 namespace ptx {
@@ -23,8 +27,19 @@ struct Specifiers {
 // Reads dotted tokens until a name; the space may be missing. Throws ParseError.
 Specifiers parse_specifiers(Lexer& lexer);
 
-// The name at the lexer, its dimensions and its initialiser, up to ',' or ';'.
-Variable parse_variable(Lexer& lexer, const Specifiers& specifiers);
+// Names that the text does not spell out, as the fourth of `x<4>` is x3: they live as long as it.
+using MadeNames = std::deque<std::string>;
+
+// `<4>` behind a name (PTX ISA "Parameterized Variable Names"): the names that it stands for; the
+// name alone where nothing of the kind follows.
+std::vector<std::string_view> parse_names(Lexer& lexer, std::string_view name, MadeNames& made);
+
+// The name at the lexer, its dimensions and its initialiser, up to ',' or ';'. Several variables
+// for a name with a number of them.
+std::vector<Variable> parse_variables(Lexer& lexer, const Specifiers& specifiers, MadeNames& made);
+
+// The most that may be passed for a parameter without a size.
+constexpr uint32_t kUnsizedBytes = 1024;
 
 // One parameter, the lexer at its name: appended to `out`, behind what that holds.
 void parse_parameter(Lexer& lexer, const Specifiers& specifiers, std::vector<Parameter>& out);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The index of a module: every directive outside bodies.
 #include <algorithm>
-#include <array>
 
 #include "ptx/expression.h"
+#include "ptx/function_headers.h"
 #include "ptx/index.h"
 #include "ptx/old_isa.h"
 
@@ -12,6 +12,7 @@ namespace {
 
 // The newest PTX ISA whose text this reader knows; minor versions only add instructions.
 constexpr unsigned kNewestMajor = 9;
+constexpr uint64_t kConstantBytes = 64 << 10;
 
 class Indexer {
 public:
@@ -25,6 +26,14 @@ public:
         if (index_.target == 0) {
             lexer_.fail(1, {}, "expected .target, for instance .target sm_75");
         }
+        uint64_t constant = 0;
+        for (const Variable& variable : index_.variables)
+            if (variable.space == Space::kConst) constant += variable.bytes;
+        if (constant > kConstantBytes)
+            lexer_.fail(1,
+                        {},
+                        "the module has " + std::to_string(constant) +
+                            " bytes of .const variables: expected at most 65536");
         for (const auto& [alias, function] : index_.aliases)
             if (!index_.function_index.contains(alias) || !index_.function_index.contains(function))
                 lexer_.fail(1, alias, "expected .alias between two functions of this module");
@@ -174,6 +183,8 @@ private:
                    token.is_dotted(".shared") || token.is_dotted(".tex") ||
                    token.is_dotted(".local") || token.is_dotted(".align")) {
             variables(linkage);
+        } else if (token.is_dotted(".reg")) {
+            registers();
         } else if (token.kind == Token::Kind::kDotted && token.text == first.text) {
             // A directive of a later ISA: remembered, and skipped to where a statement ends.
             index_.unsupported.push_back({std::string(token.text), token.line});
@@ -194,40 +205,33 @@ private:
             lexer_.fail(specifiers.line, ".local", "expected it in a function, since PTX ISA 3.0");
         do {
             const Token name = lexer_.peek();
-            Variable variable = parse_variable(lexer_, specifiers);
-            variable.is_exported = linkage.is_exported;
-            variable.is_weak = linkage.is_weak;
-            const auto [known, is_new] =
-                index_.variable_index.try_emplace(variable.name, uint32_t(index_.variables.size()));
-            if (is_new) {
-                index_.variables.push_back(std::move(variable));
-            } else if (index_.variables[known->second].is_extern || variable.is_extern) {
-                // A declaration and the definition: the definition counts.
-                if (!variable.is_extern) index_.variables[known->second] = std::move(variable);
-            } else {
-                lexer_.fail(name, "a name that is not taken by another variable");
+            for (Variable& variable : parse_variables(lexer_, specifiers, index_.made_names)) {
+                variable.is_exported = linkage.is_exported;
+                variable.is_weak = linkage.is_weak;
+                add(name, std::move(variable));
             }
         } while (lexer_.accept(','));
         lexer_.expect(';', "after a variable");
     }
 
-    // What may follow a declaration that ends without ';'.
-    static bool starts_statement(const Token& token) {
-        static constexpr std::string_view kStarts[] = {".visible",
-                                                       ".extern",
-                                                       ".weak",
-                                                       ".common",
-                                                       ".entry",
-                                                       ".func",
-                                                       ".global",
-                                                       ".const",
-                                                       ".shared",
-                                                       ".tex",
-                                                       ".file",
-                                                       ".section",
-                                                       ".alias"};
-        return token.kind == Token::Kind::kDotted &&
-               std::find(std::begin(kStarts), std::end(kStarts), token.text) != std::end(kStarts);
+    void add(const Token& name, Variable&& variable) {
+        const auto [known, is_new] =
+            index_.variable_index.try_emplace(variable.name, uint32_t(index_.variables.size()));
+        if (is_new) {
+            index_.variables.push_back(std::move(variable));
+        } else if (index_.variables[known->second].is_extern || variable.is_extern) {
+            // A declaration and the definition: the definition counts.
+            if (!variable.is_extern) index_.variables[known->second] = std::move(variable);
+        } else {
+            lexer_.fail(name, "a name that is not taken by another variable");
+        }
+    }
+
+    void registers() {
+        if (index_.version_major >= 3)
+            lexer_.fail(lexer_.peek(), "registers in a function, since PTX ISA 3.0");
+        index_.register_statements.emplace_back(lexer_.token_begin(), lexer_.peek().line);
+        lexer_.skip_statement();
     }
 
     // Directives that may stand between the parts of a function's header.
@@ -245,75 +249,8 @@ private:
             } else if (token.text == ".pragma") {
                 lexer_.skip_statement();
             } else {
-                tuning(header, token);
+                parse_tuning(lexer_, token, header);
             }
-        }
-    }
-
-    // PTX ISA "Performance-Tuning Directives" and "Cluster Dimension Directives".
-    void tuning(FunctionHeader& header, const Token& token) {
-        static constexpr std::string_view kKnown[] = {".noreturn",
-                                                      ".maxnreg",
-                                                      ".maxntid",
-                                                      ".reqntid",
-                                                      ".minnctapersm",
-                                                      ".maxnctapersm",
-                                                      ".abi_preserve",
-                                                      ".abi_preserve_control",
-                                                      ".reqnctapercluster",
-                                                      ".explicitcluster",
-                                                      ".maxclusterrank",
-                                                      ".blocksareclusters"};
-        if (std::find(std::begin(kKnown), std::end(kKnown), token.text) == std::end(kKnown))
-            lexer_.fail(token, "a directive of a function such as .maxntid or .noreturn");
-        uint64_t product = 1;
-        std::array<uint32_t, 3> sizes{1, 1, 1};
-        size_t given = 0;
-        while (lexer_.peek().kind == Token::Kind::kInteger) {
-            const Token number = lexer_.take();
-            const uint64_t value = number.bits;
-            if (given == 3) lexer_.fail(number, "at most three numbers");
-            if (value == 0 || value > INT32_MAX) lexer_.fail(number, "a number from 1 to 2^31 - 1");
-            sizes[given++] = uint32_t(value);
-            product = product > UINT32_MAX / value ? UINT32_MAX : product * value;
-            if (!lexer_.accept(',')) break;
-        }
-        const bool exact = token.text == ".reqntid";
-        const bool tunes = token.text == ".maxnreg" || token.text.ends_with("ctapersm");
-        if (tunes && !header.is_entry)
-            lexer_.fail(token, "a directive of functions: it is for kernels");
-        if (!exact && token.text != ".maxntid") {
-            if (token.text == ".reqnctapercluster" && product > 1)
-                lexer_.fail(token, "a kernel without clusters: the emulated device has none");
-            return;
-        }
-        if (!header.is_entry) lexer_.fail(token, "no limit of threads: that is for kernels");
-        if (given == 0) lexer_.fail(lexer_.peek(), "the number of threads");
-        if (header.max_threads != 0)
-            lexer_.fail(token, "one of .maxntid and .reqntid, and once only");
-        header.max_threads = uint32_t(product);
-        if (exact) header.required_block = sizes;
-    }
-
-    // PTX ISA "Kernel Function Parameters".
-    void check_kernel_parameters(const Token& name, const FunctionHeader& header,
-                                 const BodyPlace& place) {
-        constexpr uint32_t kMostBytes = 32764;
-        for (size_t i = 0; i < header.parameters.size(); ++i) {
-            const Parameter& parameter = header.parameters[i];
-            if (place.register_parameters[i])
-                lexer_.fail(
-                    name.line, parameter.name, "expected .param: a kernel's parameters are memory");
-            if (parameter.bytes == 0)
-                lexer_.fail(name.line, parameter.name, "expected a size for this parameter");
-            if (parameter.offset + parameter.bytes > kMostBytes)
-                lexer_.fail(name.line,
-                            parameter.name,
-                            "expected at most " + std::to_string(kMostBytes) +
-                                " bytes of parameters");
-            for (size_t k = 0; k < i; ++k)
-                if (header.parameters[k].name == parameter.name)
-                    lexer_.fail(name.line, parameter.name, "expected each parameter's name once");
         }
     }
 
@@ -334,7 +271,10 @@ private:
         header.line = name.line;
         const bool has_list = lexer_.peek().is('(');
         if (has_list) header.parameters = parse_parameters(lexer_, &place.register_parameters);
-        if (header.is_entry) check_kernel_parameters(name, header, place);
+        if (header.is_entry)
+            check_kernel_parameters(lexer_, name, header, place);
+        else
+            make_room(lexer_, name, header);
         performance(header, place);
         if (lexer_.peek().is('{')) {
             if (linkage.is_extern) lexer_.fail("';' after an .extern function");
@@ -344,7 +284,7 @@ private:
                 place.declares_parameters = true;
                 header.parameters = parse_body_parameters(lexer_);
                 place.register_parameters.resize(header.parameters.size());
-                check_kernel_parameters(name, header, place);
+                check_kernel_parameters(lexer_, name, header, place);
             }
             lexer_.skip_braces();
         } else {

@@ -28,6 +28,9 @@ struct ModuleIndex {
     std::vector<BodyPlace> bodies;  // one for each of `functions`
     std::unordered_map<std::string_view, uint32_t> variable_index, function_index;
     std::unordered_map<std::string_view, std::string_view> aliases;
+    // Where `.reg` stands outside of functions, as PTX ISA 1 and 2 allow: offset and line.
+    std::vector<std::pair<size_t, uint32_t>> register_statements;
+    MadeNames made_names;
     std::vector<Unsupported> unsupported;  // directives that nothing here understands
     SourceMap sources;
 

@@ -133,7 +133,8 @@ void BodyParser::instruction(Instruction& out) {
     }
     lower_sums(out, place);
     if (out.opcode == Opcode::k_mov && out.vector > 1 && lower_vector_move(out, place)) return;
-    if (out.opcode == Opcode::k_mov || out.opcode == Opcode::k_cvt) lower_specials(out);
+    if (out.opcode == Opcode::k_mov || out.opcode == Opcode::k_cvt || out.opcode == Opcode::k_st)
+        lower_specials(out);
     if (out.opcode == Opcode::k_shfl || out.opcode == Opcode::k_vote) lower_unsynchronized(out);
     if (out.opcode == Opcode::k_mov && !out_.is_entry) lower_parameter_address(out);
     append(std::move(out));

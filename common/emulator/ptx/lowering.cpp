@@ -81,7 +81,8 @@ void BodyParser::lower_unsynchronized(Instruction& out) {
 }
 
 // Special registers stand in moves of their own width and, as ptxas has it, in conversions,
-// in narrower moves and in moves that pack: those read a register that is filled before.
+// in narrower moves, in moves that pack and in vectors that are stored: those read a register that
+// is filled before.
 void BodyParser::lower_specials(Instruction& out) {
     const auto fill = [&](Operand& special) {
         const Type type = type_of(special.special);
@@ -96,7 +97,7 @@ void BodyParser::lower_specials(Instruction& out) {
                 if (element.kind == Operand::Kind::kSpecial) fill(element);
             continue;
         }
-        if (operand.kind != Operand::Kind::kSpecial) continue;
+        if (operand.kind != Operand::Kind::kSpecial || out.opcode == Opcode::k_st) continue;
         const unsigned bytes = byte_size(type_of(operand.special));
         const Operand& to = out.operands[0];
         const bool narrow = to.kind == Operand::Kind::kRegister && byte_size(out.type()) == 2 &&

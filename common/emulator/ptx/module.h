@@ -164,6 +164,9 @@ struct Parameter {
     uint32_t bytes = 0;
     uint32_t offset = 0;  // within the parameter block: align-up(previous end, align)
     bool is_array = false;
+    // `.param .b8 more[]`, the last of a function: any array may be passed. Its `bytes` are what
+    // there is room for.
+    bool is_unsized = false;
     uint8_t vector = 1;  // elements of a vector register, in old-style parameters: `.reg .v2 .u32`
 };
 

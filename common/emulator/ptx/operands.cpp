@@ -33,6 +33,21 @@ Operand BodyParser::constant() {
 Operand BodyParser::module_symbol(const Token& name) {
     Operand out;
     out.kind = Operand::Kind::kSymbol;
+    const Variable* known = index_.find_variable(name.text);
+    if (known && known->space == Space::kLocal) {  // of PTX ISA 1 and 2: each thread has its own
+        if (!out_.is_entry)
+            lexer_.fail(name.line,
+                        name.text,
+                        "registers and .local variables outside of functions reach only kernels "
+                        "here: expected a parameter");
+        const auto [local, is_new] =
+            module_locals_.try_emplace(name.text, uint32_t(out_.variables.size()));
+        if (is_new) out_.variables.push_back(*known);
+        out.target = Operand::Target::kVariable;
+        out.index = local->second;
+        out.name = name.text;
+        return out;
+    }
     out.target = Operand::Target::kModule;
     out.name = name.text;
     if (!index_.declares(name.text)) module_names_.emplace_back(name.text, name.line);

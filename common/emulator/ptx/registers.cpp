@@ -167,8 +167,13 @@ bool BodyParser::find_in_scope(Scope& scope, std::string_view name, std::string_
 BodyParser::Found BodyParser::find(std::string_view name, std::string_view suffix) {
     Found out;
     for (size_t i = scopes_.size(); i-- > 0;) {
-        if (find_in_scope(scopes_[i], name, suffix, out)) break;
+        if (find_in_scope(scopes_[i], name, suffix, out)) return out;
     }
+    if (find_in_scope(module_scope_, name, suffix, out) && !out_.is_entry)
+        lexer_.fail(lexer_.peek().line,
+                    name,
+                    "registers and .local variables outside of functions reach only kernels here: "
+                    "expected a parameter");
     return out;
 }
 

@@ -267,3 +267,94 @@ TEST_CASE("spelling: single precision as sm_1x has it, in text of PTX ISA 1.3",
     lab.launch(*lab.modules.back(), "k", {{1, 1, 1}, {1, 1, 1}, 0, false});
     CHECK(lab.got(0) == 2);  // the sum of two subnormal numbers is 0 there, and sqrt(4) is 2
 }
+
+TEST_CASE("spelling: a number of names at once", "[machine][spellings]") {
+    check({
+        {"mov.u32 %r2, 2;\nmov.u32 %r1, 0;\nT: .branchtargets N<3>;\nbrx.idx %r2, T;\n"
+         "N0:\nadd.u32 %r1, %r1, 1;\nN1:\nadd.u32 %r1, %r1, 10;\nN2:\nadd.u32 %r1, %r1, 100;",
+         100},
+        {"T: .calltargets f<2>;\nmov.u64 %rd1, f1;\ncall (%r1), %rd1, (4), T;",
+         8,
+         ".func (.reg .u32 r) f0(.reg .u32 x) { add.u32 r, x, 1; ret; }\n"
+         ".func (.reg .u32 r) f1(.reg .u32 x) { add.u32 r, x, x; ret; }\n"},
+        {"st.global.u32 [g3], 5;\nst.global.u32 [g0], 6;\nld.global.u32 %r1, [g3];",
+         5,
+         ".global .u32 g<4>;"},
+        {".shared .u32 s<2>;\n.local .u32 l<2>;\nst.shared.u32 [s0], 3;\n"
+         "st.shared.u32 [s1], 4;\nst.local.u32 [l1], 20;\nst.local.u32 [l0], 10;\n"
+         "bar.sync 0;\nld.shared.u32 %r1, [s1];\nld.local.u32 %r2, [l1];\n"
+         "add.u32 %r1, %r1, %r2;",
+         24},
+    });
+    CHECK(refusal(".shared .u32 s<0>;").find("from 1 to 65536") != std::string::npos);
+    CHECK(refusal(".shared .u32 s<2>; .shared .u32 s1;").find("declared twice") !=
+          std::string::npos);
+}
+
+TEST_CASE("spelling: special registers in a vector that is stored", "[machine][spellings]") {
+    check({
+        {"st.global.v2.u32 [%out+1024], {%ntid.x, %nctaid.y};\nld.global.v2.u32 {%r1, %r2}, "
+         "[%out+1024];\nmad.lo.u32 %r1, %r1, 10, %r2;",
+         321},
+    });
+}
+
+TEST_CASE("spelling: any array for a parameter without a size", "[machine][spellings]") {
+    constexpr const char* kFunction =
+        ".func (.param .b32 r) total(.param .b32 n, .param .align 8 .b8 more[])\n{\n"
+        ".reg .b32 i, s, v; .reg .b64 p; .reg .pred q;\nld.param.u32 i, [n];\nmov.u32 s, 0;\n"
+        "mov.b64 p, more;\nNEXT:\nsetp.eq.u32 q, i, 0;\n@q bra END;\nld.local.u32 v, [p];\n"
+        "add.u32 s, s, v;\nadd.u64 p, p, 4;\nsub.u32 i, i, 1;\nbra NEXT;\nEND:\n"
+        "ld.param.u32 v, [more+4];\nmad.lo.u32 s, v, 100, s;\nst.param.b32 [r], s;\nret;\n}\n";
+    check({
+        {"{\n.param .b32 n;\n.param .align 8 .b8 m[12];\n.param .b32 r;\nst.param.b32 [n], 3;\n"
+         "st.param.b32 [m], 1;\nst.param.b32 [m+4], 2;\nst.param.b32 [m+8], 4;\n"
+         "call (r), total, (n, m);\nld.param.b32 %r1, [r];\n}",
+         207,
+         kFunction},
+        {"{\n.param .b32 n;\n.param .align 8 .b8 m[8];\n.param .b32 r;\nst.param.b32 [n], 2;\n"
+         "st.param.b32 [m], 7;\nst.param.b32 [m+4], 0;\ncall (r), total, (n, m);\n"
+         "ld.param.b32 %r1, [r];\n}",
+         7,
+         kFunction},
+    });
+    CHECK(refusal("{\n.param .b32 n;\n.param .align 8 .b8 m[1032];\n.param .b32 r;\n"
+                  "call (r), total, (n, m);\n}",
+                  kFunction)
+              .find("at most 1024") != std::string::npos);
+    CHECK(refusal("", ".func f(.param .b8 a[], .param .b32 b);\n").find("only the last") !=
+          std::string::npos);
+}
+
+TEST_CASE("spelling: registers and local variables outside of functions, of PTX ISA 2",
+          "[machine][spellings]") {
+    const std::string head =
+        ".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 %g<2>, own;\n"
+        ".reg .pred gp;\n.local .u32 slot[2];\n";
+    const std::string kernel =
+        ".entry k(.param .u64 out, .param .u64 in)\n{\n.reg .u32 %r<4>, own;"
+        " .reg .u64 q;\nld.param.u64 q, [out];\nmov.u32 %g1, %tid.x;\n"
+        "setp.ge.u32 gp, %g1, 2;\nmov.u32 own, 100;\n"
+        "st.local.u32 [slot+4], %g1;\n@gp add.u32 %g1, %g1, own;\n"
+        "ld.local.u32 %r1, [slot+4];\nmad.lo.u32 %r1, %r1, 1000, %g1;\n"
+        "mov.u32 %r2, %tid.x;\nmad.wide.u32 q, %r2, 4, q;\nst.global.u32 [q], %r1;\nexit;\n}\n";
+    Lab lab;
+    lab.modules.push_back(lab.machine->load(head + kernel, "old", 0));
+    lab.launch(*lab.modules.back(), "k", {{1, 1, 1}, {4, 1, 1}, 0, false});
+    CHECK(lab.words(4) == std::vector<uint32_t>{0, 1001, 2102, 3103});
+    const auto said = [&](const std::string& text) -> std::string {
+        try {
+            const auto module = ptx::Module::open(text, "old");
+            for (const auto& header : module->functions()) module->function(header.name);
+        } catch (const ptx::ParseError& error) {
+            return error.what();
+        }
+        return {};
+    };
+    CHECK(said(head + ".func f() { mov.u32 %g0, 1; ret; }\n").find("reach only kernels") !=
+          std::string::npos);
+    CHECK(said(head + ".func f() { st.local.u32 [slot], 1; ret; }\n").find("reach only kernels") !=
+          std::string::npos);
+    CHECK(said(".version 3.0\n.target sm_20\n.reg .u32 g;\n").find("since PTX ISA 3.0") !=
+          std::string::npos);
+}

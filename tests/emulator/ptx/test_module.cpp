@@ -161,3 +161,9 @@ TEST_CASE("module: declarations may end without ';'", "[ptx][module]") {
     CHECK(contains(error_of(kHeader + ".func h()\nret;"), "expected ';'"));
     CHECK(contains(error_of(kHeader + ".func h()\n.target sm_75"), "a directive of a function"));
 }
+
+TEST_CASE("module: constant memory ends at 64 KB", "[ptx][module]") {
+    CHECK(error_of(kHeader + ".const .b8 a[65532]; .const .u32 b;").empty());
+    CHECK(contains(error_of(kHeader + ".const .b8 a[65532]; .const .u32 b; .const .u8 c;"),
+                   "65537 bytes of .const variables"));
+}

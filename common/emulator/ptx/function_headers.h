@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Parts of the header of a function: its directives, and what its parameters must be.
+#pragma once
+
+#include "ptx/index.h"
+
+namespace ptx {
+
+// Whether `token` begins a statement of a module: what may follow a declaration without ';'.
+bool starts_statement(const Token& token);
+
+// PTX ISA "Performance-Tuning Directives" and "Cluster Dimension Directives": the numbers behind
+// `token`. Throws ParseError.
+void parse_tuning(Lexer& lexer, const Token& token, FunctionHeader& header);
+
+// PTX ISA "Kernel Function Parameters": throws ParseError where they break a rule.
+void check_kernel_parameters(const Lexer& lexer, const Token& name, const FunctionHeader& header,
+                             const BodyPlace& place);
+
+// Gives a device function's unsized parameter its room; throws ParseError unless it is the last.
+void make_room(const Lexer& lexer, const Token& name, FunctionHeader& header);
+
+}  // namespace ptx
