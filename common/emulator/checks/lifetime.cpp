@@ -50,7 +50,8 @@ void Lifetime::on_process_end() {
     std::map<std::tuple<machine::HostSite, machine::SiteId, MemoryKind>, Site> sites;
     for (uint32_t id = 0; id < memory_.count(); ++id) {
         const machine::Allocation& allocation = memory_.by_id(id);
-        if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty())
+        if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty() ||
+            allocation.of_graph)
             continue;
         // Memory of no caller is the library's own.
         if (allocation.allocated_at == 0 && allocation.kind != MemoryKind::kHeap) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The functions that every device program may call without defining them: vprintf, __assertfail,
 // malloc, free (CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global
-// Memory Allocation and Operations").
+// Memory Allocation and Operations"), cudaGraphSetConditional.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -242,13 +242,26 @@ void device_free(Executor& ex, const Instr& in, const CallOp& op) {
     });
 }
 
+void set_condition(Executor& ex, const Instr&, const CallOp& op) {
+    ++ex.changes;
+    for_lanes(ex.mask, [&](uint32_t lane) {
+        conditions()[argument(ex, op, 0, lane)] = uint32_t(argument(ex, op, 1, lane));
+    });
+}
+
 }  // namespace
+
+std::unordered_map<uint64_t, uint32_t>& conditions() {
+    static auto& values = *new std::unordered_map<uint64_t, uint32_t>;
+    return values;
+}
 
 Builtin find_builtin(std::string_view name) {
     if (name == "vprintf") return device_printf;
     if (name == "__assertfail") return assert_fail;
     if (name == "malloc") return device_malloc;
     if (name == "free") return device_free;
+    if (name == "cudaGraphSetConditional") return set_condition;
     return nullptr;
 }
 

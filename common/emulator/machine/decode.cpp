@@ -374,9 +374,14 @@ std::unique_ptr<Code> Decoder::run() {
         }
     }
     if (bad)
-        throw UnsupportedPtx("`" + code.name +
-                             "` uses PTX that the emulated device cannot execute:" + missing.str() +
-                             (bad > 20 ? "\n  and more" : ""));
+        throw UnsupportedPtx(
+            "`" + code.name + "` uses PTX that the emulated device cannot execute:" +
+            missing.str() + (bad > 20 ? "\n  and more" : "") +
+            (calls_device_runtime_ ? "\n  These calls are of the device runtime (CUDA Dynamic "
+                                     "Parallelism: kernels that launch kernels, or make streams), "
+                                     "which the emulated device does not have. Launch from the "
+                                     "host instead."
+                                   : ""));
     pc_of_[count] = uint32_t(code.instructions.size());
     Instr end;
     end.control = function_.is_entry ? kExit : kMissing;

@@ -69,7 +69,10 @@ bool Decoder::call(In in) {
         // The device runtime's own functions (launches by a kernel) are defined in machine code
         // only.
         const bool toolkit = op.name.starts_with("cuda") || op.name.starts_with("__cuda");
-        if (!op.builtin && toolkit && !module_.is_defined(op.name)) return false;
+        calls_device_runtime_ |= op.name.starts_with("__cudaCDP2");
+        if (!op.builtin && toolkit &&
+            (!module_.is_defined(op.name) || op.name.starts_with("__cudaCDP2")))
+            return false;
         if (!op.builtin) code_->callees.push_back(op.name);
     }
     const auto slots = [&](const Operand* list, std::vector<CallOp::Slot>& out) {

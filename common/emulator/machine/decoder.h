@@ -115,6 +115,7 @@ private:
     const ptx::Function& function_;
     std::unique_ptr<Code> code_;
     std::vector<uint32_t> register_rows_;
+    bool calls_device_runtime_ = false;       // to launch kernels, say
     std::vector<uint32_t> variable_offsets_;  // .local: in the depot; .param: index into regions_
     std::vector<Region> regions_;
     std::map<std::pair<uint32_t, std::pair<uint64_t, uint64_t>>, uint32_t> constants_;

@@ -141,6 +141,7 @@ public:
     LaunchStatus status = LaunchStatus::kOk;
     bool abort = false;
     uint64_t warp_instructions = 0;
+    uint32_t run_begins = 0;  // pc of the straight run that is not in `warp_instructions` yet
     void (*printf_sink)(const char*, size_t) = nullptr;
     Allocation* grid_workspace = nullptr;
     bool asked_for_grid = false;  // by a launch that has none

@@ -26,6 +26,11 @@ struct Limits {
     Dim3 grid{0x7fffffff, 65535, 65535}, block{1024, 1024, 64};
 };
 
+// The values of the conditions of graphs, by handle, as kernels set them with
+// cudaGraphSetConditional (CUDA Programming Guide, "Conditional Graph Nodes"). Only while the
+// runtime holds its lock.
+std::unordered_map<uint64_t, uint32_t>& conditions();
+
 // A kernel that can be launched. Owned by its LoadedModule.
 class Kernel {
 public:

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <new>
+#include <utility>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -312,6 +313,31 @@ void Memory::release(Allocation& allocation, HostSite site) {
     }
     impl_->give_back(allocation, home);
     if (counts(allocation.kind)) impl_->used[allocation.device] -= allocation.bytes;
+    if (!allocation.keeps_address) home.region->freed.push_back(home.run);
+}
+
+Allocation* Memory::renew(const Allocation& freed, HostSite site) {
+    if (counts(freed.kind) && freed.bytes > capacity_ - std::min(capacity_, used(freed.device)))
+        return nullptr;
+    auto allocation = std::make_unique<Allocation>(freed);
+    allocation->id = count();
+    allocation->live = true;
+    allocation->allocated_at = site;
+    allocation->freed_at = 0;
+    Impl::Home home = impl_->homes[freed.id];
+    home.mapped = 0;
+    allocation->host = impl_->storage(*allocation, home);
+    if (!allocation->host) return nullptr;
+    std::fill_n(home.region->tenant + home.run.first, home.run.count, allocation.get());
+    if (counts(freed.kind)) impl_->used[freed.device] += freed.bytes;
+    impl_->homes.push_back(home);
+    all_.push_back(std::move(allocation));
+    return all_.back().get();
+}
+
+void Memory::give_up_address(Allocation& allocation) {
+    if (!std::exchange(allocation.keeps_address, false) || allocation.live) return;
+    const Impl::Home& home = impl_->homes[allocation.id];
     home.region->freed.push_back(home.run);
 }
 

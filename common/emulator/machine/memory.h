@@ -39,7 +39,10 @@ struct Allocation {
     std::string name;  // of a module variable, demangled; otherwise empty
     HostSite allocated_at = 0, freed_at = 0;
     uint32_t made_by = 0, freed_by = 0;  // of kHeap: the SiteId of the calls in kernels
-    bool marked = false;                 // managed memory that began as unwritten_word() everywhere
+    // Nobody else gets its address once it is freed: renew() puts the next allocation there.
+    bool keeps_address = false;
+    bool of_graph = false;  // a graph frees it, so the program need not
+    bool marked = false;    // managed memory that began as unwritten_word() everywhere
     // True when all `count` bytes from `start` lie inside; no overflow for any input.
     bool contains(uint64_t start, uint64_t count) const {
         return start >= address && count <= bytes && start - address <= bytes - count;
@@ -81,6 +84,10 @@ public:
     // touch, unwritten_word() for managed ones up to kMarkedBytes.
     Allocation* allocate(MemoryKind kind, uint64_t bytes, int device, HostSite site,
                          uint64_t align = 256);
+    // The next allocation at the address of a freed one that kept it; null as above.
+    Allocation* renew(const Allocation& freed, HostSite site);
+    // It keeps its address no longer.
+    void give_up_address(Allocation& allocation);
     // cudaHostRegister: device address == host address.
     Allocation* register_host(void* host, uint64_t bytes, HostSite site);
     // The bytes go; the Allocation object stays (live == false) to explain later accesses.

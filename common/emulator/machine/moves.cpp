@@ -77,6 +77,10 @@ void watch_clock(Executor& ex, uint64_t now) {
     ex.clock.changes = ex.changes;
 }
 
+// What an instruction of a warp takes of the clock: a few cycles, as on a card. A prime, so that a
+// loop which waits for a round number of cycles ends a little past it, as it does there.
+constexpr uint64_t kCyclesEach = 7;
+
 void uniform(Lanes& lanes, const Instr& in) {
     Executor& ex = executor(lanes);
     const BlockInfo& block = ex.block->info;
@@ -90,8 +94,11 @@ void uniform(Lanes& lanes, const Instr& in) {
     };
     const auto cycles = [&] {
         ++ex.changes;  // the budget bounds how long that may go on
-        // Straight runs are only counted at their end, so add the place within this one.
-        return ex.warp_instructions + uint64_t(&in - ex.frame->code->instructions.data());
+        // Straight runs are only counted at their end, so add what this one has done so far.
+        const Code& code = *ex.frame->code;
+        const size_t here = size_t(&in - code.instructions.data());
+        return kCyclesEach * (ex.warp_instructions + code.runs[ex.run_begins].instructions -
+                              code.runs[here].instructions);
     };
     const Special which = Special(in.extra & 0x7fff);
     switch (which) {

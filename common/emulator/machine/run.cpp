@@ -201,7 +201,7 @@ Executor::run_straight(Split& split, Code& code, uint32_t& first, const Instr*& 
             const uint32_t target = active ? next->as<BranchOp>().target : pc + 1;
             if (frame->undefined) [[unlikely]]
                 undefined.pass(*frame, pc, target, mine);
-            first = target;
+            run_begins = first = target;
             next = instructions + target - 1;
             if (target > pc) {
                 if constexpr (one_lane) streaks.jump_ahead(instructions + target);
@@ -235,7 +235,7 @@ Executor::Stop Executor::run_split(size_t index) {
         const Instr* const instructions = code.instructions.data();
         rows = frame->rows;
         const uint32_t mine = mask = split->mask;
-        uint32_t first = split->pc;
+        uint32_t first = run_begins = split->pc;
         const Instr* next = instructions + first;
         if (frame->undefined) [[unlikely]]
             undefined.resume(*frame, first);

@@ -39,20 +39,6 @@ void join(std::vector<Node*>& into, const std::vector<Node*>& more) {
         if (!std::count(into.begin(), into.end(), node)) into.push_back(node);
 }
 
-// Captured memory keeps its address from run to run of the graph, so the captured free happens
-// once: when the graph and all that was made of it are gone.
-struct FreeAtTheEnd {
-    explicit FreeAtTheEnd(std::function<cudaError_t(Call&, Stream&)> work) : run(std::move(work)) {}
-    ~FreeAtTheEnd() {
-        api("cudaGraphDestroy", kIgnoresFault, [&](Call& call) {
-            return run(call, *call.device().default_stream);
-        });
-    }
-    FreeAtTheEnd(const FreeAtTheEnd&) = delete;
-    FreeAtTheEnd& operator=(const FreeAtTheEnd&) = delete;
-    std::function<cudaError_t(Call&, Stream&)> run;
-};
-
 unsigned long long next_capture = 1;
 
 class GraphCapture final : public Capture {
@@ -90,11 +76,15 @@ public:
         }
         Node* node = graph_->add(type_of(work), stream.device);
         node->needs = tail;
-        if (work.kind == Work::Kind::kFree)
-            node->run = [last = std::make_shared<FreeAtTheEnd>(std::move(work.run))](
-                            Call&, Stream&) { return cudaSuccess; };
-        else
-            node->run = std::move(work.run);
+        node->run = std::move(work.run);
+        if (work.kind == Work::Kind::kFree) {
+            set_free(*node, work.pointer);
+        } else if (work.kind == Work::Kind::kAllocate) {
+            node->memory = std::make_shared<GraphMemory>(work.pointer);
+            node->run = [memory = node->memory](Call& later, Stream&) {
+                return memory->allocate(later);
+            };
+        }
         tail = {node};
         return cudaSuccess;
     }
@@ -131,6 +121,7 @@ public:
     Graph* graph() { return graph_; }
     std::vector<Node*>& tail(Stream& stream) { return tails_[&stream]; }
     bool invalid() const { return invalid_; }
+    bool makes_graph() const { return owns_; }
     unsigned long long id() const { return id_; }
     std::vector<cudaGraphNode_t> shown;  // what cudaStreamGetCaptureInfo points at
 
@@ -205,15 +196,16 @@ cudaError_t begin_to_graph(cudaStream_t handle, cudaGraph_t graph_handle,
 cudaError_t end(cudaStream_t handle, cudaGraph_t* result, bool per_thread) {
     return with_stream(
         "cudaStreamEndCapture", handle, per_thread, [&](Call&, Stream& stream) -> cudaError_t {
-            if (!result) return cudaErrorInvalidValue;
-            *result = nullptr;
-            if (!stream.capture) return cudaErrorIllegalState;
+            if (result) *result = nullptr;
+            if (!stream.capture) return result ? cudaErrorIllegalState : cudaErrorInvalidValue;
             GraphCapture* capture = capture_of(stream);
+            // Whoever captures into a graph of their own has it already.
+            if (!result && capture->makes_graph()) return cudaErrorInvalidValue;
             Graph* graph = nullptr;
             const cudaError_t error = capture->end(stream, graph);
             if (error == cudaErrorStreamCaptureUnmatched) return error;
             delete capture;
-            *result = graph ? handle_of(graph) : nullptr;
+            if (result) *result = graph ? handle_of(graph) : nullptr;
             return error;
         });
 }

@@ -27,8 +27,36 @@ GraphExec* find_exec(cudaGraphExec_t handle) {
     return checked<GraphExec>(handles().execs, handle);
 }
 
+GraphMemory::GraphMemory(void* start) : pointer(start) {
+    machine::Allocation* found = context().memory.find(reinterpret_cast<uint64_t>(start));
+    if (found) found->keeps_address = found->of_graph = true;
+}
+
 GraphMemory::~GraphMemory() {
-    if (freed_in_graph) cudaFree(pointer);
+    machine::Memory& memory = context().memory;
+    machine::Allocation* found = memory.find(reinterpret_cast<uint64_t>(pointer));
+    if (!found) return;
+    memory.give_up_address(*found);
+    if (found->live && (freed_in_graph || !launched)) cudaFree(pointer);
+}
+
+bool GraphMemory::is_still_allocated() const {
+    const auto* found = context().memory.find(reinterpret_cast<uint64_t>(pointer));
+    return launched && !freed_in_graph && found && found->live;
+}
+
+cudaError_t GraphMemory::allocate(Call& call) {
+    machine::Allocation* found = call.global.memory.find(reinterpret_cast<uint64_t>(pointer));
+    if (!found) return cudaErrorInvalidValue;
+    if (is_still_allocated()) call.global.release(*found, call.site());
+    if (!found->live) {
+        found = call.global.memory.renew(*found, found->allocated_at);
+        if (!found) return cudaErrorMemoryAllocation;
+        call.global.fire_alloc(*found);
+    }
+    launched = true;
+    found->of_graph = freed_in_graph;
+    return cudaSuccess;
 }
 
 Graph::~Graph() {
@@ -70,6 +98,7 @@ std::unique_ptr<Graph> Graph::clone() const {
         made->run = node->run;
         made->given = node->given;
         made->original = node.get();
+        made->memory = node->memory;
         if (node->child) made->child = node->child->clone();
         if (auto* kernel = std::get_if<KernelNode>(&made->given))
             for (void*& pointer : kernel->pointers)
@@ -108,10 +137,20 @@ cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes) {
     if (order.size() != graph.nodes.size()) return cudaErrorInvalidValue;
     std::unordered_map<const Node*, size_t> position;
     for (const Node* node : order) {
-        ExecNode made{node, node->type, node->device, node->run, {}, true, {}, {}};
+        ExecNode made{
+            node, node->type, node->device, node->run, {}, true, {}, node->memory, {}, {}};
         for (const Node* before : node->needs) made.needs.push_back(position[before]);
         if (node->child)
             if (const cudaError_t error = instantiate(*node->child, made.child)) return error;
+        if (node->conditional) {
+            auto choice = std::make_shared<ExecNode::Conditional>();
+            choice->handle = node->conditional->handle;
+            choice->type = node->conditional->type;
+            for (const auto& body : node->conditional->bodies)
+                if (const cudaError_t error = instantiate(*body, choice->bodies.emplace_back()))
+                    return error;
+            made.conditional = std::move(choice);
+        }
         position[node] = nodes.size();
         nodes.push_back(std::move(made));
     }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <variant>
 #include <vector>
@@ -24,19 +25,30 @@ struct KernelNode {
     std::map<int, cudaLaunchAttributeValue> attributes;
 };
 // Memory of an allocation node. It exists from the node's creation on, since its address must be
-// known then; when a node of the same graph frees it, it goes with the last copy of the graph.
+// known then, and keeps that address as long as any copy of the graph is there. When a node of the
+// same graph frees it, it goes with the last copy; freed by anything else it comes back with the
+// next launch (CUDA C++ Programming Guide, "Graph Memory Nodes").
 struct GraphMemory {
-    explicit GraphMemory(void* start) : pointer(start) {}
+    explicit GraphMemory(void* start);
     ~GraphMemory();
     GraphMemory(const GraphMemory&) = delete;
     GraphMemory& operator=(const GraphMemory&) = delete;
+    cudaError_t allocate(Call& call);  // the node runs
+    bool is_still_allocated() const;   // by a launch before; the next one must not leak it
     void* pointer;
-    bool freed_in_graph = false;
+    bool freed_in_graph = false, launched = false;
 };
 struct MemoryNode {  // allocation and free
     void* pointer = nullptr;
     cudaMemAllocNodeParams given{};
-    std::shared_ptr<GraphMemory> memory;
+};
+
+// A node that runs one of its graphs, or none, or one again and again, as kernels say.
+struct Conditional {
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraphConditionalNodeType type{};
+    std::vector<std::unique_ptr<Graph>> bodies;
+    std::vector<cudaGraph_t> shown;  // what the program gets to see of `bodies`
 };
 
 struct Node {
@@ -50,7 +62,9 @@ struct Node {
                  cudaHostNodeParams, Event*, MemoryNode>
         given;
     std::unique_ptr<Graph> child;
-    const Node* original = nullptr;  // in a clone: what it was made from
+    std::unique_ptr<Conditional> conditional;
+    std::shared_ptr<GraphMemory> memory;  // of an allocation node
+    const Node* original = nullptr;       // in a clone: what it was made from
 };
 
 struct UserObject {
@@ -63,6 +77,8 @@ struct Graph {
     ~Graph();
     std::vector<std::unique_ptr<Node>> nodes;
     std::map<UserObject*, unsigned> objects;  // references held
+    // Conditions made for this graph; those with a default begin each launch with it.
+    std::map<cudaGraphConditionalHandle, std::optional<unsigned>> conditions;
 
     Node* add(cudaGraphNodeType type, int device);  // also a live handle from now on
     // Every node after all that it needs; empty (with nodes present) when there is a cycle.
@@ -78,6 +94,13 @@ struct ExecNode {
     std::vector<size_t> needs;  // positions in the list
     bool enabled = true;
     std::vector<ExecNode> child;
+    std::shared_ptr<GraphMemory> memory;
+    struct Conditional {
+        cudaGraphConditionalHandle handle;
+        cudaGraphConditionalNodeType type;
+        std::vector<std::vector<ExecNode>> bodies;
+    };
+    std::shared_ptr<const Conditional> conditional;
     // For whoever checks the order of work: nodes run one after the other, but as if in several
     // streams with events between them, so that two without a path of edges are not ordered.
     struct Order {
@@ -92,6 +115,7 @@ struct GraphExec {
     std::vector<ExecNode> nodes;
     unsigned long long flags = 0;
     std::map<UserObject*, unsigned> objects;
+    std::map<cudaGraphConditionalHandle, std::optional<unsigned>> conditions;
 };
 
 // Handles that the program holds; anything else is refused.
@@ -133,6 +157,12 @@ cudaError_t set_fill(Call& call, Node& node, const cudaMemsetParams* given);
 cudaError_t set_host(Call& call, Node& node, const cudaHostNodeParams* given);
 cudaError_t set_event(Call& call, Node& node, cudaEvent_t event);
 cudaError_t set_child(Call& call, Node& node, cudaGraph_t child);
+// Makes the graphs that the node chooses from and shows them in `given`.
+cudaError_t set_conditional(Call& call, Node& node, cudaConditionalNodeParams* given);
+bool has_conditional(const Graph& graph);  // such a graph can be neither cloned nor a child
+// Frees what a captured or explicit node of `node`'s graph allocated at `pointer`, or else whatever
+// is there when the node runs.
+void set_free(Node& node, void* pointer);
 
 // A list of executable nodes; cudaErrorInvalidValue when the graph has a cycle.
 cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes);

@@ -78,6 +78,7 @@ EMULATOR_API cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t handle)
     return api("cudaGraphClone", [&](Call&) -> cudaError_t {
         const Graph* graph = find_graph(handle);
         if (!result || !graph) return cudaErrorInvalidValue;
+        if (has_conditional(*graph)) return cudaErrorNotSupported;
         Graph* copy = graph->clone().release();
         handles().graphs.insert(copy);
         *result = handle_of(copy);

@@ -12,6 +12,14 @@ constexpr unsigned long long kKnownFlags = cudaGraphInstantiateFlagAutoFreeOnLau
                                            cudaGraphInstantiateFlagUpload |
                                            cudaGraphInstantiateFlagUseNodePriority;
 
+// Also of the graphs in it: all defaults apply when the whole is launched.
+void collect_conditions(const Graph& graph, decltype(GraphExec::conditions)& all) {
+    all.insert(graph.conditions.begin(), graph.conditions.end());
+    for (const auto& node : graph.nodes)
+        if (node->conditional)
+            for (const auto& body : node->conditional->bodies) collect_conditions(*body, all);
+}
+
 cudaError_t make(const char* name, cudaGraphExec_t* result, cudaGraph_t handle,
                  unsigned long long flags) {
     return api(name, [&](Call& call) -> cudaError_t {
@@ -23,6 +31,7 @@ cudaError_t make(const char* name, cudaGraphExec_t* result, cudaGraph_t handle,
         if (const cudaError_t error = instantiate(*graph, exec->nodes))
             return call.global.device_count() ? error : cudaErrorNoDevice;
         exec->flags = flags;
+        collect_conditions(*graph, exec->conditions);
         exec->objects = graph->objects;
         for (const auto& [object, count] : exec->objects) retain(*object, count);
         handles().execs.insert(exec.get());
@@ -45,15 +54,22 @@ cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle, bool per_
     return api("cudaGraphLaunch", [&](Call& call) -> cudaError_t {
         GraphExec* exec = find_exec(handle);
         if (!exec) return cudaErrorInvalidValue;
+        // Memory that the launch before left to others, and that they have not freed.
+        if (!(exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch))
+            for (const ExecNode& node : exec->nodes)
+                if (node.memory && node.memory->is_still_allocated()) return cudaErrorInvalidValue;
         // Launched into a capture it becomes a child graph there.
         const auto nodes = std::make_shared<std::vector<ExecNode>>(exec->nodes);
-        return submit(
-            call,
-            stream_handle,
-            per_thread,
-            Work{Work::Kind::kHost, "cudaGraphLaunch", [nodes](Call& later, Stream& stream) {
-                     return run_nodes(later, *nodes, stream);
-                 }});
+        return submit(call,
+                      stream_handle,
+                      per_thread,
+                      Work{Work::Kind::kHost,
+                           "cudaGraphLaunch",
+                           [nodes, conditions = exec->conditions](Call& later, Stream& stream) {
+                               for (const auto& [handle, value] : conditions)
+                                   if (value) machine::conditions()[handle] = *value;
+                               return run_nodes(later, *nodes, stream);
+                           }});
     });
 }
 
@@ -108,6 +124,7 @@ void take_over(std::vector<ExecNode>& nodes, std::vector<ExecNode>& from) {
     for (size_t i = 0; i < nodes.size(); ++i) {
         nodes[i].run = std::move(from[i].run);
         nodes[i].device = from[i].device;
+        nodes[i].conditional = from[i].conditional;
         take_over(nodes[i].child, from[i].child);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The functions that take the parameters of any kind of node in one tagged struct: each hands over
 // to the function of that kind.
-#include "runtime/graph.h"
+#include "runtime/graph_node_frame.h"
 
 using namespace runtime;
 
@@ -25,9 +25,10 @@ cudaHostNodeParams host_of(const cudaGraphNodeParams& given) {
 }
 
 cudaError_t unsupported(const char* name) {
-    return api(name, [](Call&) {
-        say_once("this kind of graph node (conditional or external semaphore) is not supported by "
-                 "the emulated device");
+    return api(name, [&](Call&) {
+        say_once(std::string(name) +
+                 ": this kind of graph node (external semaphore, batch memory operation) is not "
+                 "supported by the emulated device, or its parameters cannot be changed");
         return cudaErrorNotSupported;
     });
 }
@@ -68,6 +69,16 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
     }
     case cudaGraphNodeTypeMemFree:
         return cudaGraphAddMemFreeNode(node, graph, needs, count, given->free.dptr);
+    case cudaGraphNodeTypeConditional:
+        return add_node("cudaGraphAddNode",
+                        node,
+                        graph,
+                        needs,
+                        count,
+                        cudaGraphNodeTypeConditional,
+                        [&](Call& call, Node& made) {
+                            return set_conditional(call, made, &given->conditional);
+                        });
     default:
         return unsupported("cudaGraphAddNode");
     }

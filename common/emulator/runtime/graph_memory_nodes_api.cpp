@@ -11,27 +11,30 @@ cudaError_t allocate(Call&, Node& node, cudaMemAllocNodeParams* given) {
     void* pointer = nullptr;
     if (const cudaError_t error = cudaMalloc(&pointer, given->bytesize)) return error;
     given->dptr = pointer;
-    MemoryNode kept{pointer, *given, std::make_shared<GraphMemory>(pointer)};
-    node.run = [memory = kept.memory](Call&, Stream&) { return cudaSuccess; };  // keeps it alive
-    node.given = std::move(kept);
+    node.memory = std::make_shared<GraphMemory>(pointer);
+    node.run = [memory = node.memory](Call& call, Stream&) { return memory->allocate(call); };
+    node.given = MemoryNode{pointer, *given};
     return cudaSuccess;
 }
 
 cudaError_t free_pointer(Call& call, Node& node, void* pointer) {
     const machine::Allocation* found = call.global.memory.find(reinterpret_cast<uint64_t>(pointer));
-    if (!found || !found->live) return cudaErrorInvalidValue;
-    node.run = [pointer](Call&, Stream&) { return cudaFree(pointer); };
-    for (const auto& other : node.graph->nodes) {
-        const auto* memory = std::get_if<MemoryNode>(&other->given);
-        if (!memory || !memory->memory || memory->pointer != pointer) continue;
-        memory->memory->freed_in_graph = true;
-        node.run = nullptr;  // the graph can run again
-    }
-    node.given = MemoryNode{pointer, {}, nullptr};
+    if (!found || !(found->live || found->keeps_address)) return cudaErrorInvalidValue;
+    set_free(node, pointer);
+    node.given = MemoryNode{pointer, {}};
     return cudaSuccess;
 }
 
 }  // namespace
+
+void runtime::set_free(Node& node, void* pointer) {
+    node.run = [pointer](Call&, Stream&) { return cudaFree(pointer); };
+    for (const auto& other : node.graph->nodes) {
+        if (!other->memory || other->memory->pointer != pointer) continue;
+        other->memory->freed_in_graph = true;
+        node.run = nullptr;  // the graph can run again
+    }
+}
 
 EMULATOR_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                                   const cudaGraphNode_t* needs, size_t count,

@@ -171,6 +171,7 @@ cudaError_t set_event(Call&, Node& node, cudaEvent_t handle) {
 cudaError_t set_child(Call&, Node& node, cudaGraph_t handle) {
     const Graph* child = find_graph(handle);
     if (!child || child == node.graph) return cudaErrorInvalidValue;
+    if (has_conditional(*child)) return cudaErrorNotSupported;
     node.child = child->clone();
     handles().graphs.insert(node.child.get());
     return cudaSuccess;

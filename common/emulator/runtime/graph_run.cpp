@@ -23,6 +23,28 @@ uint64_t named(Context& context, uint64_t& event) {
     return event;
 }
 
+// A loop that goes round so often does not end.
+constexpr uint64_t kMostTurns = 1'000'000;
+
+cudaError_t run_conditional(Call& call, const ExecNode::Conditional& node, Stream& stream) {
+    const auto& bodies = node.bodies;
+    const auto value = [&] { return machine::conditions()[node.handle]; };
+    if (node.type == cudaGraphCondTypeWhile) {
+        for (uint64_t turn = 0; value(); ++turn) {
+            if (turn == kMostTurns) {
+                say_once(
+                    "a `while` node of a graph has run its body a million times, and no kernel "
+                    "has set its condition to 0 with cudaGraphSetConditional: it is stopped");
+                return cudaErrorLaunchTimeout;
+            }
+            if (const cudaError_t error = run_nodes(call, bodies[0], stream)) return error;
+        }
+        return cudaSuccess;
+    }
+    const size_t chosen = node.type == cudaGraphCondTypeIf ? (value() ? 0 : 1) : value();
+    return chosen < bodies.size() ? run_nodes(call, bodies[chosen], stream) : cudaSuccess;
+}
+
 }  // namespace
 
 // A node goes on in the branch of the first node it needs that nobody else goes on from, the first
@@ -77,6 +99,8 @@ cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& st
             error = node.run ? node.run(call, stream) : cudaSuccess;
             stream.id = branch;
             if (error == cudaSuccess) error = run_nodes(call, node.child, stream);
+            if (error == cudaSuccess && node.conditional)
+                error = run_conditional(call, *node.conditional, stream);
             call.thread.device = current;
         }
         if (order.done) fire(call, Kind::kEventRecord, stream, order.done);

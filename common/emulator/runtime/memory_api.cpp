@@ -209,8 +209,7 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
             return cudaSuccess;
         }
         return where->capture->add(
-            *where,
-            Work{Work::Kind::kAllocate, call.name, [](Call&, Stream&) { return cudaSuccess; }});
+            *where, Work{Work::Kind::kAllocate, call.name, nullptr, nullptr, *pointer});
     });
 }
 
@@ -221,9 +220,7 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
         if (!pointer) return cudaErrorInvalidValue;
         if (where->capture)  // freed when the graph runs
             return where->capture->add(
-                *where, Work{Work::Kind::kFree, call.name, [pointer](Call&, Stream&) {
-                                 return cudaFree(pointer);
-                             }});
+                *where, Work{Work::Kind::kFree, call.name, nullptr, nullptr, pointer});
         tell_order(call, *where, pointer, machine::HostAccess::Kind::kFree);
         const cudaError_t error = free_memory(
             call,

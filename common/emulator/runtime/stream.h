@@ -25,6 +25,7 @@ struct Work {
     const char* api;
     std::function<cudaError_t(Call&, Stream&)> run;  // may be called many times
     Event* event = nullptr;                          // kRecord, kWait
+    void* pointer = nullptr;                         // kAllocate, kFree
 };
 
 // While a stream captures, work goes here and is not run.

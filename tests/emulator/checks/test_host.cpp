@@ -25,7 +25,7 @@ TEST_CASE("leak: one finding for each allocating line", "[checks][lifetime]") {
     CHECK(finding.notes.at(0) == "in 3 allocations");
 }
 
-TEST_CASE("leak: variables, registered and the library's own memory are no leak",
+TEST_CASE("leak: variables, registered memory, the library's own and that of graphs are no leak",
           "[checks][lifetime]") {
     Bench bench;
     checks::Lifetime lifetime(bench.report, bench.memory);
@@ -35,6 +35,7 @@ TEST_CASE("leak: variables, registered and the library's own memory are no leak"
     bench.memory.allocate(MemoryKind::kDevice, 64, 0, 0);
     bench.memory.allocate(MemoryKind::kManaged, 64, 0, 5)->name = "managed_variable";
     bench.memory.register_host(host, sizeof host, 5);
+    bench.memory.allocate(MemoryKind::kDevice, 64, 0, 5)->of_graph = true;
     lifetime.on_process_end();
     CHECK(bench.report.findings().empty());
 }

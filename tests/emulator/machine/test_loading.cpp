@@ -153,6 +153,21 @@ TEST_CASE("refused: a launch by a kernel, by the name of the function that it ca
     }
 }
 
+TEST_CASE("refused: a launch by a kernel, at its own line and with what it means",
+          "[machine][loading]") {
+    Lab lab;
+    LoadedModule& m = lab.load(returns("__cudaCDP2LaunchDeviceV2", "0") +
+                               kernel_text(call("__cudaCDP2LaunchDeviceV2", "%r1")));
+    try {
+        lab.launch(m, "k");
+        FAIL("it ran");
+    } catch (const UnsupportedPtx& error) {
+        const std::string what = error.what();
+        CHECK(what.find("`k` uses") != std::string::npos);
+        CHECK(what.find("Dynamic Parallelism") != std::string::npos);
+    }
+}
+
 TEST_CASE("modules: equal private names stay apart", "[machine][loading]") {
     Lab lab;
     const auto text = [](const char* number) {

@@ -123,3 +123,75 @@ TEST_CASE("graphs: a captured allocation and its free are nodes, in the stream's
     CHECK(cudaGraphExecDestroy(exec) == cudaSuccess);
     CHECK(cudaGraphDestroy(captured) == cudaSuccess);
 }
+
+namespace {
+
+// A graph that allocates, and what it allocated.
+int* allocating(cudaGraph_t graph, cudaGraphNode_t* node) {
+    cudaMemAllocNodeParams given{};
+    given.bytesize = 400;
+    given.poolProps.allocType = cudaMemAllocationTypePinned;
+    given.poolProps.location.type = cudaMemLocationTypeDevice;
+    REQUIRE(cudaGraphAddMemAllocNode(node, graph, nullptr, 0, &given) == cudaSuccess);
+    return static_cast<int*>(given.dptr);
+}
+
+const machine::Allocation& at(const int* pointer) {
+    return *runtime::context().memory.find(reinterpret_cast<uint64_t>(pointer));
+}
+
+}  // namespace
+
+TEST_CASE("graph memory: freed behind the graph it comes back where it was", "[graph]") {
+    Graphs g;
+    cudaGraphNode_t node = nullptr;
+    int* memory = allocating(g.graph, &node);
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, g.graph, 0) == cudaSuccess);
+    CHECK(at(memory).of_graph);  // nothing to free yet
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(cudaGraphLaunch(exec, g.stream) == cudaSuccess);
+        CHECK(at(memory).live);
+        CHECK_FALSE(at(memory).of_graph);
+        CHECK(cudaGraphLaunch(exec, g.stream) == cudaErrorInvalidValue);
+        const uint32_t id = at(memory).id;
+        REQUIRE(cudaFree(memory) == cudaSuccess);
+        CHECK(at(memory).id == id);  // nobody else has moved in
+        CHECK_FALSE(at(memory).live);
+        int* other = lab::device_array<int>(100);
+        CHECK(other != memory);
+        cudaFree(other);
+    }
+    REQUIRE(cudaGraphExecDestroy(exec) == cudaSuccess);
+}
+
+TEST_CASE("graph memory: a launch may free what the one before left", "[graph]") {
+    Graphs g;
+    cudaGraphNode_t node = nullptr;
+    int* memory = allocating(g.graph, &node);
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, g.graph, cudaGraphInstantiateFlagAutoFreeOnLaunch) ==
+            cudaSuccess);
+    REQUIRE(cudaGraphLaunch(exec, g.stream) == cudaSuccess);
+    const uint32_t id = at(memory).id;
+    REQUIRE(cudaGraphLaunch(exec, g.stream) == cudaSuccess);
+    CHECK(at(memory).live);
+    CHECK(at(memory).id != id);  // a new one: what was written is gone
+    REQUIRE(cudaFree(memory) == cudaSuccess);
+    REQUIRE(cudaGraphExecDestroy(exec) == cudaSuccess);
+}
+
+TEST_CASE("graph memory: a node that frees it leaves nothing to the program", "[graph]") {
+    Graphs g;
+    cudaGraphNode_t node = nullptr, frees = nullptr;
+    int* memory = allocating(g.graph, &node);
+    REQUIRE(cudaGraphAddMemFreeNode(&frees, g.graph, &node, 1, memory) == cudaSuccess);
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, g.graph, 0) == cudaSuccess);
+    for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(exec, g.stream) == cudaSuccess);
+    CHECK(at(memory).of_graph);
+    REQUIRE(cudaGraphExecDestroy(exec) == cudaSuccess);
+    REQUIRE(cudaGraphDestroy(g.graph) == cudaSuccess);
+    CHECK_FALSE(at(memory).live);
+    REQUIRE(cudaGraphCreate(&g.graph, 0) == cudaSuccess);
+}
