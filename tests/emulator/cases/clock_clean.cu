@@ -23,7 +23,8 @@ __global__ void watch(int* data, int never, int* backwards, long long* longest) 
 
 __global__ void wait(unsigned cycles, unsigned* waited) {
     const unsigned start = unsigned(clock());
-    while (unsigned(clock()) - start < cycles) {}
+    while (unsigned(clock()) - start < cycles) {
+    }
     *waited = unsigned(clock()) - start;
 }
 

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-#define CHECK(call)                                                                       \
-    do {                                                                                  \
-        const cudaError_t e = (call);                                                     \
-        if (e) std::printf("line %d: %s\n", __LINE__, cudaGetErrorName(e)), wrong = true; \
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        const cudaError_t e = (call);                                                              \
+        if (e) std::printf("line %d: %s\n", __LINE__, cudaGetErrorName(e)), wrong = true;          \
     } while (0)
 
 bool wrong = false;
@@ -95,8 +95,8 @@ int looped(int n) {
     cudaGraph_t then = *add_condition(body, nullptr, inner, cudaGraphCondTypeIf, 1, &inside);
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
-    CHECK(cudaStreamBeginCaptureToGraph(stream, then, nullptr, nullptr, 0,
-                                        cudaStreamCaptureModeGlobal));
+    CHECK(cudaStreamBeginCaptureToGraph(
+        stream, then, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal));
     add<<<1, 1, 0, stream>>>(sum, 1);
     CHECK(cudaStreamEndCapture(stream, nullptr));
     void* arguments[] = {&left, &loop};
