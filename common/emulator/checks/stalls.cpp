@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "checks/api.h"
 #include "checks/text.h"
 
 namespace checks {
@@ -162,6 +163,11 @@ void Stalls::on_stall(const StallEvent& event) {
                                 who(crowds[i], shape));
     }
     report_.add(std::move(finding));
+}
+
+void Stalls::on_api(const machine::ApiEvent& event) {
+    if (event.kind == machine::ApiEvent::Kind::kEndless)
+        report_.add(api_finding(event, "hang", "see"));
 }
 
 }  // namespace checks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // deadlock (nothing can run any more) and hang (the instruction budget is used up): who waits
-// where, grouped by source line.
+// where, grouped by source line. A loop of a graph that does not end is a hang as well.
 #pragma once
 
 #include "checks/report.h"
@@ -10,10 +10,11 @@ namespace checks {
 
 class Stalls final : public machine::Observer {
 public:
-    static constexpr uint32_t kInterests = machine::kFaultEvents;
+    static constexpr uint32_t kInterests = machine::kFaultEvents | machine::kHostEvents;
 
     explicit Stalls(Report& report) : report_(report) {}
     void on_stall(const machine::StallEvent& event) override;
+    void on_api(const machine::ApiEvent& event) override;
 
 private:
     Report& report_;

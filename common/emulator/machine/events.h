@@ -362,6 +362,7 @@ struct ApiEvent {
         kHostDereference,
         kUncheckedError,
         kUnsupported,
+        kEndless,  // a loop of a graph
     } kind;
     const char* api;       // "cudaMemcpy", "<<<>>>"
     int error = 0;         // cudaError_t

@@ -32,10 +32,11 @@ cudaError_t run_conditional(Call& call, const ExecNode::Conditional& node, Strea
     if (node.type == cudaGraphCondTypeWhile) {
         for (uint64_t turn = 0; value(); ++turn) {
             if (turn == kMostTurns) {
-                say_once(
-                    "a `while` node of a graph has run its body a million times, and no kernel "
-                    "has set its condition to 0 with cudaGraphSetConditional: it is stopped");
-                return cudaErrorLaunchTimeout;
+                return call.misuse(
+                    machine::ApiEvent::Kind::kEndless,
+                    cudaErrorLaunchTimeout,
+                    "a `while` node of the graph has run its body a million times, and no kernel "
+                    "has set its condition to 0 with `cudaGraphSetConditional`");
             }
             if (const cudaError_t error = run_nodes(call, bodies[0], stream)) return error;
         }

@@ -77,3 +77,16 @@ TEST_CASE("deadlock: nobody left to name", "[checks][stalls]") {
     bench.stall(StallEvent::Kind::kDeadlock, 64);
     CHECK(bench.only().code == "deadlock");
 }
+
+TEST_CASE("hang: a loop of a graph, and no other word of the runtime", "[checks][stalls]") {
+    StallBench bench;
+    machine::ApiEvent event{};
+    event.kind = machine::ApiEvent::Kind::kUnsupported;
+    bench.stalls.on_api(event);
+    CHECK(bench.report.findings().empty());
+    event.kind = machine::ApiEvent::Kind::kEndless;
+    event.message = "it goes on";
+    bench.stalls.on_api(event);
+    CHECK(bench.only().code == "hang");
+    CHECK(bench.only().message == "it goes on");
+}
