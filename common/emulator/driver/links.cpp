@@ -84,22 +84,16 @@ void check(const std::vector<Image>& inputs) {
                                       known->second.input + " and in " + input.name);
             known->second = {input.name, false};
         };
-        std::vector<std::string> bodies;
-        for (const auto& header : module->functions()) {
-            if (!header.is_declaration) {
-                define(header.name, header.is_exported, header.is_weak);
-                bodies.emplace_back(header.name);
-            } else if (!machine::is_device_runtime_function(header.name)) {
-                wanted.emplace_back(header.name, input.name);
-            }
-        }
+        for (const auto& header : module->functions())
+            if (!header.is_declaration) define(header.name, header.is_exported, header.is_weak);
+        for (const MissingCallee& missing : missing_callees(*module))
+            wanted.emplace_back(missing.name, input.name);
         for (const auto& variable : module->variables()) {
             if (variable.is_extern && variable.bytes)
                 wanted.emplace_back(variable.name, input.name);
             else if (!variable.is_extern)
                 define(variable.name, variable.is_exported, variable.is_weak);
         }
-        for (const std::string& name : bodies) module->function(name);
     }
     for (const auto& [symbol, where] : wanted)
         if (!defined.contains(symbol))

@@ -2,10 +2,12 @@
 // Loading PTX while the program runs: modules, libraries, and the kernels and variables in them.
 #include "driver/modules.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <unordered_set>
 
+#include "machine/machine.h"
 #include "ptx/demangle.h"
 
 namespace driver {
@@ -28,14 +30,26 @@ Module* find_module(Handle handle) {
     return modules().live.contains(module) ? module : nullptr;
 }
 
-// Everything that the text says wrong is said at the load, as a compiler would.
+// Everything that the text says wrong is said at the load, as a compiler would; a call of what none
+// of the objects defines, too.
 void parse_all(FatBinary& binary, int device) {
-    for (const auto& module : binary.loaded[device]) {
-        ptx::Module& text = module->ptx();
-        std::vector<std::string> names;
-        for (const auto& header : text.functions())
-            if (!header.is_declaration) names.emplace_back(header.name);
-        for (const std::string& name : names) text.function(name);
+    const auto& objects = binary.loaded[device];
+    for (const auto& object : objects) {
+        for (const MissingCallee& missing : missing_callees(object->ptx())) {
+            const bool is_elsewhere =
+                std::any_of(objects.begin(), objects.end(), [&](const auto& other) {
+                    return std::any_of(other->ptx().functions().begin(),
+                                       other->ptx().functions().end(),
+                                       [&](const ptx::FunctionHeader& header) {
+                                           return header.name == missing.name &&
+                                                  !header.is_declaration && header.is_exported;
+                                       });
+                });
+            if (!is_elsewhere)
+                throw ptx::ParseError("PTX line " + std::to_string(missing.line) +
+                                      ": the function `" + missing.name +
+                                      "` is called, and nobody defines it");
+        }
     }
 }
 
@@ -226,6 +240,34 @@ Module* owner_of(const void* handle) {
 }
 
 }  // namespace
+
+std::vector<MissingCallee> missing_callees(ptx::Module& module) {
+    std::vector<std::string> bodies;
+    std::unordered_set<std::string> declared;
+    for (const auto& header : module.functions()) {
+        // Launches by a kernel are in machine code only: the machine refuses them by name.
+        const bool toolkit = machine::is_device_runtime_function(header.name) ||
+                             header.name.starts_with("cuda") || header.name.starts_with("__cuda");
+        if (!header.is_declaration)
+            bodies.emplace_back(header.name);
+        else if (!toolkit)
+            declared.emplace(header.name);
+    }
+    std::vector<MissingCallee> out;
+    for (const std::string& name : bodies) {
+        for (const ptx::Instruction& in : module.function(name)->body) {
+            if (in.opcode != ptx::Opcode::k_call || in.operands.size() < 2) continue;
+            const ptx::Operand& callee = in.operands[1];
+            if (callee.kind != ptx::Operand::Kind::kSymbol) continue;
+            if (!declared.erase(std::string(callee.name))) continue;
+            const ptx::Function* target = module.function(callee.name);  // of an alias: the other
+            if (!target || target->is_declaration)
+                out.push_back({std::string(callee.name), in.line});
+        }
+    }
+    return out;
+}
+
 }  // namespace driver
 
 using namespace driver;

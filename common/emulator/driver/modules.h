@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/frame.h"
+#include "ptx/module.h"
 #include "runtime/registry.h"
 
 namespace driver {
@@ -33,6 +34,14 @@ struct Module {
     bool is_library = false;
     std::map<std::string, runtime::KernelRecord*, std::less<>> kernels;
 };
+
+// A function that `module` calls by its name and does not define.
+struct MissingCallee {
+    std::string name;
+    uint32_t line;  // of the first call, in the PTX text
+};
+// All of them but those of the toolkit. Parses every body: throws ptx::ParseError.
+std::vector<MissingCallee> missing_callees(ptx::Module& module);
 
 // PTX texts in the form of a linked image, which a later load takes like any other image.
 std::vector<char> pack_image(const std::vector<runtime::FatBinary::Image>& texts);

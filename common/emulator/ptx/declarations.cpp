@@ -65,6 +65,15 @@ uint64_t product(Lexer& lexer, const Token& name, const std::vector<uint64_t>& d
 
 }  // namespace
 
+void skip_bank(Lexer& lexer, Space space, const Token& token) {
+    if (space != Space::kConst || !lexer.peek().is('[') || !lexer.adjacent(token)) return;
+    lexer.advance();
+    const Token bank = lexer.peek();
+    if (lexer.expect_integer("the number of a bank of constants") > 10)
+        lexer.fail(bank, "a bank from 0 to 10");
+    lexer.expect(']', "after the number of a bank");
+}
+
 uint64_t Specifiers::element_bytes() const {
     if (is_texture || is_surface) return 8;
     return uint64_t(byte_size(type)) * vector;
@@ -95,6 +104,7 @@ Specifiers parse_specifiers(Lexer& lexer) {
                 lexer.fail(token, "one state space, and this is the second");
             out.is_register = word == "reg";
             out.space = dotted.kind == Dotted::Kind::kSpace ? dotted.space : Space::kNone;
+            skip_bank(lexer, out.space, token);
         } else if (word == "extern") {
             out.is_extern = true;
         } else if (word == "visible" || word == "weak" || word == "common") {

@@ -34,6 +34,10 @@ using MadeNames = std::deque<std::string>;
 // name alone where nothing of the kind follows.
 std::vector<std::string_view> parse_names(Lexer& lexer, std::string_view name, MadeNames& made);
 
+// `.const[2]` of PTX ISA 1 and 2 ("Banked Constant State Space"), the lexer behind `token`, the
+// `.const`: banks share one address space here, so the number says nothing.
+void skip_bank(Lexer& lexer, Space space, const Token& token);
+
 // The name at the lexer, its dimensions and its initialiser, up to ',' or ';'. Several variables
 // for a name with a number of them.
 std::vector<Variable> parse_variables(Lexer& lexer, const Specifiers& specifiers, MadeNames& made);

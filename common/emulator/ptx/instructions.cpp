@@ -69,6 +69,7 @@ void BodyParser::mnemonic(Instruction& out) {
                 out.space = dotted.space;
             else
                 out.space2 = dotted.space;
+            skip_bank(lexer_, dotted.space, token);
             break;
         case Dotted::Kind::kUnknown:
             unknown = true;

@@ -162,3 +162,52 @@ TEST_CASE("driver: weak and common variables of several inputs are one", "[drive
                    got) == CUDA_SUCCESS);
     CHECK(got[0] == got[1]);
 }
+
+TEST_CASE("driver: a call of what nobody defines is refused at the load, with its line",
+          "[driver]") {
+    Driver lab;
+    const auto load = [&](const std::string& body, std::string& said) {
+        char log[256] = "";
+        CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+        void* values[] = {log, reinterpret_cast<void*>(size_t(256))};
+        CUmodule module = nullptr;
+        const CUresult result =
+            cuModuleLoadDataEx(&module, (kHeader + body).c_str(), 2, options, values);
+        said = log;
+        return result;
+    };
+    std::string said;
+    CHECK(
+        load(
+            ".extern .func other();\n.visible .entry k() {\n bra END;\n call other;\nEND: ret; }\n",
+            said) == CUDA_ERROR_INVALID_PTX);
+    CHECK(said.find("PTX line 7: the function `other` is called, and nobody defines it") !=
+          std::string::npos);
+    CHECK(load(".func other();\n.func caller() { call other; ret; }\n", said) ==
+          CUDA_ERROR_INVALID_PTX);
+    // Declared and not called, of the toolkit, an alias, defined further down.
+    CHECK(load(".extern .func other();\n.visible .entry k() { ret; }\n", said) == CUDA_SUCCESS);
+    CHECK(load(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+               ".visible .entry k() { .param .b64 f; .param .b64 a; .param .b32 r;\n"
+               "call (r), vprintf, (f, a); ret; }\n",
+               said) == CUDA_SUCCESS);
+    CHECK(load(".visible .func real() { ret; }\n.visible .func other();\n.alias other, real;\n"
+               ".visible .entry k() { call other; ret; }\n",
+               said) == CUDA_SUCCESS);
+    CHECK(load(".func other();\n.visible .entry k() { call other; ret; }\n.func other() { ret; }\n",
+               said) == CUDA_SUCCESS);
+}
+
+TEST_CASE("driver: a link takes a declaration that nobody uses", "[driver]") {
+    Driver lab;
+    std::string text = kHeader + ".extern .func other();\n.visible .entry k() { ret; }\n";
+    CUlinkState state = nullptr;
+    REQUIRE(cuLinkCreate_v2(0, nullptr, nullptr, &state) == CUDA_SUCCESS);
+    REQUIRE(cuLinkAddData_v2(
+                state, CU_JIT_INPUT_PTX, text.data(), text.size(), "part", 0, nullptr, nullptr) ==
+            CUDA_SUCCESS);
+    void* image = nullptr;
+    size_t bytes = 0;
+    CHECK(cuLinkComplete(state, &image, &bytes) == CUDA_SUCCESS);
+    CHECK(cuLinkDestroy(state) == CUDA_SUCCESS);
+}

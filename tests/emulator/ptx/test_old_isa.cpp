@@ -166,3 +166,20 @@ TEST_CASE("old text: conversions with .f64 flush from 1.5 on", "[ptx][old]") {
         CHECK_FALSE(contains(modifiers(line, "2.0", "sm_20"), "ftz"));
     }
 }
+
+TEST_CASE("old text: constants in numbered banks", "[ptx][old]") {
+    const auto module = ptx::Module::open(header("2.1", "sm_20") + R"(
+.const[2] .align 8 .b32 table[4] = {1, 2, 3, 4};
+.const[0] .f32 one = 1.0;
+.entry k() { .reg .u32 u; ld.const[2].u32 u, [table+8]; exit; }
+)",
+                                          "test.ptx");
+    REQUIRE(module->variables().size() == 2);
+    CHECK(module->variables()[0].space == ptx::Space::kConst);
+    CHECK(module->variables()[0].bytes == 16);
+    const ptx::Instruction& load = module->function("k")->body.at(0);
+    CHECK(load.space == ptx::Space::kConst);
+    CHECK(load.type() == ptx::Type::kU32);
+    CHECK(load.text == "ld.const[2].u32");
+    CHECK(contains(error_of(header("2.1", "sm_20") + ".const[11] .u32 c;"), "from 0 to 10"));
+}
