@@ -344,7 +344,7 @@ void truncate(Addresses& a, const MemoryOp& op, uint32_t mask) {
     a.first &= 0xffffffffu;
 }
 
-bool polls(const MemoryOp& op) {
+bool is_poll(const MemoryOp& op) {
     return op.order != MemoryOrder::kWeak && op.kind == AccessKind::kLoad;
 }
 
@@ -370,8 +370,9 @@ void access(Lanes& lanes, const Instr& in) {
         break;
     }
     }
-    if (polls(op)) {
+    if (is_poll(op)) {
         ++ex.waits;
+        ++ex.polls;
         if constexpr (S == Space::kGlobal || S == Space::kGeneric) ++ex.far_polls;
     }
     if (ex.follows) [[unlikely]]

@@ -138,6 +138,7 @@ public:
         uint64_t reads = 0;
     } clock;
     uint32_t waits = 0;  // polls of the warp since it was resumed or changed something
+    uint32_t polls = 0;  // all since it was resumed
     LaunchStatus status = LaunchStatus::kOk;
     bool abort = false;
     uint64_t warp_instructions = 0;

@@ -10,6 +10,8 @@ namespace {
 
 // A part of a warp that polls memory this often hands over to whoever it may be waiting for.
 constexpr uint32_t kPolls = 48;
+// So does one that also writes as it goes round, for it may write the same again and again.
+constexpr uint32_t kBusyPolls = 1024;
 // Any other loop does after so many iterations: forward progress for every lane, but rare enough
 // to leave the active masks of ordinary loops alone.
 constexpr uint32_t kLoopTurns = 1u << 20;
@@ -208,7 +210,7 @@ Executor::run_straight(Split& split, Code& code, uint32_t& first, const Instr*& 
                 continue;
             }
             if constexpr (one_lane) streaks.jump_back(instructions + pc);
-            if (++turns >= kLoopTurns || waits >= kPolls) {
+            if (++turns >= kLoopTurns || waits >= kPolls || polls >= kBusyPolls) {
                 split.pc = target;
                 return Run::kSpin;
             }
@@ -387,7 +389,7 @@ RunResult Executor::run_warp(WarpState& state) {
     warp = &state;
     bool spun = false;
     // Not with each part: where lanes part and meet in the loop that polls, no part runs for long.
-    waits = 0;
+    waits = polls = 0;
     for (;;) {
         size_t next = state.splits.size();
         while (next > 0 && state.splits[next - 1].state != SplitState::kRunnable) --next;
@@ -407,7 +409,7 @@ RunResult Executor::run_warp(WarpState& state) {
             return RunResult::kAborted;
         case Stop::kSpin: {
             // Let the other parts of this warp run first, then the other warps.
-            waits = 0;
+            waits = polls = 0;
             Split polling = state.splits.back();
             state.splits.pop_back();
             const bool others =
