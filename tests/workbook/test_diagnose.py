@@ -295,6 +295,46 @@ class Writers(unittest.TestCase):
         wrong = told(np.where(mask, want, floats(rng, 64)), want, writers=writers)
         self.assertIn("only what block (2,0,0) wrote is right", wrong)
 
+    def test_a_zero_that_a_kernel_stored_was_computed(self) -> None:
+        want = floats(np.random.default_rng(21), 64)
+        stored = {i: Writer("kernel", 7, (0, 0, 0), (i, 0, 0)) for i in range(64)}
+        cleared = {i: Writer("host") for i in range(64)}
+        self.assertIn("1 / 2", told(np.zeros(64), want, writers=stored))
+        self.assertIn("computed as 0", told(np.zeros(64, int), np.arange(1, 65), writers=stored))
+        self.assertNotIn("computed", told(np.zeros(64), want, writers=cleared))
+        self.assertNotIn("computed", told(np.zeros(64), want))
+
+    def test_an_output_that_was_not_written_is_no_wanted_nan(self) -> None:
+        want = floats(np.random.default_rng(25), 64)
+        self.assertIn("a number where NaN", told(want, np.where(np.arange(64) > 40, np.nan, want)))
+        self.assertNotIn("where NaN", told(want, blank(want, slice(40, None))))
+
+    def test_lost_bits_show_in_one_number(self) -> None:
+        want = np.array([0, 140001, 0])
+        self.assertIn("16 bits are too few", told(want % 65536, want))
+        self.assertNotIn("bits", told(np.array([0, 141, 0]), np.array([0, 397, 0])))
+
+    def test_a_place_that_is_nearly_everywhere_is_no_place(self) -> None:
+        rng = np.random.default_rng(22)
+        want, got = floats(rng, 1000), floats(rng, 1000)
+        got[-1] = want[-1]
+        self.assertNotIn("only the first", told(got, want))
+        got[-40:] = want[-40:]
+        self.assertIn("only the first 960", told(got, want))
+
+    def test_small_numbers_may_be_rounded_as_coarsely_as_large_ones(self) -> None:
+        rng = np.random.default_rng(23)
+        want = np.floor(rng.uniform(0, 1, 1000) * 2.0**24) / 2.0**24
+        want[:10] = 2.0**-24
+        self.assertIn("nearly right", told(want + rng.uniform(1e-9, 6e-8, 1000), want))
+        self.assertIn("a factor or a term", told(want + rng.uniform(1e-6, 1e-3, 1000), want))
+
+    def test_two_groups_that_change_places_are_shifted(self) -> None:
+        want = floats(np.random.default_rng(24), 64)
+        swapped = told(np.roll(want, 32), want, block=32)
+        self.assertNotIn("mirrored", swapped)
+        self.assertIn("32", swapped)
+
     def test_the_owner_in_words(self) -> None:
         want = floats(np.random.default_rng(9), 8)
         one = made(want + 9, want, writers={

@@ -110,6 +110,11 @@ class Compared:
             mask = self.got == -1
         return mask & self.bad
 
+    def wants_filling(self, use: np.ndarray) -> bool:
+        """Whether what is wanted in `use` is a filling itself: an output of another run."""
+        filling = np.uint64(_FLOAT_FILLING.get(self.element_bytes, 0))
+        return self.is_float and bool((self.want.view(np.uint64)[use] == filling).any())
+
     def untouched(self) -> np.ndarray:
         """Wrong elements that no kernel wrote: known from the writers, else from the filling."""
         mask = self.filled()

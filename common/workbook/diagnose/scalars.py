@@ -115,7 +115,7 @@ def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
         if len(pairs) > 2 and all(w > g >= 0 for g, w in pairs):
             return "too small every time: something is left out"
         if len(pairs) > 2 and all(g > w >= 0 for g, w in pairs):
-            return "too large every time: something is counted more than once"
+            return "too large every time: something is counted that does not belong, or twice"
     elif all(near):
         return "nearly right: rounding, a type with too few digits, or another order of the sum"
     return ""

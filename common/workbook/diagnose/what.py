@@ -104,6 +104,8 @@ def _maps(c: Compared) -> Iterator[tuple[str, np.ndarray]]:
                 (i % size) * (n // size) + i // size,
             )
         blocks = -(-n // size)
+        if blocks < 3:
+            continue  # two that have changed places are a shift
         mirrored = (blocks - 1 - i // size) * size + i % size
         yield (
             f"the value at the same place in the mirrored {name}: reversed within, but not as a "
@@ -195,6 +197,12 @@ def constant(c: Compared, use: np.ndarray) -> Pattern | None:
         return None
     if got[0] == 0 and (want != 0).all():
         if len(got) > 1 or c.size == 1:
+            if _stored_by_threads(c, use) and use.sum() < 0.5 * c.size:
+                return Pattern("0 instead of a value, and a thread stored it")
+            if _stored_by_threads(c, use):
+                how = "" if not c.is_float or _whole(c) else ", as 1 / 2 is in whole numbers"
+                return Pattern("0 instead of a value, and a thread stored it: cleared and nothing "
+                               f"added after, or computed as 0{how}")  # fmt: skip
             return Pattern("0 instead of a value: cleared, and nothing was added or stored after")
         return None
     if len(got) < 3 or (want == want[0]).all():
@@ -204,6 +212,12 @@ def constant(c: Compared, use: np.ndarray) -> Pattern | None:
             if c.got[np.flatnonzero(use)[0]] == c.want[index]:
                 return Pattern(f"each holds the value of {name}: the index is the same everywhere")
     return Pattern(f"the same value everywhere, {_number(float(got[0]))}")
+
+
+def _stored_by_threads(c: Compared, use: np.ndarray) -> bool:
+    """Whether kernels are known to have stored the elements in `use`, as far as it is known."""
+    writers = [c.writers[i] for i in np.flatnonzero(use).tolist() if i in c.writers]
+    return bool(writers) and all(w.by == "kernel" for w in writers)
 
 
 def factor(c: Compared, use: np.ndarray) -> Pattern | None:
@@ -240,7 +254,7 @@ def factor(c: Compared, use: np.ndarray) -> Pattern | None:
                         f"{nearest} times the value, as many as there are {words}: "
                         "each of them did it"
                     )
-        return Pattern(f"{nearest} times the value: done {nearest} times")
+        return Pattern(f"{nearest} times the value: a factor, or done {nearest} times")
     inverse = round(1 / first)
     if inverse > 1 and abs(1 / first - inverse) < 1e-4:
         return Pattern(f"1/{inverse} of the value")
@@ -349,7 +363,7 @@ def missing_carry(c: Compared, use: np.ndarray) -> Pattern | None:
 def cut_off(c: Compared, use: np.ndarray) -> Pattern | None:
     """Fractions or upper bits are lost, or the sign."""
     got, want = c.got[use], c.want[use]
-    if use.sum() < 3:
+    if use.sum() < 3 and c.is_float:
         return None
     if c.is_float:
         if not np.isfinite(got).all() or not np.isfinite(want).all():
@@ -364,6 +378,8 @@ def cut_off(c: Compared, use: np.ndarray) -> Pattern | None:
         return None
     for bits in (32, 31, 16, 8):
         modulus = 1 << bits
+        if bits < 16 and use.sum() < 3:
+            break  # two agree in so few bits by chance
         wide = (want >= modulus) | (want < -(modulus // 2))
         if wide.all() and ((got.astype(object) - want.astype(object)) % modulus == 0).all():
             return Pattern(f"the upper bits are lost: {bits} bits are too few for the value")
@@ -444,6 +460,12 @@ def nearly(c: Compared, use: np.ndarray) -> Pattern | None:
     scale = np.maximum(np.abs(want), np.abs(c.want[np.isfinite(c.want)]).max() * 1e-6)
     with np.errstate(all="ignore"):
         worst = float((np.abs(got - want) / scale).max())
+        absolute, typical = float(np.abs(got - want).max()), float(np.median(np.abs(want)))
+    if worst >= 2e-3 and len(got) >= 20 and absolute <= 1e-6 * typical:
+        return Pattern(
+            f"nearly right, off by {absolute:.1g} at most: rounding, a type with too few digits, "
+            "or an approximate function"
+        )
     if worst < 2e-3:
         return Pattern(
             f"nearly right, off by {worst:.1g} of the value at most: rounding, a type with too few "
@@ -469,7 +491,7 @@ def not_a_number(c: Compared, use: np.ndarray) -> Pattern | None:
             return rule
         first = int(np.flatnonzero(use)[np.flatnonzero(nan)[0]])
         return Pattern(f"NaN in {int(nan.sum())} of them, the first is element {first}", True)
-    if (np.isnan(want) & ~np.isnan(got)).all():
+    if (np.isnan(want) & ~np.isnan(got)).all() and not c.wants_filling(use):
         return Pattern("a number where NaN belongs")
     if (np.isinf(got) & np.isfinite(want)).all():
         return Pattern("infinity: an overflow, or a division by zero")

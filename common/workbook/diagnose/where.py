@@ -43,9 +43,11 @@ def runs(c: Compared) -> str:
     count = end - first
     if count == c.size:
         return ""
+    if c.size >= 64 and count > 0.98 * c.size and not (first and end == c.size):
+        return ""  # some at an end are right by chance: not where the cause lies
     if count == 1:
         place = {0: "the first element", c.size - 1: "the last element"}.get(first)
-        if not place and c.size % 2 and first == c.size // 2:
+        if not place and c.size > 3 and c.size % 2 and first == c.size // 2:
             return f"the element in the middle, {first},"
         return place or f"element {first}"
     if first == 0:
