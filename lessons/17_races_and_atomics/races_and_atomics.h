@@ -16,7 +16,7 @@ void count_above(const float* d_x, int n, float limit, unsigned long long* d_cou
 // order; d_count[0] becomes their number. d_out: room for n ints, of which only those are written.
 void collect_above(const float* d_x, int n, float limit, int* d_out, unsigned* d_count);
 
-// As count_above, with at most one atomic for 32 elements.
+// As count_above, with at most one atomic for each warp of 32 threads.
 void count_above_by_warps(const float* d_x, int n, float limit, unsigned long long* d_count);
 
 // d_max[0] = the largest element of d_x, or -infinity for n = 0. -0 and +0 are equal: where they

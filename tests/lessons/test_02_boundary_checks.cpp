@@ -127,6 +127,10 @@ void check_wrap_index(int i, int length, int64_t want) {
     CHECK(got == want);
 }
 
+// Indexes up to the ends of an int.
+const std::vector<int> kFarAway{
+    INT32_MIN, INT32_MIN + 1, -1000001, -97000, -97, -1, 0, 96, 97, 97001, 1000003, INT32_MAX};
+
 const std::vector<float> kSixValues{0.0f, 1.1f, 2.2f, 3.3f, 4.4f, 5.5f};
 
 }  // namespace
@@ -240,18 +244,46 @@ TEST_CASE("task 5: wraps bad indexes", "[task5]") {
     check_gather(kSixValues, {2, 3, 5, 6, 7, 8}, OutOfRange::kWrap);  // 2.2 3.3 5.5 0 1.1 2.2
     check_gather(
         wb::random_floats(97, 13), wb::random_ints(1000, 14, -300, 300), OutOfRange::kWrap);
+    check_gather(wb::random_floats(97, 19), kFarAway, OutOfRange::kWrap);
 }
 
 TEST_CASE("task 5: clamps bad indexes", "[task5]") {
     check_gather(kSixValues, {2, 5, 6, 7, 0, -1, -8}, OutOfRange::kClamp);
     check_gather(
         wb::random_floats(97, 15), wb::random_ints(1000, 16, -300, 300), OutOfRange::kClamp);
+    check_gather(wb::random_floats(97, 20), kFarAway, OutOfRange::kClamp);
+}
+
+TEST_CASE("task 5: clamps in arrays that are longer than a float can count", "[task5]") {
+    // Only the last hundred elements are ever read, so that no others have to be stored.
+    const int length = (1 << 24) + 100, first = 1 << 24;
+    const auto tail = wb::random_floats(100, 22);
+    std::vector<int> index;
+    std::vector<float> want;
+    for (int k = 0; k < 110; ++k) {
+        index.push_back(first + k);
+        want.push_back(tail[std::min(k, 99)]);
+    }
+    wb::DeviceBuffer<float> d_values(length), d_out(index.size());
+    wb::DeviceBuffer<int> d_index(index), d_errors(1);
+    CUDA_CHECK(cudaMemcpy(
+        d_values.get() + first, tail.data(), tail.size() * sizeof(float), cudaMemcpyHostToDevice));
+    gather(d_values.get(),
+           length,
+           d_index.get(),
+           d_out.get(),
+           int(index.size()),
+           OutOfRange::kClamp,
+           d_errors.get());
+    CUDA_CHECK(cudaGetLastError());
+    CHECK_ARRAYS(d_out.download(), want);
 }
 
 TEST_CASE("task 5: counts bad indexes and leaves their elements alone", "[task5]") {
     check_gather(kSixValues, {2, 3, 5, 6, 7, 8}, OutOfRange::kCount);  // 3 errors
     check_gather(
         wb::random_floats(97, 17), wb::random_ints(10007, 18, -300, 300), OutOfRange::kCount);
+    check_gather(wb::random_floats(97, 21), kFarAway, OutOfRange::kCount);
 }
 
 TEST_CASE("efficient: a million additions leave less than one block idle", "[efficient]") {

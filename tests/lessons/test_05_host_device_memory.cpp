@@ -167,6 +167,12 @@ TEST_CASE("task 2: assigning hands the memory over and loses none", "[task2]") {
         second = std::move(first);
         CHECK(second.get() == memory);
         CHECK(second.size() == 1000);
+        // Nothing is left, or what `second` had before; in either case memory and size agree.
+        INFO("after the assignment the other object has " << (first.get() ? "memory" : "no memory")
+                                                          << " and says that its size is "
+                                                          << first.size());
+        const bool memory_and_size_agree = first.size() == (first.get() ? 20 : 0);
+        CHECK(memory_and_size_agree);
     });
     check_balance(counted, 2);
 }
@@ -205,6 +211,15 @@ TEST_CASE("task 3: upload copies every float to the device", "[task3]") {
             cudaMemcpy(arrived.data(), data.get(), n * sizeof(float), cudaMemcpyDeviceToHost));
         CHECK_ARRAYS(arrived, host);
     }
+    // A vector may have room for more than it holds.
+    auto roomy = wb::random_floats(33, 9);
+    roomy.reserve(1000);
+    DeviceFloats data(33);
+    REQUIRE(data.get() != nullptr);
+    data.upload(roomy);
+    std::vector<float> arrived(33);
+    CUDA_CHECK(cudaMemcpy(arrived.data(), data.get(), 33 * sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK_ARRAYS(arrived, roomy);
 }
 
 TEST_CASE("task 3: a failing copy is an exception", "[task3]") {

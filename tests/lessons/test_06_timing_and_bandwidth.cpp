@@ -190,6 +190,8 @@ TEST_CASE("task 1: the middle of an odd number of times", "[task1]") {
     check_median({5}, 5);
     check_median({3, 1, 2}, 2);
     check_median({0.5, 9, 0.75, 0.25, 100}, 0.75);
+    const double just_above_1 = 1 + 0x1p-40;  // as a float it is 1
+    CHECK(median({just_above_1, 2, 0}) == just_above_1);
 }
 
 TEST_CASE("task 1: the mean of the middle two of an even number", "[task1]") {

@@ -10,6 +10,7 @@
 #include "lesson_test.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace {
@@ -69,6 +70,37 @@ constexpr std::pair<Rule, const char*> kWrongRules[] = {
 
 double spaced(double first, double last, int index, int count) {
     return count == 1 ? first : first + index * ((last - first) / (count - 1));
+}
+
+// Row and column of pixels of 2000 x 3000 where |z|^2 comes no closer to 4 than 1e-5, and where a
+// single number on the way that is a float changes the answer.
+constexpr std::pair<int, int> kTooCoarseForFloat[] = {{18, 2907},
+                                                      {43, 2833},
+                                                      {211, 2852},
+                                                      {611, 1988},
+                                                      {1147, 431},
+                                                      {1237, 465},
+                                                      {1242, 499},
+                                                      {1252, 978},
+                                                      {1320, 894},
+                                                      {1326, 896},
+                                                      {1351, 496},
+                                                      {1419, 769},
+                                                      {1421, 593},
+                                                      {1599, 553},
+                                                      {1675, 506},
+                                                      {1685, 153}};
+
+// Compares answer(row, column) in these pixels.
+void check_no_float_on_the_way(std::function<int(int row, int column)> answer) {
+    for (const auto& [row, column] : kTooCoarseForFloat) {
+        const double cr = spaced(-1.5, 0, column, 3000), ci = spaced(-1, 0, row, 2000);
+        const int got = answer(row, column), want = true_escape_time(cr, ci);
+        INFO("row " << row << ", column " << column << " of 2000 x 3000, in double: got " << got
+                    << ", want " << want << "; a float on the way is too coarse here");
+        const bool right = got == want;
+        CHECK(right);
+    }
 }
 
 // How row and column become c.
@@ -285,6 +317,12 @@ TEST_CASE("task 1: escape times anywhere", "[task1]") {
     wb::recognize(got, want, mistakes);
 }
 
+TEST_CASE("task 1: escape times where a float is too coarse", "[task1]") {
+    check_no_float_on_the_way([](int row, int column) {
+        return escape_time<double>(spaced(-1.5, 0, column, 3000), spaced(-1, 0, row, 2000));
+    });
+}
+
 TEST_CASE("task 2: a picture that one block can draw", "[task2]") {
     for (const int height : {1, 2, 3, 8})
         for (const int width : {1, 2, 5, 31, 32}) check_picture<double>(height, width, 0);
@@ -327,6 +365,7 @@ TEST_CASE("task 3: 2000 x 3000 pixels", "[task3]") {
     const auto pixels_inside = std::count(got.begin(), got.end(), kMostSteps);
     CHECK(sum_of_all == 64467103);
     CHECK(pixels_inside == 2513990);
+    check_no_float_on_the_way([&](int row, int column) { return got[row * 3000 + column]; });
 }
 
 TEST_CASE("task 3: 2000 x 3000 pixels in float", "[task3]") {

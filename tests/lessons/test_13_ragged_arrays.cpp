@@ -120,7 +120,9 @@ void check_sums(Sum sum, const Lists& lists, int before = 0) {
     const auto got = sums(sum, lists, before);
     CHECK_ARRAYS(got, want, tolerance, "list");
     if (before) {
-        if (!got.empty() && std::isnan(got[0]))
+        // The other lists have sums; where nobody wrote, all are NaN.
+        const auto is_nan = [](float value) { return std::isnan(value); };
+        if (!got.empty() && is_nan(got[0]) && !std::all_of(got.begin(), got.end(), is_nan))
             wb::details::note_mistakes(
                 {"what lies before the first offset is read, which belongs to no list"}, 4);
         return;

@@ -58,6 +58,8 @@ void check_count(CountAbove count_it, const std::vector<float>& x, float limit, 
         {want},
         {{"elements equal to the limit are counted as well",
           [&] { return counted([&](size_t i) { return Count(x[i] >= limit); }); }},
+         {"elements that are only just above the limit are not counted",
+          [&] { return counted([&](size_t i) { return Count(x[i] > limit + 1e-4f); }); }},
          {"elements below the limit are counted",
           [&] { return counted([&](size_t i) { return Count(x[i] < limit); }); }},
          {"what was counted before is lost", [&] { return std::vector{want - before}; }},
@@ -80,7 +82,7 @@ void check_count(CountAbove count_it, const std::vector<float>& x, float limit, 
           }},
          {"the votes themselves are added, a bit for each lane, and not their number",
           [&] { return counted([&](size_t i) { return above(i) << i % 32; }); }}});
-    CHECK_ARRAYS(d_x.download(), x);
+    wb::check_unchanged(d_x.download(), x);
     CHECK(d_count.intact());
 }
 
@@ -90,6 +92,10 @@ void check_counts(CountAbove count_it) {
     std::vector<float> steps(3001);
     for (size_t i = 0; i < steps.size(); ++i) steps[i] = float(wb::random_ints(1, i, 0, 3)[0]);
     check_count(count_it, steps, 1.0f, 0);
+    // The next float is above, however little.
+    for (size_t i = 0; i < steps.size(); ++i)
+        steps[i] = i % 3 ? 0.25f : std::nextafter(0.25f, i % 2 ? 1.0f : 0.0f);
+    check_count(count_it, steps, 0.25f, 0);
 }
 
 void check_large_counts(CountAbove count_it) {
@@ -176,7 +182,11 @@ void check_arg_max(const std::vector<float>& x) {
     CUDA_CHECK(cudaGetLastError());
     const auto want = unsigned(std::max_element(x.begin(), x.end()) - x.begin());
     const unsigned got = index_of(d_best.download()[0]);
-    CHECK(got == want);
+    const bool found = got == want;
+    {
+        INFO("the largest of " << n << " elements: got index " << got << ", want " << want);
+        CHECK(found);
+    }
     const auto first_by = [&](auto&& key, bool last) {
         unsigned best = 0;
         for (unsigned i = 1; i < n; ++i)
@@ -221,6 +231,8 @@ std::vector<float> falling(int n) {
 
 // What the property tests look at.
 constexpr int kCount = 100003;
+// The warps of its launch, in blocks of 256 threads: those without an element may add 0.
+constexpr int kWarps = (kCount + 255) / 256 * 8;
 
 }  // namespace
 
@@ -254,6 +266,7 @@ TEST_CASE("task 2: collects from arrays of any length, in any order", "[task2]")
 TEST_CASE("task 2: collects all elements, or none", "[task2]") {
     check_collect(std::vector<float>(5000, 2.0f), 1.0f);
     check_collect(std::vector<float>(5000, 1.0f), 1.0f);
+    check_collect(std::vector<float>(5000, std::nextafter(1.0f, 2.0f)), 1.0f);
 }
 
 TEST_CASE("task 3: 4096 threads count to 4096", "[task3]") {
@@ -401,9 +414,9 @@ TEST_CASE("efficient: at most one atomic for each warp", "[efficient]") {
     NEED_COUNTERS(counted);
     CHECK(counted->launches == 1);
     CHECK(counted->global_atomics > 0);
-    CHECK(counted->global_atomics <= (kCount + 31) / 32);
-    CHECK(counted->shared_atomics <= (kCount + 31) / 32);
-    CHECK(counted->warp_instructions <= 2 * kCount);  // serial code needs more
+    CHECK(counted->global_atomics <= kWarps);
+    CHECK(counted->shared_atomics <= kWarps);
+    CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
     CHECK(counted->device_to_host_bytes == 0);
 }
 

@@ -2,6 +2,7 @@
 // Lesson 21: every key is counted once, in its own bin, whatever the grid and the number of bins.
 //
 // Tolerance: none, counts are whole numbers. Keys outside the bins are among all inputs.
+#include "cuda_calls.h"
 #include "histogram_shared.h"
 #include "lesson_test.h"
 
@@ -327,6 +328,28 @@ TEST_CASE("efficient: few bins are counted by many threads", "[efficient]") {
     NEED_COUNTERS(counters);
     CHECK(counters->threads >= 16384);
     CHECK(counters->blocks >= 32);
+}
+
+TEST_CASE("efficient: very many keys are counted by no more blocks than the largest number",
+          "[efficient]") {
+    // Only the size of the launch is looked at, and no kernel runs: so many keys need not be there.
+    wb::DeviceBuffer<int> d_keys(std::vector<int>{0});
+    wb::DeviceBuffer<unsigned> d_counts(Counts{0});
+    for (const auto count_it : {histogram, histogram_skewed}) {
+        wb::CallWatch watch;
+        watch.refuse_launches = true;
+        try {
+            count_it(d_keys.get(), 1 << 30, 1, d_counts.get());
+        } catch (const wb::CudaError&) {
+        }
+        CHECK(watch.launches() > 0);
+        for (const wb::CudaCall& call : watch.calls) {
+            INFO((1 << 30) << " keys, enough for " << (1 << 30) / (kShare * kThreads)
+                           << " blocks, and kMaxBlocks is " << kMaxBlocks << ": got " << call.grid.x
+                           << " blocks");
+            CHECK(call.grid.x <= kMaxBlocks);
+        }
+    }
 }
 
 TEST_CASE("efficient: equal keys of a warp are one atomic", "[efficient]") {

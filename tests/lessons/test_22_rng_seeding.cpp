@@ -356,7 +356,8 @@ TEST_CASE("task 2: finds the word at a position", "[task2]") {
 }
 
 TEST_CASE("task 2: uses all 64 bits of seed, stream and position", "[task2]") {
-    const uint64_t value = GENERATE(1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, 1ull << 63);
+    const uint64_t value =
+        GENERATE(as<uint64_t>{}, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, 1ull << 63);
     CAPTURE(value);
     CHECK(random_word(value, 2, 3) == reference_word(value, 2, 3));
     CHECK(random_word(1, value, 3) == reference_word(1, value, 3));
@@ -468,6 +469,13 @@ TEST_CASE("task 4: draws the promised points", "[task4]") {
           })},
          {"each launch begins at position 0, whatever the saved one is",
           by([&](int s, int k, int j) { return reference_draw(kSeed, first + s, 2 * k + j); })},
+         {"what is left of the block in use is thrown away: each launch begins with a new one",
+          by([&](int s, int k, int j) {
+              return reference_draw(kSeed, first + s, (start + 3) / 4 * 4 + 2 * k + j);
+          })},
+         {"a point is one block, of which two words are lost", by([&](int s, int k, int j) {
+              return reference_draw(kSeed, first + s, start / 4 * 4 + 4 * k + j);
+          })},
          {"the block in use is never exchanged for the next one", by([&](int s, int k, int j) {
               return reference_draw(kSeed, first + s, start / 4 * 4 + (start + 2 * k + j) % 4);
           })}});
@@ -478,7 +486,8 @@ TEST_CASE("task 4: works where 32 bits end", "[task4]") {
     // Streams that cross 2^32, and positions whose block number or own value crosses 2^31 or 2^32.
     const uint64_t start =
         GENERATE((1ull << 31) - 3, (1ull << 32) - 3, (1ull << 34) - 3, (1ull << 63) - 3);
-    const uint64_t first = GENERATE(0, (1ull << 31) - 20, (1ull << 32) - 20, 1ull << 60);
+    const uint64_t first =
+        GENERATE(as<uint64_t>{}, 0, (1ull << 31) - 20, (1ull << 32) - 20, 1ull << 60, 0 - 20ull);
     const int streams = 40;
     CAPTURE(start, first);
     Points want;

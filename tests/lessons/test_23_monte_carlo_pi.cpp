@@ -412,6 +412,8 @@ TEST_CASE("task 5: pi and sigma from a count", "[task5]") {
               of([](double, double n) { return 1.64 / std::sqrt(n); })},
              {"n is outside of the root",
               of([&](double h, double n) { return std::sqrt(spread(h, n)) / n; })},
+             {"n - 1 stands where n belongs",
+              of([&](double h, double n) { return std::sqrt(spread(h, n) / (n - 1)); })},
              {"the sigma of the share of hits, which is a quarter of that of pi",
               of([&](double h, double n) { return std::sqrt(spread(h, n) / n) / 4; })}},
             bound(want_sigma));

@@ -11,13 +11,27 @@
 namespace wb {
 namespace {
 
-inline bool throws_cuda_error(const std::function<void()>& work) {
+// How `work` ended: as it should, by a wb::CudaError, or in words that complete "returned ...".
+struct Ending {
+    bool cuda_error = false;
+    std::string other;  // what was thrown instead
+};
+
+inline Ending ending_of(const std::function<void()>& work) {
     try {
         work();
     } catch (const CudaError&) {
-        return true;
+        return {true, ""};
+    } catch (const std::exception& error) {
+        return {false, error.what()};
+    } catch (...) {
+        return {false, "something that is no std::exception"};
     }
-    return false;
+    return {};
+}
+
+inline bool throws_cuda_error(const std::function<void()>& work) {
+    return ending_of(work).cuda_error;
 }
 
 // Every launch of `work` is refused, which must end as a wb::CudaError. `name`: the function under
@@ -25,10 +39,14 @@ inline bool throws_cuda_error(const std::function<void()>& work) {
 inline void check_refused_launch(const char* name, const std::function<void()>& work) {
     CallWatch watch;
     watch.refuse_launches = true;
-    const bool thrown = throws_cuda_error(work);
-    INFO((watch.launches()
-              ? std::string("the launch was refused, and ") + name + "() returned as if it had run"
-              : std::string(name) + "() launched no kernel: where is the work done?"));
+    const Ending ending = ending_of(work);
+    const bool thrown = ending.cuda_error;
+    const std::string function = std::string(name) + "()";
+    INFO((!watch.launches() ? function + " launched no kernel: where is the work done?"
+          : ending.other.empty()
+              ? "the launch was refused, and " + function + " returned as if it had run"
+              : "the launch was refused, and " + function + " threw `" + ending.other +
+                    "`, which is not the promised wb::CudaError: CUDA_CHECK throws it"));
     CHECK(thrown);
 }
 

@@ -21,7 +21,7 @@ namespace wb {
 namespace {
 
 // One call of the runtime: the stream it names (null: the default one) and the event, the memory
-// that it frees, and the bytes that it allocates, copies or sets.
+// that it frees, the bytes that it allocates, copies or sets, and the blocks that it launches.
 struct CudaCall {
     std::string name;
     cudaStream_t stream = nullptr;
@@ -29,6 +29,7 @@ struct CudaCall {
     const void* freed = nullptr;
     size_t bytes = 0;
     cudaMemcpyKind kind = cudaMemcpyDefault;
+    dim3 grid{0, 0, 0};
 };
 
 // A clock that only moves when the test says so, for programs that measure with CUDA events.
@@ -208,10 +209,10 @@ inline void waited_for(cudaEvent_t event) {
         wb::calls_detail::waited_for_all();                                                        \
         return WB_REAL(function) arguments;                                                        \
     }
-#define WB_LAUNCH(function, parameters, arguments, stream)                                         \
+#define WB_LAUNCH(function, parameters, arguments, stream_, grid_)                                 \
     WB_RUNTIME function parameters {                                                               \
         using Function = cudaError_t parameters;                                                   \
-        WB_ENTER({#function, stream}, true);                                                       \
+        WB_ENTER({.name = #function, .stream = stream_, .grid = grid_}, true);                     \
         return WB_REAL(function) arguments;                                                        \
     }
 
@@ -260,18 +261,18 @@ WB_CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event,
 WB_LAUNCH(cudaLaunchKernel,
           (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
            cudaStream_t stream),
-          (kernel, grid, block, arguments, shared, stream), stream)
+          (kernel, grid, block, arguments, shared, stream), stream, grid)
 WB_LAUNCH(__cudaLaunchKernel,  // what <<<>>> calls since CUDA 13
           (cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
            cudaStream_t stream),
-          (kernel, grid, block, arguments, shared, stream), stream)
+          (kernel, grid, block, arguments, shared, stream), stream, grid)
 WB_LAUNCH(cudaLaunchCooperativeKernel,
           (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
            cudaStream_t stream),
-          (kernel, grid, block, arguments, shared, stream), stream)
+          (kernel, grid, block, arguments, shared, stream), stream, grid)
 WB_LAUNCH(cudaLaunchKernelExC,
           (const cudaLaunchConfig_t* config, const void* kernel, void** arguments),
-          (config, kernel, arguments), config->stream)
+          (config, kernel, arguments), config->stream, config->gridDim)
 
 WB_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     using Function = cudaError_t(cudaEvent_t, cudaStream_t);

@@ -54,10 +54,12 @@ void recognize(
               difference(got[i], want[i]) <= tolerance(i)))
             wrong.push_back(i);
     if (wrong.empty()) return;
-    // The same everywhere is no evidence: an answer that does nothing is like many a mistake.
-    const bool constant = got.size() > 1 && std::all_of(got.begin(), got.end(), [&](T v) {
-                              return v == got[0] || (v != v && got[0] != got[0]);
-                          });
+    // The same everywhere is no evidence: an answer that does nothing is like many a mistake. Nor
+    // is a single NaN, which is what an output holds before.
+    const bool single = got.size() == 1 && got[0] == got[0];
+    const bool constant = !single && std::all_of(got.begin(), got.end(), [&](T v) {
+        return v == got[0] || (v != v && got[0] != got[0]);
+    });
     std::vector<std::string> found;
     for (const Mistake<T>& mistake : mistakes) {
         const std::vector<T> values = mistake.values();
@@ -71,6 +73,18 @@ void recognize(
     // Two floats agree by chance less easily than two whole numbers.
     const size_t weight = constant ? 0 : std::is_floating_point_v<T> ? 2 : 1;
     details::note_mistakes(found, wrong.size() * weight);
+}
+
+// Fails the test where an input has been changed that must stay as it is.
+template <class T>
+void check_unchanged(const std::vector<T>& now, const std::vector<T>& before) {
+    const std::string text = wb::mismatch(
+        now, before, [](size_t) { return 0.0; }, "element of the input");
+    recognize<T>(
+        now, before, {{"the input was changed, and it must stay as it is", [&] { return now; }}});
+    INFO(text);
+    const bool unchanged = text.empty();
+    CHECK(unchanged);
 }
 
 // What sums of two arrays become by the usual mistakes.

@@ -18,6 +18,7 @@ enum class PhiloxSlip {
     kElevenRounds,
     kKeyFirst,        // the key grows before the first round
     kKeyStays,        // the key never grows
+    kKeyCarries,      // the key grows as one number of 64 bits
     kKeysSwapped,     // key.x where key.y belongs
     kStepsSwapped,    // each half of the key grows by the other's constant
     kFactorsSwapped,  // each constant times the other word
@@ -54,7 +55,10 @@ inline PhiloxWords philox_reference(PhiloxWords c, uint32_t k0, uint32_t k1,
         const uint64_t odd = c[2] * odd_factor;
         const uint32_t x = mix(high(odd), c[1], k0 + grown * step0);
         const uint64_t even = (slip == PhiloxSlip::kOverwritten ? x : c[0]) * even_factor;
-        c = {x, low(odd), mix(high(even), c[3], k1 + grown * step1), low(even)};
+        uint32_t carry = 0;
+        if (slip == PhiloxSlip::kKeyCarries)
+            for (uint32_t i = 0, sum = k0; i < grown; ++i, sum += step0) carry += sum + step0 < sum;
+        c = {x, low(odd), mix(high(even), c[3], k1 + grown * step1 + carry), low(even)};
     }
     return c;
 }
@@ -64,6 +68,7 @@ inline constexpr std::pair<PhiloxSlip, const char*> kPhiloxSlips[] = {
     {PhiloxSlip::kElevenRounds, "eleven rounds, and not ten"},
     {PhiloxSlip::kKeyFirst, "the key grows before the first round: it grows between two rounds"},
     {PhiloxSlip::kKeyStays, "the key is the same in all rounds: it grows from one to the next"},
+    {PhiloxSlip::kKeyCarries, "a carry goes from the key's lower half into its upper one"},
     {PhiloxSlip::kKeysSwapped, "the two halves of the key have changed places"},
     {PhiloxSlip::kStepsSwapped, "each half of the key grows by the other one's constant"},
     {PhiloxSlip::kFactorsSwapped, "each word is multiplied by the other one's constant"},

@@ -1,0 +1,69 @@
+// Mutant: a thousand lengths are added before the rest of the division is taken: too few for an
+// index that is farther away, too many for an int.
+// verdict: fails "task 5: wraps bad indexes"
+// verdict: finding out-of-bounds-global line @here
+// SPDX-License-Identifier: MIT
+// Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
+// Start with README.md in this directory; `make 02` checks this file.
+#include "boundary_checks.h"
+
+// One thread per element. The grid may hold more threads than there are elements.
+__global__ void vector_add_kernel(const float* a, const float* b, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+
+void vector_add_on_grid(const float* d_a, const float* d_b, float* d_c, int n, int blocks,
+                        int threads) {
+    vector_add_kernel<<<blocks, threads>>>(d_a, d_b, d_c, n);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+long long ceil_div(long long n, int size) {
+    return (n + size - 1) / size;
+}
+
+// Launches kernel(args...) with at least n threads and less than one block to spare. `args...` is
+// the list of the kernel's arguments, however many there are.
+template <class Kernel, class... Args>
+void launch_1d(Kernel kernel, [[maybe_unused]] long long n, Args... args) {
+    if (n == 0) return;
+    kernel<<<ceil_div(n, kThreadsPerBlock), kThreadsPerBlock>>>(args...);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void vector_add(const float* d_a, const float* d_b, float* d_c, int n) {
+    launch_1d(vector_add_kernel, n, d_a, d_b, d_c, n);
+}
+
+__host__ __device__ int wrap_index(int i, int length) {
+    int r = i % length;
+    return r < 0 ? r + length : r;
+}
+
+// Adds 1 to *errors, also when many threads do so at the same time (lesson 17 shows how).
+__device__ void count_error(int* errors) {
+    atomicAdd(errors, 1);
+}
+
+__global__ void gather_kernel(const float* values, int length, const int* index, float* out, int n,
+                              OutOfRange policy, int* errors) {
+    [[maybe_unused]] const int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= n) return;
+    int from = index[k];
+    if (policy == OutOfRange::kWrap)
+        from = (from + 1000 * length) % length;
+    else if (policy == OutOfRange::kClamp)
+        from = min(max(from, 0), length - 1);
+    else if (from < 0 || from >= length) {
+        count_error(errors);
+        return;
+    }
+    out[k] = values[from];  // <- here
+}
+
+void gather(const float* d_values, int length, const int* d_index, float* d_out, int n,
+            OutOfRange policy, int* d_errors) {
+    CUDA_CHECK(cudaMemset(d_errors, 0, sizeof(int)));
+    launch_1d(gather_kernel, n, d_values, length, d_index, d_out, n, policy, d_errors);
+}
