@@ -218,7 +218,10 @@ def build_student_file(folder: Path, target: str, source: Path) -> Built:
             f"the test calls {name}, and {source.name} does not define it"
             for name in dict.fromkeys(undefined)
         ]
-        lines += [f"{name} is defined twice" for name in dict.fromkeys(multiple)]
+        lines += [
+            f"{name} is defined twice" + (": the test has one, take yours out" * (name == "main"))
+            for name in dict.fromkeys(multiple)
+        ]
         return Built(False, "\n".join(lines), "link")
     return Built(False, tidy(built.text).strip(), "build")
 

@@ -36,6 +36,15 @@ ERRORS = (
     ("called threadIdx", "i = blockIdx.x * blockDim.x + threadId.x;",
      'error: identifier "threadId" is undefined'),
     ("std:: in front", "cout << 1;", 'error: identifier "cout" is undefined'),
+    ("belongs into host code", "cudaDeviceSynchronize();",
+     'error: calling a __host__ function("cudaDeviceSynchronize") from a __global__ function("k") '
+     "is not allowed"),
+    ("C++ library that only the host has", "std::vector<float> v(1);",
+     'error: calling a __host__ function("std::vector<float, ::std::allocator<float> > ::vector'
+     '(unsigned long, const T2 &)") from a __global__ function("k") is not allowed'),
+    ("header is not included", "CUDA_CHECK(cudaGetLastError());",
+     'error: identifier "CUDA_CHECK" is undefined'),
+    ("Enum::kName", "if (policy == kWrap) i = 0;", 'error: identifier "kWrap" is undefined'),
     ("shuffles do the same", "int s = __reduce_add_sync(~0u, 1);",
      'error: identifier "__reduce_add_sync" is undefined'),
     ("typing error", "out[idx] = 1;", 'error: identifier "idx" is undefined'),

@@ -32,7 +32,9 @@ _CAUSES = (
      "a kernel returns nothing: it is __global__ void, and stores its result"),
     (r"operator\(\).*from a __global__ function|closure type for a lambda|--extended-lambda", "",
      _LAMBDA),
-    (r"calling a (constexpr )?__host__ function\(\"\w+\"\)", r"\bstd\s*::",
+    (r'calling a __host__ function\("cuda\w+"\)', "",
+     "a call of CUDA's runtime in a kernel: it belongs into host code"),
+    (r'calling a (constexpr )?__host__ function\("(\w+"\)|std::)', r"\bstd\s*::",
      "a function of the C++ library that only the host has: in a kernel, write the loop, or use "
      "CUDA's own (min, max, sqrtf, ...)"),
     (r"calling a (constexpr )?__host__ function", "",
@@ -48,6 +50,11 @@ _CAUSES = (
     (r'identifier "__reduce_\w+_sync" is undefined', "",
      "__reduce_..._sync needs compute capability 8.0; the lessons are compiled for 7.5, so that "
      "they run on more cards: shuffles do the same"),
+    (r'identifier "(CUDA_CHECK|CHECK_CALL)" is undefined', "",
+     "the lesson's own header is not included"),
+    (r'identifier "k[A-Z]\w*" is undefined', "",
+     "no constant of that name is declared here: a typing error, or one of an enum class, which "
+     "needs the name of the enum in front, Enum::kName"),
     (r"identifier .* is undefined", "",
      "nothing of that name is declared here: a typing error, or a name from another function"),
     (r"must be a modifiable lvalue", "",
