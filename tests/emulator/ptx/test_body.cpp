@@ -224,3 +224,13 @@ TEST_CASE("body: errors name the line, the token and what was expected", "[ptx][
         CHECK(contains(error, each.expected));
     }
 }
+
+TEST_CASE("body: predicates and numbers are not passed for one another", "[ptx][body]") {
+    const std::string header = kHeader +
+                               ".func f(.reg .pred p) { ret; } .func g(.reg .u32 x) { ret; }\n" +
+                               ".entry k() { .reg .pred q; .reg .u32 r; ";
+    CHECK(error_of(header + "call f, (q); call g, (r); ret; }").empty());
+    CHECK(contains(error_of(header + "call f, (r); ret; }"), "is no predicate register"));
+    CHECK(contains(error_of(header + "call f, (1); ret; }"), "is no predicate register"));
+    CHECK(contains(error_of(header + "call g, (q); ret; }"), "is a predicate"));
+}
