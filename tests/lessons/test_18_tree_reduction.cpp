@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 18: every n is summed completely, in log n steps, without races and without atomics.
 //
-// Tolerance: none where the inputs are whole numbers of 1 to 8, since all partial sums then stay
-// below 2^24 and are exact in float, in any order. One level of the halving tree is one correctly
+// Tolerance: none where the inputs are eighths, 1/8 to 1, since all partial sums then stay below
+// 2^24 eighths and are exact in float, in any order. One level of the halving tree is one correctly
 // rounded addition for each element. Sums of fractions: n additions in any order are off by at most
 // n * 2^-24 * sum |x| (the first-order bound; ours is far below it). Outputs start as NaN.
 #include "lesson_test.h"
@@ -28,10 +28,11 @@ int levels(int n) {
     return count;
 }
 
-// n random whole numbers of 1 to 8: a lost one always shows.
-std::vector<float> whole_numbers(int n, uint64_t seed) {
-    const auto random = wb::random_ints(n, seed, 1, 8);
-    return {random.begin(), random.end()};
+// n random eighths, 1/8 to 1: a lost one always shows, and so does a lost fraction.
+std::vector<float> eighths(int n, uint64_t seed) {
+    std::vector<float> values;
+    for (const int eighth : wb::random_ints(n, seed, 1, 8)) values.push_back(float(eighth) / 8);
+    return values;
 }
 
 double exact_sum(const std::vector<float>& values) {
@@ -193,10 +194,10 @@ TEST_CASE("task 2: sums any number of ones", "[task2]") {
     CHECK(halving_sum(std::vector<float>(n, 1.0f)) == float(n));
 }
 
-TEST_CASE("task 2: sums whole numbers exactly", "[task2]") {
+TEST_CASE("task 2: sums eighths exactly", "[task2]") {
     const int n = GENERATE(0, 1, 2, 5, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 9973, 100003);
     CAPTURE(n);
-    const auto values = whole_numbers(n, 200 + n);
+    const auto values = eighths(n, 200 + n);
     CHECK(halving_sum(values) == float(exact_sum(values)));
 }
 
@@ -210,12 +211,12 @@ TEST_CASE("task 2: launches nothing for an empty array", "[task2]") {
 
 TEST_CASE("task 3: sums the elements of each block when all blocks are full", "[task3]") {
     for (const int blocks : {1, 2, 3, 17, 391})
-        check_block_sums(whole_numbers(blocks * kThreads, blocks));
+        check_block_sums(eighths(blocks * kThreads, blocks));
 }
 
 TEST_CASE("task 3: sums the elements of each block when the last one is not full", "[task3]") {
     for (const int n : {1, 2, 31, 33, 127, 129, 255, 257, 300, 511, 1000, 9973})
-        check_block_sums(whole_numbers(n, 300 + n));
+        check_block_sums(eighths(n, 300 + n));
 }
 
 TEST_CASE("task 3: nothing to do for an empty array", "[task3]") {
@@ -226,21 +227,21 @@ TEST_CASE("task 4: sums what fits in one block", "[task4]") {
     CHECK(tree_sum_of({3, 1, 7, 0, 4, 1, 6, 3}) == 25.0f);
     const int n = GENERATE(0, 1, 2, 31, 32, 33, 255, 256);
     CAPTURE(n);
-    const auto values = whole_numbers(n, 400 + n);
+    const auto values = eighths(n, 400 + n);
     CHECK(tree_sum_of(values) == float(exact_sum(values)));
 }
 
 TEST_CASE("task 4: sums the sums of the blocks", "[task4]") {
     const int n = GENERATE(257, 511, 512, 513, 1000, 9973, 65535, 65536);
     CAPTURE(n);
-    const auto values = whole_numbers(n, 500 + n);
+    const auto values = eighths(n, 500 + n);
     CHECK(tree_sum_of(values) == float(exact_sum(values)));
 }
 
 TEST_CASE("task 4: takes as many passes as it needs", "[task4]") {
     const int n = GENERATE(65537, 100003, 300000);
     CAPTURE(n);
-    const auto values = whole_numbers(n, 600 + n);
+    const auto values = eighths(n, 600 + n);
     CHECK(tree_sum_of(values) == float(exact_sum(values)));
 }
 
@@ -263,7 +264,7 @@ TEST_CASE("task 4: sums fractions as well as float allows, and gives the same wh
 }
 
 TEST_CASE("efficient: halving takes log n launches and n - 1 additions", "[efficient]") {
-    wb::DeviceBuffer<float> d_data(whole_numbers(kCount, 8)), d_sum(1);
+    wb::DeviceBuffer<float> d_data(eighths(kCount, 8)), d_sum(1);
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
     NEED_COUNTERS(counted);
     CHECK(counted->launches <= uint64_t(levels(kCount)));
@@ -275,7 +276,7 @@ TEST_CASE("efficient: halving takes log n launches and n - 1 additions", "[effic
 }
 
 TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient]") {
-    wb::DeviceBuffer<float> d_data(whole_numbers(kCount, 9)), d_sum(1);
+    wb::DeviceBuffer<float> d_data(eighths(kCount, 9)), d_sum(1);
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
     NEED_COUNTERS(counted);
     REQUIRE(counted->blocks > 0);
@@ -285,7 +286,7 @@ TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient
 }
 
 TEST_CASE("efficient: the tree loads each number once and needs no atomics", "[efficient]") {
-    TreeSum sum(whole_numbers(kCount, 10));
+    TreeSum sum(eighths(kCount, 10));
     const auto counted =
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
     NEED_COUNTERS(counted);
@@ -299,7 +300,7 @@ TEST_CASE("efficient: the tree loads each number once and needs no atomics", "[e
 }
 
 TEST_CASE("efficient: the threads at work sit side by side", "[efficient]") {
-    TreeSum sum(whole_numbers(kCount, 11));
+    TreeSum sum(eighths(kCount, 11));
     const auto counted =
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
     NEED_COUNTERS(counted);
@@ -313,7 +314,7 @@ TEST_CASE("efficient: the threads at work sit side by side", "[efficient]") {
 }
 
 TEST_CASE("efficient: one barrier for each level", "[efficient]") {
-    TreeSum sum(whole_numbers(kCount, 12));
+    TreeSum sum(eighths(kCount, 12));
     const auto counted =
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
     NEED_COUNTERS(counted);

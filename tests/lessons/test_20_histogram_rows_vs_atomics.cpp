@@ -90,8 +90,8 @@ Counts histogram(const std::vector<float>& values, Axis axis, Overflow overflow)
     return counts;
 }
 
-Counts random_counts(size_t n, uint64_t seed) {
-    const auto random = wb::random_ints(n, seed, 0, 1000);
+Counts random_counts(size_t n, uint64_t seed, int most = 1000) {
+    const auto random = wb::random_ints(n, seed, 0, most);
     return {random.begin(), random.end()};
 }
 
@@ -163,6 +163,16 @@ struct Binned {
               by([](float v, const Axis& a) { return v * a.bins / a.high; })},
              {"the low end of the axis is not taken away",
               by([](float v, const Axis& a) { return v * a.bins / (a.high - a.low); })},
+             {"a value just below the end falls behind the last bin: x - low rounds up to the "
+              "width, "
+              "and nothing limits the result",
+              [this] {
+                  auto out = want;
+                  for (size_t i = 0; i < x.size(); ++i)
+                      out[i] = int((x[i] - axis[i].low) * float(axis[i].bins) /
+                                   (axis[i].high - axis[i].low));
+                  return out;
+              }},
              {"a value just below the end counts as outside: x - low rounds up to the width, so "
               "that only a comparison of x itself can tell",
               [this] {
@@ -236,9 +246,10 @@ void check_fill_rows(int n, Axis axis, Overflow overflow) {
     CHECK(d_rows.intact());
 }
 
-void check_add_rows(int rows, int bins) {
-    CAPTURE(rows, bins);
-    const Counts before = random_counts(bins, 1), in = random_counts(size_t(rows) * bins, 2 + bins);
+void check_add_rows(int rows, int bins, int most = 1000) {
+    CAPTURE(rows, bins, most);
+    const Counts before = random_counts(bins, 1);
+    const Counts in = random_counts(size_t(rows) * bins, 2 + bins, most);
     wb::GuardedBuffer<unsigned> d_rows(in, wb::guard(kGuard)), d_counts(before, wb::guard(kGuard));
     add_rows(d_rows.get(), rows, bins, d_counts.get());
     CUDA_CHECK(cudaGetLastError());
@@ -416,6 +427,7 @@ TEST_CASE("task 3: adds the rows, column by column", "[task3]") {
     for (const int bins : {1, 31, 32, 33, 120, 255, 256, 257, 1200})
         for (const int rows : {1, 2, 33, 100}) check_add_rows(rows, bins);
     check_add_rows(kRows, 120);
+    check_add_rows(33, 120, 1 << 25);  // more than a float or 16 bits can count
 }
 
 TEST_CASE("task 4: counts arrays of any length by rows", "[task4]") {

@@ -1,7 +1,7 @@
 // Mutant: one launch does all levels, with a barrier between them: a barrier waits for one block,
 // not for the grid.
 // verdict: finding race-global line @here
-// verdict: fails "task 2: sums whole numbers"
+// verdict: fails "task 2: sums eighths"
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
 #include "tree_reduction.h"

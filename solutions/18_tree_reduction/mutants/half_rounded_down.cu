@@ -1,6 +1,6 @@
 // Mutant: n / 2 forgets the last element of every odd number: 1000 ones sum to 512.
 // verdict: fails "task 2: sums any number of ones"
-// verdict: fails "task 2: sums whole numbers"
+// verdict: fails "task 2: sums eighths"
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
 #include "tree_reduction.h"
