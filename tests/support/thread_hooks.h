@@ -148,10 +148,10 @@ void operator delete(void* data, size_t, std::align_val_t) noexcept {
 extern "C" {
 void __tsan_init() {}
 void __tsan_func_entry(void* returns_to) {
-    wb::watch_detail::calls.push_back(uint64_t(returns_to));
+    wb::watch_detail::calls.enter(uint64_t(returns_to));
 }
 void __tsan_func_exit() {
-    if (!wb::watch_detail::calls.empty()) wb::watch_detail::calls.pop_back();
+    wb::watch_detail::calls.leave();
 }
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}

@@ -234,14 +234,32 @@ void with_watch(Work work) {
     inside = false;
 }
 
-// The calls that this thread is in, of functions of the lesson's file: where each returns to.
-inline thread_local std::vector<uint64_t> calls;
+// The calls that this thread is in, of functions of the lesson's file: where each returns to. There
+// is nothing to destroy: such functions also run while the process ends, after the destructors.
+struct Calls {
+    std::array<uint64_t, 1024> returns_to;  // of deeper calls it is not known
+    size_t depth;
+
+    void enter(uint64_t where) {
+        if (depth < returns_to.size()) returns_to[depth] = where;
+        ++depth;
+    }
+    void leave() { depth -= depth > 0; }
+    // Of the innermost call but k.
+    uint64_t innermost(size_t k) const {
+        return k < depth && depth - k <= returns_to.size() ? returns_to[depth - k - 1] : 0;
+    }
+};
+inline thread_local Calls calls{};
 
 inline void access(const void* address, size_t bytes, bool write, const void* returns_to) {
     with_watch([&](ThreadWatch& w) {
         CodePath path{uint64_t(returns_to) - 1};
-        for (size_t i = 1; i < path.size() && i <= calls.size(); ++i)
-            path[i] = calls[calls.size() - i] - 1;
+        for (size_t i = 1; i < path.size(); ++i) {
+            const uint64_t call = calls.innermost(i - 1);
+            if (!call) break;
+            path[i] = call - 1;
+        }
         w.access(self, uintptr_t(address), bytes, write, path);
     });
 }
