@@ -132,6 +132,16 @@ void Stalls::on_stall(const StallEvent& event) {
         finding.notes.push_back("a launch may take " + std::to_string(event.budget) +
                                 " thread-instructions (EMULATOR_BUDGET)");
     }
+    // What could end the wait on a card, and cannot here.
+    if (event.polled && event.polled->live && event.polled->host_visible()) {
+        finding.notes.push_back(
+            "it polls memory that the host can write too; here a launch runs to its end before "
+            "the host goes on, so the host cannot end the wait");
+    } else if (event.polled && event.polled->live && event.launch->stream != 0) {
+        finding.notes.push_back(
+            "it polls memory that no thread of this launch writes any more; launches run one "
+            "after the other here, so no kernel in another stream can end the wait");
+    }
     if (crowds.empty()) {
         finding.place.file = event.launch->declared.file;
         finding.place.line = event.launch->declared.line;

@@ -373,7 +373,10 @@ void access(Lanes& lanes, const Instr& in) {
     if (is_poll(op)) {
         ++ex.waits;
         ++ex.polls;
-        if constexpr (S == Space::kGlobal || S == Space::kGeneric) ++ex.far_polls;
+        if constexpr (S == Space::kGlobal || S == Space::kGeneric) {
+            ++ex.far_polls;
+            ex.polled = a.first;
+        }
     }
     if (ex.follows) [[unlikely]]
         ex.undefined.begin_access(in, op, mask);

@@ -313,6 +313,8 @@ struct StallEvent {
     std::span<const Waiter> waiters;
     uint64_t exited_threads;
     uint64_t budget;
+    // All of the launch polls, and nothing changes any more: what was polled last, where known.
+    const Allocation* polled = nullptr;
 };
 
 // ---- host side -----------------------------------------------------------------------------

@@ -137,8 +137,9 @@ public:
         uint64_t launch = 0, changes = 0, since = 0;  // nanoseconds
         uint64_t reads = 0;
     } clock;
-    uint32_t waits = 0;  // polls of the warp since it was resumed or changed something
-    uint32_t polls = 0;  // all since it was resumed
+    uint32_t waits = 0;   // polls of the warp since it was resumed or changed something
+    uint32_t polls = 0;   // all since it was resumed
+    uint64_t polled = 0;  // the global address of the latest poll; 0: none in this launch
     LaunchStatus status = LaunchStatus::kOk;
     bool abort = false;
     uint64_t warp_instructions = 0;
@@ -238,7 +239,7 @@ private:
     Stop warp_sync(Split& split, const Instr& in);
     void try_warp_sync(WarpState& state, bool force);
     void merge_splits(WarpState& state);
-    void report_stall(StallEvent::Kind kind);
+    void report_stall(StallEvent::Kind kind, bool idle = false);
     uint64_t fingerprint() const;  // of all that runs, memory aside
     void collect_counts(LaunchSummary& summary);
 

@@ -138,7 +138,7 @@ RunResult Executor::run_block(BlockState& state) {
     }
 }
 
-void Executor::report_stall(StallEvent::Kind kind) {
+void Executor::report_stall(StallEvent::Kind kind, bool idle) {
     std::vector<Waiter> waiters;
     uint64_t exited = 0;
     for (const auto& state : resident_) {
@@ -181,7 +181,8 @@ void Executor::report_stall(StallEvent::Kind kind) {
             }
         }
     }
-    const StallEvent event{kind, &info, waiters, exited, budget_};
+    const StallEvent event{
+        kind, &info, waiters, exited, budget_, idle && polled ? memory.find(polled) : nullptr};
     for (Observer* o : observers.fault) o->on_stall(event);
 }
 
@@ -278,7 +279,7 @@ void Executor::run_grid() {
                 const bool timed = std::exchange(clock_reads, clock.reads) != clock.reads;
                 if (idle_rounds <= enough) recurrence = {};
                 if (idle_rounds > enough && (timed || recurrence.again(fingerprint()))) {
-                    report_stall(StallEvent::Kind::kBudget);
+                    report_stall(StallEvent::Kind::kBudget, true);
                     stop(LaunchStatus::kBudget);
                     break;
                 }
@@ -338,6 +339,7 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     status = LaunchStatus::kOk;
     abort = false;
     warp_instructions = 0;
+    polled = 0;
     budget_ = budget;
     most_instructions_ = budget / kWarpSize;
     printf_sink = sink;

@@ -12,8 +12,9 @@ namespace {
 
 struct StallBench : Bench {
     StallBench() : Bench(64), stalls(report) {}
-    void stall(StallEvent::Kind kind, uint64_t exited = 0) {
-        stalls.on_stall({kind, &launch, waiters, exited, 1000000});
+    void stall(StallEvent::Kind kind, uint64_t exited = 0,
+               const machine::Allocation* polled = nullptr) {
+        stalls.on_stall({kind, &launch, waiters, exited, 1000000, polled});
     }
     checks::Stalls stalls;
     std::vector<Waiter> waiters;
@@ -89,4 +90,15 @@ TEST_CASE("hang: a loop of a graph, and no other word of the runtime", "[checks]
     bench.stalls.on_api(event);
     CHECK(bench.only().code == "hang");
     CHECK(bench.only().message == "it goes on");
+}
+
+TEST_CASE("hang: who could end a wait on a card, but cannot here", "[checks][stalls]") {
+    StallBench bench;
+    const auto [kind, text] = GENERATE(table<machine::MemoryKind, std::string>(
+        {{machine::MemoryKind::kDevice, "no kernel in another stream can end the wait"},
+         {machine::MemoryKind::kManaged, "the host cannot end the wait"}}));
+    bench.launch.stream = 3;
+    bench.waiters = {{&bench.block, 1, 0x1, bench.site(20), WaitReason::kRunning, 0, 0}};
+    bench.stall(StallEvent::Kind::kBudget, 0, bench.memory.allocate(kind, 64, 0, 5));
+    CHECK(bench.only().notes[1].find(text) != std::string::npos);
 }

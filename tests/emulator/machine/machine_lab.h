@@ -51,6 +51,7 @@ struct SeenStall {
     std::vector<std::string> opcodes;  // of each waiter
     std::vector<uint64_t> blocks;      // of each waiter, linear index
     uint64_t exited_threads;
+    const Allocation* polled;
 };
 
 class Recorder final : public Observer {
@@ -138,8 +139,12 @@ public:
                           e.line});
     }
     void on_stall(const StallEvent& event) override {
-        SeenStall seen{
-            event.kind, {event.waiters.begin(), event.waiters.end()}, {}, {}, event.exited_threads};
+        SeenStall seen{event.kind,
+                       {event.waiters.begin(), event.waiters.end()},
+                       {},
+                       {},
+                       event.exited_threads,
+                       event.polled};
         for (const Waiter& w : event.waiters) {
             seen.opcodes.emplace_back(code_site(w.site).opcode);
             seen.blocks.push_back(w.block->linear);

@@ -331,6 +331,8 @@ TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
     REQUIRE(stall.waiters.size() == 1);
     CHECK(stall.waiters[0].mask == 1u << 3);
     CHECK(stall.waiters[0].reason == WaitReason::kRunning);
+    REQUIRE(stall.polled);
+    CHECK(stall.polled->live);
 }
 
 TEST_CASE("hang: polling that only watches the clock ends long before the budget",
