@@ -160,8 +160,11 @@ public:
         if (!frame || !frame->blame) return in.site;
         return frame->code->foreign[instruction_of_site(in.site)] ? frame->blame : in.site;
     }
-    // Memory of another device is out of reach until peer access is enabled; the host's is not.
+    // Memory of another device is out of reach until peer access is enabled (of a pool: until the
+    // pool shares it); the host's is not.
     bool can_reach(const Allocation& a) const {
+        if (a.of_pool && a.device != info.device) [[unlikely]]
+            return a.shared_with >> (unsigned(info.device) & 63) & 1;
         return reachable >> (unsigned(a.device) & 63) & 1 || a.host_visible();
     }
     void fail(LaunchStatus what) {

@@ -41,8 +41,11 @@ struct Allocation {
     uint32_t made_by = 0, freed_by = 0;  // of kHeap: the SiteId of the calls in kernels
     // Nobody else gets its address once it is freed: renew() puts the next allocation there.
     bool keeps_address = false;
-    bool of_graph = false;  // a graph frees it, so the program need not
-    bool marked = false;    // managed memory that began as unwritten_word() everywhere
+    // Of a memory pool: which other devices may use it is up to the pool, not to peer access.
+    bool of_pool = false;
+    uint64_t shared_with = 0;  // bit per device
+    bool of_graph = false;     // a graph frees it, so the program need not
+    bool marked = false;       // managed memory that began as unwritten_word() everywhere
     // True when all `count` bytes from `start` lie inside; no overflow for any input.
     bool contains(uint64_t start, uint64_t count) const {
         return start >= address && count <= bytes && start - address <= bytes - count;

@@ -157,7 +157,15 @@ Pool* runtime::current_pool(int device) {
     Pool*& pool = pools().current[device];
     return pool ? pool : pool = default_pool(device);
 }
-void runtime::add_to_pool(Pool& pool, const machine::Allocation& allocation) {
+static uint64_t devices_with_access(const Pool& pool) {
+    uint64_t devices = 0;
+    for (const auto& [device, flags] : pool.access)
+        if (flags != cudaMemAccessFlagsProtNone) devices |= uint64_t(1) << (unsigned(device) & 63);
+    return devices;
+}
+void runtime::add_to_pool(Pool& pool, machine::Allocation& allocation) {
+    allocation.of_pool = true;
+    allocation.shared_with = devices_with_access(pool);
     pool.take(allocation.bytes);
     pools().owner[allocation.id] = &pool;
 }
@@ -254,6 +262,9 @@ EMULATOR_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMe
                 return cudaErrorInvalidValue;
         }
         for (size_t i = 0; i < count; ++i) pool.access[list[i].location.id] = list[i].flags;
+        for (const auto& [id, owner] : pools().owner)  // also what it has given out already
+            if (owner == &pool)
+                call.global.memory.by_id(id).shared_with = devices_with_access(pool);
         return cudaSuccess;
     });
 }

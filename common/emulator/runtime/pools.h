@@ -29,7 +29,7 @@ struct Pool {
 Pool* current_pool(int device);
 Pool* find_pool(cudaMemPool_t handle);
 // Notes that an allocation came from a pool; Context::release takes it out again.
-void add_to_pool(Pool& pool, const machine::Allocation& allocation);
+void add_to_pool(Pool& pool, machine::Allocation& allocation);
 void remove_from_pool(const machine::Allocation& allocation);
 bool is_from_pool(const machine::Allocation& allocation);
 // A wait of the host: pools of the device release what they hold above their threshold.
