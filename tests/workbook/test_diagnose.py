@@ -302,7 +302,9 @@ class Writers(unittest.TestCase):
         self.assertIn("1 / 2", told(np.zeros(64), want, writers=stored))
         self.assertIn("computed as 0", told(np.zeros(64, int), np.arange(1, 65), writers=stored))
         self.assertNotIn("computed", told(np.zeros(64), want, writers=cleared))
-        self.assertNotIn("computed", told(np.zeros(64), want))
+        self.assertIn("cleared and nothing added after, or computed", told(np.zeros(64), want))
+        some = np.where(np.arange(64) % 5 == 0, 0.0, want)
+        self.assertNotIn("cleared", told(some, want, writers=stored))
 
     def test_an_output_that_was_not_written_is_no_wanted_nan(self) -> None:
         want = floats(np.random.default_rng(25), 64)

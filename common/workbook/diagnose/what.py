@@ -197,13 +197,7 @@ def constant(c: Compared, use: np.ndarray) -> Pattern | None:
         return None
     if got[0] == 0 and (want != 0).all():
         if len(got) > 1 or c.size == 1:
-            if _stored_by_threads(c, use) and use.sum() < 0.5 * c.size:
-                return Pattern("0 instead of a value, and a thread stored it")
-            if _stored_by_threads(c, use):
-                how = "" if not c.is_float or _whole(c) else ", as 1 / 2 is in whole numbers"
-                return Pattern("0 instead of a value, and a thread stored it: cleared and nothing "
-                               f"added after, or computed as 0{how}")  # fmt: skip
-            return Pattern("0 instead of a value: cleared, and nothing was added or stored after")
+            return Pattern(_zeros(c, use))
         return None
     if len(got) < 3 or (want == want[0]).all():
         return None
@@ -214,10 +208,16 @@ def constant(c: Compared, use: np.ndarray) -> Pattern | None:
     return Pattern(f"the same value everywhere, {_number(float(got[0]))}")
 
 
-def _stored_by_threads(c: Compared, use: np.ndarray) -> bool:
-    """Whether kernels are known to have stored the elements in `use`, as far as it is known."""
-    writers = [c.writers[i] for i in np.flatnonzero(use).tolist() if i in c.writers]
-    return bool(writers) and all(w.by == "kernel" for w in writers)
+def _zeros(c: Compared, use: np.ndarray) -> str:
+    """What zeros in `use` tell, by who stored them, as far as it is known."""
+    writers = {c.writers[i].by for i in np.flatnonzero(use).tolist() if i in c.writers}
+    if writers and "kernel" not in writers:
+        return "0 instead of a value: cleared, and nothing was added or stored after"
+    stored = ", and a thread stored it" if writers == {"kernel"} else ""
+    if use.sum() < 0.5 * c.size:
+        return f"0 instead of a value{stored}"
+    how = "" if not c.is_float or _whole(c) else ", as 1 / 2 is in whole numbers"
+    return f"0 instead of a value{stored}: cleared and nothing added after, or computed as 0{how}"
 
 
 def factor(c: Compared, use: np.ndarray) -> Pattern | None:
