@@ -55,7 +55,7 @@ def grouped(values: np.ndarray, size: int, pick: int) -> np.ndarray:
 # Words that the diagnosis must hold, and the corruption of 1000 random floats, blocks of 256.
 CORRUPTIONS: list[tuple[str, Corrupt]] = [
     ("nothing was written", lambda w, r: blank(w, slice(None))),
-    ("only block 0 wrote", lambda w, r: blank(w, slice(256, None))),
+    ("as many elements as one block", lambda w, r: blank(w, slice(256, None))),
     ("only the first warp wrote", lambda w, r: blank(w, slice(32, None))),
     ("only element 0", lambda w, r: blank(w, slice(1, None))),
     ("the last 232 elements were never written: they are the part of the last block",
@@ -236,7 +236,7 @@ class Writers(unittest.TestCase):
         want, before = floats(rng, 600), floats(rng, 600)
         writers = {i: Writer("kernel" if i < 256 else "host", 7, launch=1) for i in range(600)}
         got = np.where(np.arange(600) < 256, want, before)
-        self.assertIn("only block 0 wrote", told(got, want, writers=writers))
+        self.assertIn("as many elements as one block", told(got, want, writers=writers))
         writers = {i: Writer("host") for i in range(600)}
         chance = np.where(np.arange(600) == 77, want, before)
         self.assertIn("no thread wrote any", told(chance, want, writers=writers))
@@ -310,6 +310,10 @@ class Writers(unittest.TestCase):
         want = floats(np.random.default_rng(25), 64)
         self.assertIn("a number where NaN", told(want, np.where(np.arange(64) > 40, np.nan, want)))
         self.assertNotIn("where NaN", told(want, blank(want, slice(40, None))))
+
+    def test_lost_bits_of_a_signed_number(self) -> None:
+        want = np.arange(1000)
+        self.assertIn("8 bits are too few", told(want.astype(np.int8).astype(int), want, block=32))
 
     def test_lost_bits_show_in_one_number(self) -> None:
         want = np.array([0, 140001, 0])

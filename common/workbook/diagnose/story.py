@@ -71,7 +71,10 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
             f"elements, and there are {c.size}"
         )
     if launch.blocks > 1 and ends_at(threads):
-        return f"only block 0 wrote: nothing was written from element {threads} on"
+        return (
+            f"nothing was written from element {threads} on: only as many elements as one block "
+            "has threads. Is the block's number missing from the index, or does one block work?"
+        )
     if to_the_end and first % threads == 0 and 1 < rest < threads:
         return (
             f"the last {rest} elements were never written: they are the part of the last block "

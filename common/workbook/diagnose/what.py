@@ -380,7 +380,9 @@ def cut_off(c: Compared, use: np.ndarray) -> Pattern | None:
         modulus = 1 << bits
         if bits < 16 and use.sum() < 3:
             break  # two agree in so few bits by chance
-        wide = (want >= modulus) | (want < -(modulus // 2))
+        half = modulus // 2
+        signed = (got >= -half) & (got < half) & ((want >= half) | (want < -half))
+        wide = (want >= modulus) | (want < -half) | (signed & (got < 0))
         if wide.all() and ((got.astype(object) - want.astype(object)) % modulus == 0).all():
             return Pattern(f"the upper bits are lost: {bits} bits are too few for the value")
     return None
@@ -503,7 +505,7 @@ def of_values(c: Compared, use: np.ndarray) -> Pattern | None:
     if not use.any():
         return None
     tests = (
-        not_a_number, constant, factor, difference, another_element, missing_carry, cut_off,
+        not_a_number, constant, factor, difference, another_element, cut_off, missing_carry,
         float_in_double, nearly, power, repeats, permuted, totals, small_difference,
     )  # fmt: skip
     for test in tests:
