@@ -81,8 +81,9 @@ bool Decoder::is_invariant(In in) const {
         return first >= 0 && first + bytes <= int64_t(parameter.bytes);
     }
     case Opcode::k_cvta:
-        // A generic address of shared memory says of which block.
-        if (in.space == Space::kShared && !in.has(Mod::k_to)) return false;
+        // A generic address of shared or local memory says of which block or thread.
+        if ((in.space == Space::kShared || in.space == Space::kLocal) && !in.has(Mod::k_to))
+            return false;
         break;
     case Opcode::k_mov:
     case Opcode::k_add:

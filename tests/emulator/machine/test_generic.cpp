@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Generic addresses: which space they are of, lanes in several spaces at once, and addresses that
 // belong to another thread or block.
+#include <set>
+
 #include "machine_lab.h"
 
 using namespace machine_lab;
@@ -133,6 +135,16 @@ TEST_CASE("generic ld: the address of a block's own shared memory is good in all
             {{1000, 1, 1}, {1, 1, 1}});
     CHECK(lab.seen.faults.empty());
     CHECK(lab.words(1000) == each([](uint32_t block) { return block; }, 1000));
+}
+
+TEST_CASE("cvta: a number as an address of local memory is each lane's own", "[machine][access]") {
+    Lab lab;
+    lab.run(".local .align 4 .b8 l[16];\nst.local.u32 [l], %lane;\ncvta.local.u64 %rd1, 0;\n"
+            "st.global.u64 [%mine8], %rd1;");
+    CHECK(lab.seen.faults.empty());
+    std::set<uint64_t> addresses;
+    for (size_t i = 0; i < 32; ++i) addresses.insert(lab.got<uint64_t>(i));
+    CHECK(addresses.size() == 32);
 }
 
 TEST_CASE("generic ld: an address of no space is reported as such", "[machine][access]") {
