@@ -1,187 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Names what wrong elements hold instead: a neighbour's value, twice the value, the filling.
-
-A pattern is named only where chance is ruled out: each agreement counts as many bits as the wanted
-values differ from each other, and together they must be worth _BITS.
-"""
+"""Names what wrong elements hold instead: another element's value, twice the value, the filling."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from . import where
 from .arrays import Compared
-
-_BITS = 24.0
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """`text` for the student; `whole`: it says where, too, so no place is put in front."""
-
-    text: str
-    whole: bool = False
-
-
-def _close(c: Compared, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Equal up to rounding, NaN equal to NaN."""
-    if not c.is_float:
-        return a == b
-    with np.errstate(all="ignore"):
-        relative = 2e-6 if c.element_bytes <= 4 else 1e-12
-        near = np.abs(a - b) <= relative * np.maximum(np.abs(a), np.abs(b))
-        near &= np.isfinite(a) & np.isfinite(b)
-    return near | (a == b) | (np.isnan(a) & np.isnan(b))
-
-
-def _bits_of_agreement(c: Compared) -> float:
-    """How many bits one chance agreement of a value with another wanted value is worth."""
-    want = c.want[np.isfinite(c.want)] if c.is_float else c.want
-    if len(want) < 2:
-        return 0.0
-    _, counts = np.unique(want, return_counts=True)
-    n = len(want)
-    chance = float((counts * (counts - 1.0)).sum()) / (n * (n - 1.0))
-    if c.is_float and not np.all(want == np.round(want)):
-        floor = 2e-6
-    else:
-        floor = 1.0 / (float(want.max()) - float(want.min()) + 1.0)
-    return -float(np.log2(min(1.0, max(chance, floor, 1e-9))))
-
-
-# --- another element's value ----------------------------------------------------------------------
-
-
-def _shift_words(by: int, c: Compared) -> str:
-    if by == 1:
-        return "its right neighbour's value: shifted by one"
-    if by == -1:
-        return "its left neighbour's value: shifted by one"
-    if c.columns and abs(by) == c.columns:
-        return f"the value from the row {'below' if by > 0 else 'above'}"
-    side = "after" if by > 0 else "before"
-    for size in where.block_sizes(c):
-        if abs(by) == size:
-            return f"the value of the element one {where.group_name(c, size)} {side} it"
-    return f"the value of the element {abs(by)} places {side} it"
-
-
-def _maps(c: Compared) -> Iterator[tuple[str, np.ndarray]]:
-    """Words, and for each element the index of the element whose value it might hold (-1: none)."""
-    n = c.kept
-    i = np.arange(n)
-
-    def inside(j: np.ndarray) -> np.ndarray:
-        return np.where((j >= 0) & (j < n), j, -1)
-
-    if c.whole:
-        yield "the value of its mirror image: reversed", n - 1 - i
-    if c.columns and c.whole and n % c.columns == 0:
-        rows, columns = n // c.columns, c.columns
-        r, k = i // columns, i % columns
-        words = "the value at swapped row and column: transposed"
-        yield words, inside(np.where((k < rows) & (r < columns), k * columns + r, -1))
-        # Row and column swapped in the index: the flat array is that of the transposed matrix.
-        yield words, (i % rows) * columns + i // rows
-        yield "the value mirrored left to right", r * columns + (columns - 1 - k)
-        yield "the value mirrored top to bottom", (rows - 1 - r) * columns + k
-    sizes = [s for s in where.block_sizes(c) if s < n]
-    for size in sizes:
-        name = where.group_name(c, size)
-        yield f"the value that belongs to the first {name}: the block's number is missing", i % size
-        yield f"the value of the first element of its {name}", i - i % size
-        yield f"the value of the last element of its {name}", inside(i - i % size + size - 1)
-        yield (
-            f"the value of its mirror image within its {name}",
-            inside(i - i % size + size - 1 - i % size),
-        )
-        if n % size == 0:
-            yield (
-                f"the value at swapped numbers of thread and {name}",
-                (i % size) * (n // size) + i // size,
-            )
-        blocks = -(-n // size)
-        if blocks < 3:
-            continue  # two that have changed places are a shift
-        mirrored = (blocks - 1 - i // size) * size + i % size
-        yield (
-            f"the value at the same place in the mirrored {name}: reversed within, but not as a "
-            "whole, or the other way round",
-            inside(mirrored),
-        )
-    yield "the value of element 0", np.zeros(n, int)
-    yield "the value of the last element", np.full(n, n - 1)
-    yield "its partner's value: pairs are swapped", inside(i ^ 1)
-    for k in (2, 3, 4):
-        yield f"the value of element {k} i instead of i", inside(k * i)
-        yield f"the value of element i / {k} instead of i", i // k
-    shifts = [1, -1, 2, -2, *[s for size in sizes for s in (size, -size)]]
-    if c.columns:
-        shifts += [c.columns, -c.columns]
-    shifts += _likely_shifts(c)
-    for by in dict.fromkeys(shifts):
-        if by and abs(by) < n:
-            yield _shift_words(by, c), inside(i + by)
-            if c.whole:
-                yield _shift_words(by, c) + ", with a wrap at the end", (i + by) % n
-
-
-def _likely_shifts(c: Compared) -> list[int]:
-    """The distance at which most wrong values are found among the wanted ones."""
-    at = np.flatnonzero(c.bad)[:2000]
-    order = np.argsort(c.want, kind="stable")
-    ranked = c.want[order]
-    found = np.searchsorted(ranked, c.got[at])
-    hit = found < len(ranked)
-    hit[hit] = ranked[found[hit]] == c.got[at][hit]
-    distances = order[found[hit]] - at[hit]
-    if not len(distances):
-        return []
-    values, counts = np.unique(distances, return_counts=True)
-    best = int(values[counts.argmax()])
-    return [best] if counts.max() >= max(3, len(at) // 2) else []
-
-
-def another_element(c: Compared, use: np.ndarray) -> Pattern | None:
-    """Wrong elements hold, by one rule, the values of others."""
-    bits = _bits_of_agreement(c)
-    at = np.flatnonzero(use)
-    if not len(at) or bits * len(at) < _BITS:
-        return None
-    best: tuple[float, str] | None = None
-    for words, source in _maps(c):
-        j = source[at]
-        valid = j >= 0
-        if valid.sum() < 0.5 * len(at) or (j[valid] == at[valid]).all():
-            continue
-        agree = _close(c, c.got[at][valid], c.want[j[valid]])
-        share = agree.sum() / valid.sum()
-        if share < 0.9 or agree.sum() * bits < _BITS:
-            continue
-        score = agree.sum() / len(at)
-        if best is None or score > best[0] + 1e-9:
-            best = (score, words)
-    if best:
-        return Pattern(f"each holds {best[1]}")
-    return None
-
-
-def permuted(c: Compared, use: np.ndarray) -> Pattern | None:
-    """The right values, all of them, at other places."""
-    if not c.whole or c.wrong < 3 or _bits_of_agreement(c) * c.wrong < 2 * _BITS:
-        return None
-    if np.array_equal(np.sort(c.got[c.bad]), np.sort(c.want[c.bad])):
-        return Pattern("the right values at wrong places")
-    inside = np.isin(c.got[use], c.want)
-    if use.sum() >= 8 and inside.mean() > 0.95 and c.is_float:
-        return Pattern("each holds the value of some other element: the index is computed wrongly")
-    return None
-
-
-# --- one rule for every value ---------------------------------------------------------------------
+from .elements import another_element, permuted
+from .patterns import BITS, Pattern, bits_of_agreement
 
 
 def _number(value: float) -> str:
@@ -393,7 +220,7 @@ def repeats(c: Compared, use: np.ndarray) -> Pattern | None:
     n = c.kept
     if n < 8 or use.sum() < 4 or not np.isfinite(c.got.astype(float)).all():
         return None
-    bits = _bits_of_agreement(c)
+    bits = bits_of_agreement(c)
     if np.unique(c.got, return_counts=True)[1].max() > 0.9 * n:
         return None  # one value nearly everywhere comes again after any number of elements
     for size in (4, 2, 8, 32):
@@ -405,7 +232,7 @@ def repeats(c: Compared, use: np.ndarray) -> Pattern | None:
             return Pattern(f"{size} neighbours each hold the same value")
     again = np.flatnonzero(c.got[1:] == c.got[0])[:64] + 1
     for period in dict.fromkeys([*again.tolist(), *where.block_sizes(c)]):
-        if period < 2 or n < 2 * period or (n - period) * bits < 2 * _BITS:
+        if period < 2 or n < 2 * period or (n - period) * bits < 2 * BITS:
             continue
         if (c.got[period:] == c.got[:-period]).mean() > 0.98:
             if (c.want[period:] == c.want[:-period]).mean() < 0.5:
