@@ -245,9 +245,8 @@ std::vector<MissingCallee> missing_callees(ptx::Module& module) {
     std::vector<std::string> bodies;
     std::unordered_set<std::string> declared;
     for (const auto& header : module.functions()) {
-        // Launches by a kernel are in machine code only: the machine refuses them by name.
         const bool toolkit = machine::is_device_runtime_function(header.name) ||
-                             header.name.starts_with("cuda") || header.name.starts_with("__cuda");
+                             machine::is_toolkit_function(header.name);
         if (!header.is_declaration)
             bodies.emplace_back(header.name);
         else if (!toolkit)

@@ -3,6 +3,7 @@
 #include "machine/control_flow.h"
 #include "machine/decoder.h"
 #include "machine/executor.h"
+#include "machine/machine.h"
 
 namespace machine {
 
@@ -66,12 +67,10 @@ bool Decoder::call(In in) {
     } else {
         op.name = std::string(target->name);
         op.builtin = find_builtin(op.name);
-        // The device runtime's own functions (launches by a kernel) are defined in machine code
-        // only.
-        const bool toolkit = op.name.starts_with("cuda") || op.name.starts_with("__cuda");
-        calls_device_runtime_ |= op.name.starts_with("__cudaCDP2");
-        if (!op.builtin && toolkit &&
-            (!module_.is_defined(op.name) || op.name.starts_with("__cudaCDP2")))
+        const bool launches = op.name.starts_with("__cudaCDP2");
+        calls_device_runtime_ |= launches;
+        if (!op.builtin && is_toolkit_function(op.name) &&
+            (launches || !module_.is_defined(op.name)))
             return false;
         if (!op.builtin) code_->callees.push_back(op.name);
     }

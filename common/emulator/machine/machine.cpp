@@ -57,4 +57,8 @@ bool is_device_runtime_function(std::string_view name) {
     return find_builtin(name) != nullptr;
 }
 
+bool is_toolkit_function(std::string_view name) {
+    return name.starts_with("cuda") || name.starts_with("__cuda");
+}
+
 }  // namespace machine

@@ -69,6 +69,9 @@ public:
 };
 // Functions that the device runtime supplies (vprintf, malloc, ...): no module defines them.
 bool is_device_runtime_function(std::string_view name);
+// By its name one of the toolkit's own (launches by a kernel, say), in machine code only unless a
+// module defines it: refused when the kernel that calls it is decoded.
+bool is_toolkit_function(std::string_view name);
 
 struct LaunchRequest {
     Kernel* kernel = nullptr;

@@ -101,7 +101,8 @@ uint32_t shuffle(std::span<const Party> parties, uint32_t lanes, uint32_t* from)
 void elect(const Party& party, uint32_t lanes);
 
 // Votes and elections are one family: parts of a warp may meet at different ones of it. A lane that
-// its own mask does not name leaves no bit in a ballot (PTX ISA "vote.sync").
+// its own mask does not name leaves no bit in a ballot, which has those of the mask's threads (PTX
+// ISA "vote.sync"; the rest is undefined there, and an H200 lets the lane vote).
 void vote(std::span<const Party> parties, uint32_t lanes, uint32_t named) {
     uint32_t yes = 0;
     for (const Party& party : parties)

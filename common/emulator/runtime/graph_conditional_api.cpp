@@ -22,7 +22,7 @@ bool size_fits(const cudaConditionalNodeParams& given) {
     }
 }
 
-// Whether the condition was made for `graph` or for one that it is a body of. Each serves one node.
+// Whether no node of `graph` has that condition yet: each serves one node.
 bool is_free(const Graph& graph, cudaGraphConditionalHandle handle) {
     return std::none_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
         return node->conditional && node->conditional->handle == handle;
