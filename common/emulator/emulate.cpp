@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kExitNotFound = 127, kExitCannotRun = 126;      // as env and the shell have it
+using emulator::kExitCannotRun;
+constexpr int kExitNotFound = 127;                            // as env and the shell have it
 constexpr std::string_view kCudart = EMULATOR_CUDART_SONAME;  // libcudart.so.13
 
 constexpr const char* kHelp =
@@ -46,7 +47,8 @@ Each option sets the environment variable of its name: --error-exitcode is EMULA
 For source lines build with `-lineinfo` (device) and `-g` (host).
 Exit code: the program's own, or N. 139: the host touched device memory. 127: no such program.
 126: the program cannot run here; the message says why. 3: some of its device code could not be
-run, and the program itself ended with 0. 2: wrong options.
+run, and the program itself ended with 0. 2: wrong options. 70: internal error, a fault of the
+emulated device.
 )";
 
 struct OptionName {

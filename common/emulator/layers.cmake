@@ -73,23 +73,37 @@ add_custom_command(
     COMMENT "Stubs and version script from ${cudart_soname}" VERBATIM)
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
 
-add_library(emulator_cudart SHARED libcudart.cpp host_access.cpp options.cpp output.cpp
-    ${generated}/stubs.cpp ${driver_sources})
 set_source_files_properties(${generated}/stubs.cpp ${driver_sources} PROPERTIES GENERATED TRUE)
-add_dependencies(emulator_cudart emulator_stubs)
-# The runtime's objects all go in: nothing refers to cudaMalloc, and a weak stub stands for it.
-target_link_libraries(emulator_cudart PRIVATE
-    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime,emulator_driver> emulator_checks emulator_machine emulator_ptx)
-target_link_options(emulator_cudart PRIVATE
-    -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
-# A name that nobody defines is an error now, not in the middle of a program. (The sanitizers' own
-# names are only there when the program starts.)
-if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
-    target_link_options(emulator_cudart PRIVATE -Wl,-z,defs)
-endif()
-set_target_properties(emulator_cudart PROPERTIES
-    OUTPUT_NAME cudart SOVERSION ${cudart_version} LINK_DEPENDS ${generated}/stubs.stamp
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
+add_library(emulator_cudart_objects OBJECT libcudart.cpp host_access.cpp options.cpp output.cpp
+    processor_check.cpp ${generated}/stubs.cpp ${driver_sources})
+add_dependencies(emulator_cudart_objects emulator_stubs)
+target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime emulator_driver emulator_checks)
+
+# emulator_shared_library(NAME FOLDER LEVELS): the drop-in library with the handlers of these
+# processor levels beside the oldest ones.
+function(emulator_shared_library name folder levels)
+    add_library(${name} SHARED $<TARGET_OBJECTS:emulator_cudart_objects>)
+    # The runtime's objects all go in: nothing refers to cudaMalloc, and a weak stub stands for it.
+    target_link_libraries(${name} PRIVATE
+        $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime,emulator_driver>
+        emulator_checks emulator_machine emulator_ptx ${levels})
+    target_link_options(${name} PRIVATE
+        -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
+    # A name that nothing defines is an error now, not in the middle of a program. (The sanitizers'
+    # own names are only there when the program starts.)
+    if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
+        target_link_options(${name} PRIVATE -Wl,-z,defs)
+    endif()
+    set_target_properties(${name} PROPERTIES
+        LINKER_LANGUAGE CXX OUTPUT_NAME cudart SOVERSION ${cudart_version}
+        LINK_DEPENDS ${generated}/stubs.stamp LIBRARY_OUTPUT_DIRECTORY ${folder})
+endfunction()
+emulator_shared_library(emulator_cudart ${PROJECT_BINARY_DIR}/emulator emulator_chosen_levels)
+
+# The same with every level, for the tests of other processors.
+emulator_shared_library(
+    emulator_cudart_all_levels ${PROJECT_BINARY_DIR}/emulator_all_levels emulator_all_levels)
+set_target_properties(emulator_cudart_all_levels PROPERTIES EXCLUDE_FROM_ALL ON)
 
 # libcuda.so.1 is a name for the same library: it has nothing in it but the need for it, so that both
 # APIs share one state however a program comes by them.

@@ -44,6 +44,11 @@ constexpr int kExitBadUsage = 2;
 // Exit code of a program that ended with 0 although device code of it could not be run (no PTX, a
 // damaged fat binary, an unsupported instruction): its results cannot be right.
 constexpr int kExitUnsupported = 3;
+// Exit code where nothing can run: no such program format, a processor that is too old.
+constexpr int kExitCannotRun = 126;
+// Exit code after the emulated device itself failed: a fault of ours, never of the program's.
+// 70 is EX_SOFTWARE of sysexits.h.
+constexpr int kExitInternalError = 70;
 // Exit code after the host touched device memory, when EMULATOR_ERROR_EXITCODE is not set; what a
 // shell shows for a program that a segmentation fault killed.
 constexpr int kExitHostDereference = 139;

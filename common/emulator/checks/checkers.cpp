@@ -23,17 +23,17 @@ namespace {
 
 using Made = std::unique_ptr<machine::Observer>;
 
-struct Entry {
+struct CheckerEntry {
     const char* name;
     std::vector<std::string> codes;
     uint32_t interests;
     Made (*make)(Report&, machine::Memory&);
 };
 
-const std::vector<Entry>& table() {
+const std::vector<CheckerEntry>& table() {
     using R = Report;
     using M = machine::Memory;
-    static const std::vector<Entry> entries = {
+    static const std::vector<CheckerEntry> entries = {
         {"bounds",
          {"out-of-bounds-global",
           "out-of-bounds-shared",
@@ -110,7 +110,7 @@ std::vector<std::string> words_of(const std::string& list) {
 
 [[noreturn]] void refuse(const std::string& word) {
     std::set<std::string> names, codes;
-    for (const Entry& entry : table()) {
+    for (const CheckerEntry& entry : table()) {
         names.insert(entry.name);
         codes.insert(entry.codes.begin(), entry.codes.end());
     }
@@ -129,7 +129,7 @@ std::vector<std::string> words_of(const std::string& list) {
 std::vector<Checker> make_checkers(const std::string& selection, Report& report,
                                    machine::Memory& memory) {
     std::set<std::string> wanted;  // codes
-    std::set<const Entry*> chosen;
+    std::set<const CheckerEntry*> chosen;
     bool all = false, none = false;
     const std::vector<std::string> words = words_of(selection);
     for (const std::string& word : words) {
@@ -142,7 +142,7 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
             continue;
         }
         bool known = false;
-        for (const Entry& entry : table()) {
+        for (const CheckerEntry& entry : table()) {
             if (word == entry.name) {
                 wanted.insert(entry.codes.begin(), entry.codes.end());
             } else if (std::count(entry.codes.begin(), entry.codes.end(), word)) {
@@ -163,7 +163,7 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
     all = all || words.empty();
     report.merge_races_of_a_line();
     report.restrict_to(all ? std::set<std::string>{} : wanted);
-    for (const Entry& entry : table()) {
+    for (const CheckerEntry& entry : table()) {
         if (all || chosen.count(&entry))
             checkers.push_back({entry.name, entry.make(report, memory), entry.interests});
     }

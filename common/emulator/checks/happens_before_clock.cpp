@@ -186,13 +186,13 @@ Node* joined_leaves(ClockLeaf* a, ClockLeaf* b) {
 }
 
 // A new reference to a node that knows what both know; one of the two when that one is enough.
-Node* joined(Node* a, Node* b) {
+Node* joined_clocks(Node* a, Node* b) {
     if (a == b || !b) return share(a);
     if (!a) return share(b);
     if (a->level == 0) return joined_leaves(static_cast<ClockLeaf*>(a), static_cast<ClockLeaf*>(b));
     auto *left = static_cast<Inner*>(a), *right = static_cast<Inner*>(b);
     std::array<Node*, kFan> child;
-    for (uint32_t i = 0; i < kFan; ++i) child[i] = joined(left->child[i], right->child[i]);
+    for (uint32_t i = 0; i < kFan; ++i) child[i] = joined_clocks(left->child[i], right->child[i]);
     Node* out = child == left->child ? a : child == right->child ? b : nullptr;
     if (out) {
         for (Node* c : child) drop(c);
@@ -286,7 +286,7 @@ void Clock::join(const Clock& other) {
     const uint32_t level = std::max(root_->level, other.root_->level);
     Node* a = lifted(root_, level);
     Node* b = lifted(other.root_, level);
-    Node* out = joined(a, b);
+    Node* out = joined_clocks(a, b);
     drop(a);
     drop(b);
     drop(root_);

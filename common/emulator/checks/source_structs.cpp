@@ -8,7 +8,7 @@
 namespace checks {
 namespace {
 
-constexpr int kMaxDepth = 4;
+constexpr int kMostNestedStructs = 4;
 
 uint64_t round_up(uint64_t value, uint64_t to) {
     return (value + to - 1) / to * to;
@@ -188,7 +188,7 @@ private:
             if (align > 16 || (align & (align - 1))) return false;
         } else {
             const auto inner =
-                depth_ < kMaxDepth ? struct_text(file_, type, depth_ + 1) : std::nullopt;
+                depth_ < kMostNestedStructs ? struct_text(file_, type, depth_ + 1) : std::nullopt;
             if (!inner) return false;
             member.element_bytes = inner->bytes;
             align = inner->align;

@@ -9,7 +9,7 @@
 namespace checks {
 namespace {
 
-constexpr int kMaxDepth = 8;
+constexpr int kMostAliases = 8;
 
 // Integer constant expressions of literals, + - * / % << and names that the file or its headers
 // define.
@@ -119,7 +119,7 @@ std::optional<int64_t> Evaluator::atom() {
             return {};
         }
     }
-    if (!is_word(word) || depth_ >= kMaxDepth) return {};
+    if (!is_word(word) || depth_ >= kMostAliases) return {};
     const auto text = definition(source_, word);
     return text ? Evaluator(source_, *text, depth_ + 1).value() : std::nullopt;
 }
@@ -209,7 +209,7 @@ uint32_t builtin_bytes(const std::string& type) {
 
 uint32_t bytes_of(const Source* source, const std::string& type, int depth) {
     if (const uint32_t bytes = builtin_bytes(type)) return bytes;
-    if (!source || depth > kMaxDepth || type.empty()) return 0;
+    if (!source || depth > kMostAliases || type.empty()) return 0;
     for (size_t at = find_word(source->code, type, 0); at != source->code.npos;
          at = find_word(source->code, type, at + 1)) {
         const std::string& code = source->code;

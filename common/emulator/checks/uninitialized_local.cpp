@@ -6,7 +6,7 @@
 namespace checks {
 namespace {
 
-using Kind = machine::UndefinedOrigin::Kind;
+using OriginKind = machine::UndefinedOrigin::Kind;
 using How = machine::UndefinedUse::How;
 
 const char* use_text(How how) {
@@ -23,15 +23,16 @@ const char* use_text(How how) {
 }  // namespace
 
 void UninitializedLocal::on_undefined_use(const machine::UndefinedUse& use) {
-    const Kind kind = use.origin->kind;
-    if (kind != Kind::kRegister && kind != Kind::kLocal) return;
+    const OriginKind kind = use.origin->kind;
+    if (kind != OriginKind::kRegister && kind != OriginKind::kLocal) return;
     const machine::SiteId site = use.origin->site ? use.origin->site : use.site;
     // Only a library has touched it: a variable of its own, and of no interest to its user.
     if (site_of(site).library && site_of(use.site).library) return;
     findings_.add("uninitialized-local", site, *use.warp, use.lanes, 0, nullptr, [&](uint32_t) {
         Draft draft;
-        const char* const what =
-            kind == Kind::kLocal ? "an element or member of a local variable" : "a local variable";
+        const char* const what = kind == OriginKind::kLocal
+                                     ? "an element or member of a local variable"
+                                     : "a local variable";
         draft.finding.message =
             std::string(what) + " is used, but this thread has never given it a value";
         const Place then = place_of(use.site);

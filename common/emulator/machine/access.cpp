@@ -6,10 +6,10 @@
 #include "machine/addresses.h"
 #include "machine/arith_core.h"
 #include "machine/executor.h"
-#include "machine/lane_tables.h"
+#include "machine/levels.h"
 
 // Compiled once per processor level, as the arithmetic is: see arith_core.h.
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 
 using ptx::Space;
 
@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned char kPoison = 0xFF;
 
 template <class T>
-T load_as(const std::byte* p) {
+T argument_as(const std::byte* p) {
     T value;
     std::memcpy(&value, p, sizeof value);
     return value;
@@ -412,13 +412,13 @@ void kernel_parameter(Lanes& lanes, const Instr& in) {
     }
     if (op.vector == 1 && op.element_bytes == op.row_bytes && ex.mask == kAllLanes) {
         if (op.row_bytes == 8) {
-            const uint64_t value = load_as<uint64_t>(ex.arguments.data() + at);
+            const uint64_t value = argument_as<uint64_t>(ex.arguments.data() + at);
             uint64_t* d = ex.row<uint64_t>(op.rows[0]);
             for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = value;
             return;
         }
         if (op.row_bytes == 4) {
-            const uint32_t value = load_as<uint32_t>(ex.arguments.data() + at);
+            const uint32_t value = argument_as<uint32_t>(ex.arguments.data() + at);
             uint32_t* d = ex.row<uint32_t>(op.rows[0]);
             for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = value;
             return;
@@ -475,8 +475,8 @@ Handler function_parameter_handler(AccessKind kind) {
 
 }  // namespace
 
-AccessTable access_table() {
-    return {address_handler, kernel_parameter, function_parameter_handler, load_mover, store_mover};
-}
+extern const AccessTable kAccessTable;
+constinit const AccessTable kAccessTable = {
+    address_handler, kernel_parameter, function_parameter_handler, load_mover, store_mover};
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

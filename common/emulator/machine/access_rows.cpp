@@ -4,10 +4,10 @@
 
 #include "machine/arith_core.h"
 #include "machine/executor.h"
-#include "machine/lane_tables.h"
+#include "machine/levels.h"
 
 // Compiled once per processor level, as the arithmetic is: see arith_core.h.
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 
 namespace {
 
@@ -149,4 +149,4 @@ Mover store_mover(unsigned element_bytes, unsigned row_bytes) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -6,7 +6,7 @@
 #include "machine/arith_core.h"
 #include "machine/instr.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 struct Addresses {
@@ -140,4 +140,4 @@ template <class A>
 }
 
 }  // namespace
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -6,7 +6,7 @@
 #include "machine/arith_float.h"
 #include "machine/arith_functions.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 template <class T, class S>
@@ -114,4 +114,4 @@ bool select_approximate(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

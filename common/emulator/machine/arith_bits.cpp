@@ -2,7 +2,7 @@
 // PTX ISA "Logic and Shift Instructions": and, or, xor, not, cnot, lop3, shl, shr, shf.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 template <class T>
@@ -141,4 +141,4 @@ bool select_bits(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -4,7 +4,7 @@
 // no borrow.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 __extension__ typedef __int128 Signed128;
@@ -107,4 +107,4 @@ bool select_carry(const Form& form, Selected& out) {
     return out.handler != nullptr;
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

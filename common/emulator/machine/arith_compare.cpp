@@ -7,7 +7,7 @@
 // a predicate.
 #include "machine/arith_float.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 enum Extras : uint16_t {
@@ -427,4 +427,4 @@ bool select_compare(const Form& form, Selected& out) {
     return true;
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

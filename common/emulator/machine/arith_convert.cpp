@@ -8,7 +8,7 @@
 // and 64-bit destinations give 0x80...0, as PTX ISA 9.0 says.
 #include "machine/arith_convert.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 enum class Format : uint8_t {
@@ -314,4 +314,4 @@ bool select_convert(const Form& form, Selected& out) {
     return true;
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -5,7 +5,7 @@
 
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 
 // Rounding as cvt spells it: none, to the destination's precision, or to an integer.
 enum Round : uint8_t { kNoRound, kRn, kRz, kRm, kRp, kRna, kRni, kRzi, kRmi, kRpi };
@@ -18,4 +18,4 @@ bool bind_conversion_loop(const Form& form, unsigned round, unsigned flags, unsi
 // cvt.rn.f16x2.f32 and cvt.rn.bf16x2.f32 without further modifiers.
 bool bind_pair_loop(bool half, Selected& out);
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -3,7 +3,7 @@
 #include "machine/arith_convert.h"
 #include "machine/arith_float.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 // D: the destination register, S: the source register, T: the type that the source is cut to.
@@ -337,4 +337,4 @@ bool bind_conversion_loop(const Form& form, unsigned round, unsigned flags, unsi
     return from == Type::kF32 && to == Type::kBf16 && round == kRn && bind<ToBf16>(out);
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

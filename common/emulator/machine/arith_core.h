@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How an operation on one lane becomes a handler on 32: a struct with a static `apply` gives its
-// types, run<> is the loop, bind<> the entry in a Selected. Every arith_*.cpp but arith_select.cpp
-// is compiled once per processor level, each time into a namespace of its own (ARITH_NS), so code
-// for a newer processor can never be linked in place of the portable one. For the same reason
-// operations stand in unnamed namespaces, and nothing here uses inline library functions.
+// types, run<> is the loop, bind<> the entry in a Selected. Every arith_*.cpp
+// is compiled once per processor level, each time into a namespace of its own (LEVEL_NS), so code
+// for a newer processor can never be linked in place of an older one's. For the same reason
+// operations stand in unnamed namespaces, and nothing here uses inline library functions: a test
+// holds that these objects define no weak symbol.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,14 @@
 
 #include "machine/instr.h"
 #include "machine/numeric.h"
+#include "machine/processor.h"
 
-#ifndef ARITH_NS
-#define ARITH_NS portable
+#ifndef LEVEL_NS
+#if defined(__x86_64__)
+#define LEVEL_NS x86_64_v2
+#else
+#define LEVEL_NS baseline
+#endif
 #endif
 
 namespace machine {
@@ -50,7 +56,7 @@ struct Form {
     }
 };
 
-namespace ARITH_NS {
+namespace LEVEL_NS {
 
 using ptx::Mod;
 using ptx::Opcode;
@@ -70,7 +76,6 @@ bool select_half(const Form& form, Selected& out);
 bool select_compare(const Form& form, Selected& out);
 bool select_convert(const Form& form, Selected& out);
 bool select_video(const Form& form, Selected& out);
-bool select_form(const Form& form, Selected& out);
 
 // Lane values that are not C++ numbers: their bits.
 enum class Half : uint16_t {};
@@ -298,15 +303,10 @@ template <template <class> class Op>
     return type >= Type::kB8 && type <= Type::kS64 && type != Type::kB128;
 }
 
-}  // namespace ARITH_NS
+}  // namespace LEVEL_NS
 
-// Which of the compiled tables to ask; select_arithmetic asks the best that this processor can run.
-enum class ArithmeticLevel { kPortable, kNewer, kNewest };
-bool can_run(ArithmeticLevel level);
-ArithmeticLevel best_level();  // of this processor
-// Makes older code of best_level(), for tests. Before anything is decoded.
-void limit_level(ArithmeticLevel most);
-std::optional<Selected> select_arithmetic_for(ArithmeticLevel level,
+// select_arithmetic with the handlers of one level, which must be one that can_run().
+std::optional<Selected> select_arithmetic_for(ProcessorLevel level,
                                               const ptx::Instruction& instruction,
                                               const ptx::Function& function);
 

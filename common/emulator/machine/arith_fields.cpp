@@ -3,7 +3,7 @@
 // bfi, szext, bmsk; and prmt. All loops without branches, so that they vectorise.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 // Sums of neighbouring bits, then pairs, then nibbles; the multiplication adds up the bytes.
@@ -272,4 +272,4 @@ bool select_fields(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

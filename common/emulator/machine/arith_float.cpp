@@ -3,7 +3,7 @@
 // fma, mad, div.rn, div.full, rcp.rn, sqrt.rn, neg, abs, min, max, copysign, testp.
 #include "machine/arith_float.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 template <class T>
@@ -212,4 +212,4 @@ bool select_float(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -9,7 +9,7 @@
 
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 // Unnamed on purpose: the two files must not share one instance of a template.
 namespace {
 
@@ -151,4 +151,4 @@ template <template <class, class> class Op, class Binder>
 }
 
 }  // namespace
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

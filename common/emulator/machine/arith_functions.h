@@ -6,7 +6,7 @@
 
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 constexpr double kLn2 = 0.693147180559945309417232;
@@ -80,4 +80,4 @@ template <bool cosine>
 }
 
 }  // namespace
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

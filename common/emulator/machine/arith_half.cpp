@@ -7,7 +7,7 @@
 #include "machine/arith_float.h"
 #include "machine/arith_functions.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 // An element is the low half of a word, whose upper half is ignored: vectors of 32-bit words need
@@ -268,4 +268,4 @@ bool select_half(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

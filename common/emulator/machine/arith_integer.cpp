@@ -6,7 +6,7 @@
 // remainder then have all bits set. INT_MIN / -1 wraps to INT_MIN with remainder 0.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 template <class T>
@@ -246,4 +246,4 @@ bool select_integer(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -2,7 +2,7 @@
 // PTX ISA "Data Movement": mov between registers; "Comparison and Selection": selp, slct.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 template <class T>
@@ -131,4 +131,4 @@ bool select_move(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

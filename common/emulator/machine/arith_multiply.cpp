@@ -2,7 +2,7 @@
 // PTX ISA "Integer Arithmetic Instructions": mul, mad, mul24, mad24.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 __extension__ typedef __int128 Signed128;
@@ -168,4 +168,4 @@ bool select_multiply(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -5,7 +5,7 @@
 
 #include "machine/arith_float.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 enum Direction { kToZero, kDown, kUp };
@@ -93,4 +93,4 @@ bool select_rounded(const Form& form, Selected& out) {
     }
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -4,7 +4,7 @@
 // __vabsdiffu4 and others.
 #include "machine/arith_core.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 namespace {
 
 // Modifiers are looked at while running: these are too rare for a handler each.
@@ -138,4 +138,4 @@ bool select_video(const Form& form, Selected& out) {
                              : bind_video<8>(entry->op, flags, out);
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "machine/executor.h"
-#include "machine/lane_tables.h"
+#include "machine/levels.h"
 
 namespace machine {
 namespace {

@@ -7,20 +7,6 @@
 
 namespace machine {
 
-namespace {
-
-WarpSyncKind sync_kind(WarpOp::Kind kind) {
-    using Kind = WarpOp::Kind;
-    if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;
-    if (kind == Kind::kMatrix) return WarpSyncKind::kMatrix;
-    if (kind <= Kind::kShuffleIndex) return WarpSyncKind::kShuffle;
-    if (kind <= Kind::kBallot || kind == Kind::kElect) return WarpSyncKind::kVote;
-    if (kind <= Kind::kMatchAll) return WarpSyncKind::kMatch;
-    return WarpSyncKind::kReduce;
-}
-
-}  // namespace
-
 // __syncthreads(), and whatever else waits for all threads of the block and asks them nothing.
 Executor::Stop Executor::barrier(Split& split, const Instr& in) {
     const BarrierOp& op = in.as<BarrierOp>();

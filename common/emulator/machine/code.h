@@ -164,6 +164,8 @@ struct WarpOp {
     const MatrixOp* matrix = nullptr;
     bool orders = false;
 };
+// How observers are told of it.
+WarpSyncKind sync_kind(WarpOp::Kind kind);
 
 struct Code {
     Code() = default;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "machine/code.h"
-#include "machine/lane_tables.h"
+#include "machine/levels.h"
 #include "machine/module_image.h"
 #include "machine/texture_ops.h"
 

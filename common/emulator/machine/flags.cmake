@@ -1,48 +1,100 @@
 # Compile flags of the machine layer; included after its target exists.
 #
-# Handlers are loops over 32 lanes that the compiler must vectorise, so everything here is optimised
-# whatever the build type. Never -ffast-math: results are bit-exact where PTX says so, and a product
-# followed by a sum must not become one fused operation.
+# Handlers are loops over 32 lanes that the compiler must vectorise, so they are optimised whatever
+# the build type. Never -ffast-math: results are bit-exact where PTX says so, and a product followed
+# by a sum must not become one fused operation.
 set(machine_flags -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off)
-set(machine_x86_64 OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(machine_x86_64 ON)
-endif()
-# Sanitizers judge the source, which is the same for each processor: one copy of it, and less
-# optimisation, make that build three times as fast.
-set(machine_levels newer newest)
+# Sanitizers judge the source, which is the same for each processor: less optimisation makes that
+# build three times as fast.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    set(machine_levels)
     list(TRANSFORM machine_flags REPLACE "^-O3$" "-O1")
 endif()
-target_compile_options(emulator_machine PRIVATE
-    ${machine_flags} $<$<BOOL:${machine_x86_64}>:-march=x86-64-v2>)
 
-# The arithmetic is compiled three times on x86-64: like the rest for any processor since 2009
-# (x86-64-v2, namespace `portable`), for those with AVX2 and FMA (x86-64-v3, namespace `newer`) and
-# for those with AVX-512 (x86-64-v4, namespace `newest`); arith_select.cpp chooses at run time.
-file(GLOB machine_arithmetic CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/arith_*.cpp)
-list(REMOVE_ITEM machine_arithmetic ${CMAKE_CURRENT_LIST_DIR}/arith_select.cpp)
-# Memory access and moves are lane loops too; lane_tables.cpp chooses for them.
-foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp)
-    list(APPEND machine_arithmetic ${CMAKE_CURRENT_LIST_DIR}/${file})
+# The handlers are compiled once per processor level of the x86-64 psABI, each time into a namespace
+# of its own. x86-64-v2 (elsewhere: the baseline) is part of the layer; v3 and v4 are linked in beside
+# it or not, and levels.cpp chooses at run time among those that are there.
+file(GLOB machine_handlers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/arith_*.cpp)
+foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp level_tables.cpp)
+    list(APPEND machine_handlers ${CMAKE_CURRENT_LIST_DIR}/${file})
 endforeach()
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/arith_rounded.cpp
     PROPERTIES COMPILE_OPTIONS -frounding-math)
 
-if(machine_x86_64 AND machine_levels)
-    foreach(level IN LISTS machine_levels)
-        set(processor -march=x86-64-v3)
-        if(level STREQUAL newest)
-            set(processor -march=x86-64-v4 -mprefer-vector-width=512)
-        endif()
-        add_library(emulator_arithmetic_${level} OBJECT ${machine_arithmetic})
-        target_link_libraries(emulator_arithmetic_${level} PRIVATE emulator_options)
-        target_compile_definitions(emulator_arithmetic_${level} PRIVATE ARITH_NS=${level})
-        target_compile_options(emulator_arithmetic_${level} PRIVATE ${machine_flags} ${processor})
-        target_sources(emulator_machine PRIVATE $<TARGET_OBJECTS:emulator_arithmetic_${level}>)
-    endforeach()
-    set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/arith_select.cpp
-        ${CMAKE_CURRENT_LIST_DIR}/lane_tables.cpp
-        APPEND PROPERTY COMPILE_DEFINITIONS ARITH_HAS_NEWER)
+set(machine_levels)  # beside the oldest
+if(emulator_is_x86_64 AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    set(machine_levels x86_64_v3 x86_64_v4)
 endif()
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/processor.cpp
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+if(emulator_is_x86_64)  # it runs on whatever there is
+    set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/processor.cpp
+        PROPERTIES COMPILE_OPTIONS -march=x86-64)
+endif()
+
+# By default the level of the processor that builds is linked beside the oldest. Tests link all.
+set(EMULATOR_LEVELS native CACHE STRING
+    "Levels beside the oldest: native, all, none, or a list of x86_64_v3 and x86_64_v4")
+if(EMULATOR_LEVELS STREQUAL "all")
+    set(linked_levels ${machine_levels})
+elseif(EMULATOR_LEVELS STREQUAL "native")
+    if(machine_levels AND NOT CMAKE_CROSSCOMPILING AND NOT DEFINED EMULATOR_NATIVE_LEVEL)
+        try_run(level_ran level_compiled ${CMAKE_CURRENT_BINARY_DIR}/level
+            ${PROJECT_SOURCE_DIR}/common/cmake/print_level.cpp
+            CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_CURRENT_SOURCE_DIR}
+            RUN_OUTPUT_VARIABLE level_name)
+        string(STRIP "${level_name}" level_name)
+        string(REPLACE "-" "_" level_name "${level_name}")
+        set(EMULATOR_NATIVE_LEVEL "${level_name}" CACHE INTERNAL "The level of this processor")
+    endif()
+    set(linked_levels ${EMULATOR_NATIVE_LEVEL})
+    list(FILTER linked_levels INCLUDE REGEX "^x86_64_v[34]$")
+elseif(EMULATOR_LEVELS STREQUAL "none")
+    set(linked_levels)
+else()
+    set(linked_levels ${EMULATOR_LEVELS})
+endif()
+foreach(level IN LISTS linked_levels)
+    if(NOT level IN_LIST machine_levels)
+        message(FATAL_ERROR "EMULATOR_LEVELS names ${level}, and the levels here are: ${machine_levels}")
+    endif()
+endforeach()
+
+# machine_level(NAME FLAGS...): the handlers, compiled with these flags into namespace NAME.
+function(machine_level name)
+    add_library(emulator_${name} OBJECT EXCLUDE_FROM_ALL ${machine_handlers})
+    target_link_libraries(emulator_${name} PRIVATE emulator_options)
+    target_compile_definitions(emulator_${name} PRIVATE LEVEL_NS=${name})
+    # A call that is guessed to go to a base class would leave that class's inline function here.
+    target_compile_options(emulator_${name} PRIVATE
+        ${machine_flags} ${ARGN} -fno-devirtualize-speculatively)
+    # Half the time to compile, for code that only runs when the folder moves to an older machine.
+    list(LENGTH linked_levels higher)
+    if(name STREQUAL oldest_level AND higher EQUAL 1 AND EMULATOR_LEVELS STREQUAL "native")
+        target_compile_options(emulator_${name} PRIVATE -O1)
+    endif()
+    emulator_unity(emulator_${name} 6)
+endfunction()
+if(emulator_is_x86_64)
+    set(oldest_level x86_64_v2)
+else()
+    set(oldest_level baseline)
+endif()
+machine_level(${oldest_level} ${emulator_processor})
+target_sources(emulator_machine PRIVATE $<TARGET_OBJECTS:emulator_${oldest_level}>)
+foreach(level IN LISTS machine_levels)
+    string(REGEX REPLACE "x86_64_v" "-march=x86-64-v" processor ${level})
+    if(level STREQUAL x86_64_v4)
+        list(APPEND processor -mprefer-vector-width=512)
+    endif()
+    machine_level(${level} ${processor})
+endforeach()
+
+# What a program or a library links to have these levels beside the oldest.
+add_library(emulator_chosen_levels INTERFACE)
+foreach(level IN LISTS linked_levels)
+    target_sources(emulator_chosen_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+endforeach()
+add_library(emulator_all_levels INTERFACE)
+foreach(level IN LISTS machine_levels)
+    target_sources(emulator_all_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+endforeach()

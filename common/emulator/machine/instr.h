@@ -93,9 +93,9 @@ struct LaneBitTable {
         for (unsigned i = 0; i < lanes; ++i) bit[i] = T(T(1) << i);
     }
 };
-inline constexpr LaneBitTable<uint16_t, 16> kLaneBit16;
-inline constexpr LaneBitTable<uint32_t, 32> kLaneBit32;
-inline constexpr LaneBitTable<uint64_t, 32> kLaneBit64;
+constexpr LaneBitTable<uint16_t, 16> kLaneBit16;
+constexpr LaneBitTable<uint32_t, 32> kLaneBit32;
+constexpr LaneBitTable<uint64_t, 32> kLaneBit64;
 // kLaneIndex<T>.of[i] is i.
 template <class T>
 struct LaneIndexTable {
@@ -105,7 +105,7 @@ struct LaneIndexTable {
     }
 };
 template <class T>
-inline constexpr LaneIndexTable<T> kLaneIndex;
+static constexpr LaneIndexTable<T> kLaneIndex;
 
 template <uint32_t first, class D, class Yes, class No>
 [[gnu::always_inline]] inline void blend_half_row(D* d, uint16_t bits, Yes&& yes, No&& no) {

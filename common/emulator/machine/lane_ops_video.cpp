@@ -177,7 +177,7 @@ uint64_t simd(const LaneOp& op, const uint64_t* s, bool&) {
     return flags & kAdd ? sum : packed;
 }
 
-bool is_word(Type type) {
+bool is_32_bit_integer(Type type) {
     return type == Type::kU32 || type == Type::kS32;
 }
 
@@ -256,7 +256,7 @@ bool select_video_operation(const ptx::Instruction& in, LaneOp& op) {
     if (entry == std::end(kEntries) || !selectors_fit(op, *entry)) return false;
     if (op.negative[0] || op.negative[1] || op.negative[2]) return false;
     for (const Type type : in.types)
-        if (!is_word(type)) return false;
+        if (!is_32_bit_integer(type)) return false;
     const bool set = entry->op == kSet, simd_form = entry->elements > 1;
     const size_t first = set ? 0 : 1;
     if (in.types.size() != first + 2) return false;

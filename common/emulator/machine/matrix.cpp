@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "machine/executor.h"
-#include "machine/lane_tables.h"
+#include "machine/levels.h"
 #include "machine/numeric.h"
 #include "machine/small_float.h"
 

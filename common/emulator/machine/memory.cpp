@@ -54,7 +54,7 @@ uint64_t physical_bytes() {
 }
 
 // Consecutive slots of one size, and who lives (or lived last) in each.
-struct Region {
+struct AddressRegion {
     struct Run {
         uint64_t first, count;
     };
@@ -100,10 +100,10 @@ struct Memory::Impl {
     uint64_t narrow_at = 0, fine_at = 0, total = 0;  // offsets from `base`
     // The whole range is ours and untouchable; else it is only unlikely that somebody uses it.
     bool reserved = false;
-    Region wide, narrow, fine;
+    AddressRegion wide, narrow, fine;
     struct Home {
-        Region* region = nullptr;  // null: registered host memory
-        Region::Run run{};
+        AddressRegion* region = nullptr;  // null: registered host memory
+        AddressRegion::Run run{};
         uint64_t mapped = 0;  // bytes of an mmap, 0 when the storage is from the heap
     };
     std::deque<Home> homes;                      // by allocation id
@@ -151,14 +151,14 @@ struct Memory::Impl {
     // A run of slots, preferring addresses that nobody ever held.
     bool place(MemoryKind kind, uint64_t bytes, Home& home) {
         if (kind != MemoryKind::kHeap) {
-            for (Region* region : {&wide, &narrow}) {
+            for (AddressRegion* region : {&wide, &narrow}) {
                 const uint64_t count = region->slots_for(bytes);
                 if (!region->has_fresh(count)) continue;
                 home.region = region;
                 home.run = region->take_fresh(count);
                 return true;
             }
-            for (Region* region : {&wide, &narrow}) {
+            for (AddressRegion* region : {&wide, &narrow}) {
                 if (region->freed.size() <= kQuarantine) continue;
                 if (!region->take_freed(region->slots_for(bytes), home.run)) continue;
                 home.region = region;
@@ -172,7 +172,7 @@ struct Memory::Impl {
             return true;
         }
         if (fine.take_freed(count, home.run)) return true;
-        for (Region* region : {&wide, &narrow}) {
+        for (AddressRegion* region : {&wide, &narrow}) {
             if (!region->take_freed(region->slots_for(bytes), home.run)) continue;
             home.region = region;
             return true;
@@ -241,7 +241,8 @@ Memory::~Memory() {
     for (auto& allocation : all_)
         if (impl_->homes[allocation->id].region)
             impl_->give_back(*allocation, impl_->homes[allocation->id]);
-    for (Region* region : {&impl_->wide, &impl_->narrow, &impl_->fine}) std::free(region->tenant);
+    for (AddressRegion* region : {&impl_->wide, &impl_->narrow, &impl_->fine})
+        std::free(region->tenant);
     if (impl_->reserved) munmap(reinterpret_cast<void*>(impl_->base), impl_->total);
 }
 
@@ -252,7 +253,7 @@ Allocation* Memory::allocate(MemoryKind kind, uint64_t bytes, int device, HostSi
         return nullptr;
     Impl::Home home;
     if (!impl_->place(kind, bytes, home)) return nullptr;
-    const Region& region = *home.region;
+    const AddressRegion& region = *home.region;
 
     auto allocation = std::make_unique<Allocation>();
     allocation->id = count();

@@ -6,10 +6,10 @@
 
 #include "machine/arith_core.h"
 #include "machine/executor.h"
-#include "machine/lane_tables.h"
+#include "machine/levels.h"
 
 // Compiled once per processor level, as the arithmetic is: see arith_core.h.
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 
 using ptx::Special;
 
@@ -365,22 +365,21 @@ Handler from_generic_handler(unsigned bytes) {
 }
 }  // namespace
 
-MoveTable move_table() {
-    return {special_handler,
-            copy_handler,
-            local_address_handler,
-            to_generic_handler,
-            from_generic_handler,
-            pack,
-            unpack,
-            pack_words,
-            unpack_words,
-            complement,
-            space_test_handler,
-            fence,
-            wait,
-            nothing,
-            active_mask};
-}
+extern const MoveTable kMoveTable;
+constinit const MoveTable kMoveTable = {special_handler,
+                                        copy_handler,
+                                        local_address_handler,
+                                        to_generic_handler,
+                                        from_generic_handler,
+                                        pack,
+                                        unpack,
+                                        pack_words,
+                                        unpack_words,
+                                        complement,
+                                        space_test_handler,
+                                        fence,
+                                        wait,
+                                        nothing,
+                                        active_mask};
 
-}  // namespace machine::ARITH_NS
+}  // namespace machine::LEVEL_NS

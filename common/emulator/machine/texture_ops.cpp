@@ -11,7 +11,7 @@
 namespace machine {
 namespace {
 
-using Kind = TextureOp::Kind;
+using TextureKind = TextureOp::Kind;
 using ptx::Mod;
 
 // The object of a lane; reports handles that name none, once for each instruction.
@@ -175,7 +175,7 @@ std::string outside_text(const TextureOp& op, const TextureLevel& level, int64_t
     std::string at = std::to_string(x),
                 size = std::to_string(uint64_t(level.width) * texel) + " bytes";
     std::string text = std::string("a surface is ") +
-                       (op.kind == Kind::kLoad ? "read" : "written") + " at byte " + at;
+                       (op.kind == TextureKind::kLoad ? "read" : "written") + " at byte " + at;
     if (!flat) {
         text += " of row " + std::to_string(y);
         size = std::to_string(std::max(level.height, 1u)) + " rows of " + size;
@@ -301,7 +301,7 @@ void access_surface(Lanes& lanes, const Instr& in) {
     ex.current = &in;
     const TextureOp& op = in.as<TextureOp>();
     const unsigned bytes = unsigned(op.element_bytes) * op.vector;
-    const bool load = op.kind == Kind::kLoad;
+    const bool load = op.kind == TextureKind::kLoad;
     alignas(64) uint64_t address[kWarpSize] = {};
     alignas(16) std::byte values[kWarpSize][16] = {};
     std::byte* where[kWarpSize] = {};
@@ -357,16 +357,16 @@ void access_surface(Lanes& lanes, const Instr& in) {
         ex.fault(FaultKind::kSurface, outside, problem);
         ex.fail(LaunchStatus::kTrap);
     }
-    const AccessKind kind = load                      ? AccessKind::kLoad
-                            : op.kind == Kind::kStore ? AccessKind::kStore
-                                                      : AccessKind::kReduction;
+    const AccessKind kind = load                             ? AccessKind::kLoad
+                            : op.kind == TextureKind::kStore ? AccessKind::kStore
+                                                             : AccessKind::kReduction;
     const uint32_t good =
         touch(ex, kind, mask, address, bytes, op.element_bytes, load ? nullptr : values[0], where);
     poisoned |= mask & ~good;
     if (!load) {
         if (good) ++ex.changes;
         for_lanes(good, [&](uint32_t i) {
-            if (op.kind == Kind::kReduce)
+            if (op.kind == TextureKind::kReduce)
                 reduce(op, where[i], values[i]);
             else
                 std::memcpy(where[i], values[i], bytes);

@@ -11,7 +11,7 @@ namespace machine {
 
 using ptx::Opcode;
 using ptx::Operand;
-using Kind = UndefinedOrigin::Kind;
+using OriginKind = UndefinedOrigin::Kind;
 
 namespace {
 
@@ -215,9 +215,9 @@ void UndefinedValues::pass(Frame& frame, uint32_t pc, uint32_t target, uint32_t 
     if (frame.undefined) resume(frame, target);
 }
 
-uint32_t UndefinedValues::make_origin(Kind kind, SiteId site) {
+uint32_t UndefinedValues::make_origin(OriginKind kind, SiteId site) {
     if (origins_.size() >= kMostOrigins) return 0;
-    const bool again = kind != Kind::kLoad && site;
+    const bool again = kind != OriginKind::kLoad && site;
     const uint64_t block = ex_.block->info.serial;
     const uint32_t warp = ex_.warp->info.index;
     if (again) {
@@ -237,7 +237,7 @@ uint32_t UndefinedValues::make_origin(Kind kind, SiteId site) {
 
 // Something other than a copy reads a value of this origin at `site`.
 uint32_t UndefinedValues::read_at(uint32_t origin, SiteId site) {
-    if (!origin) origin = make_origin(Kind::kRegister, site);
+    if (!origin) origin = make_origin(OriginKind::kRegister, site);
     if (origin) origins_[origin].computed = true;
     return origin;
 }
@@ -281,7 +281,7 @@ void UndefinedValues::shuffled(const std::vector<Shuffled>& parties) {
         });
         if (party.nobody & party.mask) {
             now.low |= party.nobody & party.mask;
-            now.origin = make_origin(Kind::kShuffle, site);
+            now.origin = make_origin(OriginKind::kShuffle, site);
         }
         if (now.low && !now.origin) now = {};
         if (!now.low && !party.frame->undefined) continue;

@@ -10,7 +10,7 @@ namespace machine {
 
 using ptx::Opcode;
 using ptx::Operand;
-using Kind = UndefinedOrigin::Kind;
+using OriginKind = UndefinedOrigin::Kind;
 
 namespace {
 
@@ -114,7 +114,7 @@ void UndefinedValues::end_access(const Instr& in, const MemoryOp& op, uint32_t m
     uint32_t origin = 0;
     if (load_.lanes) {
         origin = load_.origin;
-        if (!origin && (origin = make_origin(Kind::kLoad, site_))) {
+        if (!origin && (origin = make_origin(OriginKind::kLoad, site_))) {
             origins_[origin].by = load_.by;
             origins_[origin].token = load_.token;
         }
@@ -160,9 +160,10 @@ void UndefinedValues::local(const MemoryOp& op, uint32_t lanes, const uint64_t* 
                     // A copy of another local variable is one in its own right.
                     const bool from_afar = copied != from.end() &&
                                            copied->second < origins_.size() &&
-                                           (origins_[copied->second].kind != Kind::kLocal ||
+                                           (origins_[copied->second].kind != OriginKind::kLocal ||
                                             origins_[copied->second].computed);
-                    mine.origin = from_afar ? copied->second : make_origin(Kind::kLocal, site_);
+                    mine.origin =
+                        from_afar ? copied->second : make_origin(OriginKind::kLocal, site_);
                     if (!mine.origin) mine = {};
                 } else {
                     Lanes stored;

@@ -10,22 +10,23 @@
 #include "machine/executor.h"
 
 namespace machine {
+
+WarpSyncKind sync_kind(WarpOp::Kind kind) {
+    if (kind == WarpOp::Kind::kBarrier) return WarpSyncKind::kBarrier;
+    if (kind == WarpOp::Kind::kMatrix) return WarpSyncKind::kMatrix;
+    if (kind <= WarpOp::Kind::kShuffleIndex) return WarpSyncKind::kShuffle;
+    if (kind <= WarpOp::Kind::kBallot || kind == WarpOp::Kind::kElect) return WarpSyncKind::kVote;
+    if (kind <= WarpOp::Kind::kMatchAll) return WarpSyncKind::kMatch;
+    return WarpSyncKind::kReduce;
+}
+
 namespace {
 
-using Kind = WarpOp::Kind;
+using WarpOpKind = WarpOp::Kind;
 using Party = Executor::Party;
 
 const WarpOp& operation(const Party& party) {
     return party.instr->as<WarpOp>();
-}
-
-WarpSyncKind sync_kind(Kind kind) {
-    if (kind == Kind::kBarrier) return WarpSyncKind::kBarrier;
-    if (kind == Kind::kMatrix) return WarpSyncKind::kMatrix;
-    if (kind <= Kind::kShuffleIndex) return WarpSyncKind::kShuffle;
-    if (kind <= Kind::kBallot || kind == Kind::kElect) return WarpSyncKind::kVote;
-    if (kind <= Kind::kMatchAll) return WarpSyncKind::kMatch;
-    return WarpSyncKind::kReduce;
 }
 
 template <class T>
@@ -35,34 +36,34 @@ T* row(const Party& party, uint32_t offset) {
 
 // For every lane: the lane that it reads from, itself where that is out of its segment. Returns the
 // lanes whose source is in range. b and c: the operands' rows.
-template <Kind kind>
+template <WarpOpKind kind>
 uint32_t source_lanes(const uint32_t* b, const uint32_t* c, int* source) {
     int inside[kWarpSize];
 #pragma GCC ivdep
     for (int i = 0; i < int(kWarpSize); ++i) {
         const int segment = int(c[i] >> 8 & 31), bound = int(c[i] & 31), shift = int(b[i] & 31);
         const int limit = (i & segment) | (bound & ~segment);
-        const int j = kind == Kind::kShuffleUp     ? i - shift
-                      : kind == Kind::kShuffleDown ? i + shift
-                      : kind == Kind::kShuffleXor  ? i ^ shift
-                                                   : (i & segment) | (shift & ~segment);
-        const bool in_range = kind == Kind::kShuffleUp ? j >= limit : j <= limit;
+        const int j = kind == WarpOpKind::kShuffleUp     ? i - shift
+                      : kind == WarpOpKind::kShuffleDown ? i + shift
+                      : kind == WarpOpKind::kShuffleXor  ? i ^ shift
+                                                         : (i & segment) | (shift & ~segment);
+        const bool in_range = kind == WarpOpKind::kShuffleUp ? j >= limit : j <= limit;
         inside[i] = in_range ? -1 : 0;
         source[i] = in_range ? j : i;
     }
     return lane_mask(kAllLanes, [&](uint32_t i) { return inside[i] < 0; });
 }
 
-uint32_t source_lanes(Kind kind, const uint32_t* b, const uint32_t* c, int* source) {
+uint32_t source_lanes(WarpOpKind kind, const uint32_t* b, const uint32_t* c, int* source) {
     switch (kind) {
-    case Kind::kShuffleUp:
-        return source_lanes<Kind::kShuffleUp>(b, c, source);
-    case Kind::kShuffleDown:
-        return source_lanes<Kind::kShuffleDown>(b, c, source);
-    case Kind::kShuffleXor:
-        return source_lanes<Kind::kShuffleXor>(b, c, source);
+    case WarpOpKind::kShuffleUp:
+        return source_lanes<WarpOpKind::kShuffleUp>(b, c, source);
+    case WarpOpKind::kShuffleDown:
+        return source_lanes<WarpOpKind::kShuffleDown>(b, c, source);
+    case WarpOpKind::kShuffleXor:
+        return source_lanes<WarpOpKind::kShuffleXor>(b, c, source);
     default:
-        return source_lanes<Kind::kShuffleIndex>(b, c, source);
+        return source_lanes<WarpOpKind::kShuffleIndex>(b, c, source);
     }
 }
 
@@ -106,22 +107,22 @@ void elect(const Party& party, uint32_t lanes);
 void vote(std::span<const Party> parties, uint32_t lanes, uint32_t named) {
     uint32_t yes = 0;
     for (const Party& party : parties)
-        if (operation(party).kind != Kind::kElect)
+        if (operation(party).kind != WarpOpKind::kElect)
             yes |= *row<uint32_t>(party, operation(party).a) & party.mask;
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
-        if (op.kind == Kind::kElect) {
+        if (op.kind == WarpOpKind::kElect) {
             elect(party, lanes);
             continue;
         }
-        if (op.kind == Kind::kBallot) {
+        if (op.kind == WarpOpKind::kBallot) {
             uint32_t* d = row<uint32_t>(party, op.dst);
             for_lanes(party.mask, [&](uint32_t i) { d[i] = yes & named; });
             continue;
         }
-        const bool value = op.kind == Kind::kAll   ? yes == lanes
-                           : op.kind == Kind::kAny ? yes != 0
-                                                   : yes == lanes || yes == 0;
+        const bool value = op.kind == WarpOpKind::kAll   ? yes == lanes
+                           : op.kind == WarpOpKind::kAny ? yes != 0
+                                                         : yes == lanes || yes == 0;
         uint32_t& d = *row<uint32_t>(party, op.dst);
         d = value ? d | party.mask : d & ~party.mask;
     }
@@ -145,7 +146,7 @@ void match(std::span<const Party> parties, uint32_t lanes) {
             for_lanes(lanes, [&](uint32_t k) { same |= uint32_t(value[k] == value[i]) << k; });
             const bool everyone = same == lanes;
             all |= uint32_t(everyone) << i;
-            d[i] = op.kind == Kind::kMatchAny ? same : everyone ? lanes : 0;
+            d[i] = op.kind == WarpOpKind::kMatchAny ? same : everyone ? lanes : 0;
         });
         if (op.dst_predicate != kNoRow) {
             uint32_t& p = *row<uint32_t>(party, op.dst_predicate);
@@ -166,12 +167,12 @@ uint32_t reduced_float(const WarpOp& op, uint32_t total, uint32_t bits, bool fir
         return x >> 31 ? -1 - int64_t(x & 0x7fffffff) : int64_t(x);
     };
     const bool less = key(bits) < key(total);
-    return less == (op.kind == Kind::kReduceMin) ? bits : total;
+    return less == (op.kind == WarpOpKind::kReduceMin) ? bits : total;
 }
 
 void reduce(std::span<const Party> parties) {
     bool first = true, is_signed = operation(parties[0]).is_signed;
-    const Kind kind = operation(parties[0]).kind;
+    const WarpOpKind kind = operation(parties[0]).kind;
     uint32_t total = 0;
     for (const Party& party : parties) {
         const uint32_t* a = row<uint32_t>(party, operation(party).a);
@@ -182,15 +183,15 @@ void reduce(std::span<const Party> parties) {
                 total = reduced_float(operation(party), total, b, first);
             else if (first)
                 total = b;
-            else if (kind == Kind::kReduceAdd)
+            else if (kind == WarpOpKind::kReduceAdd)
                 total += b;
-            else if (kind == Kind::kReduceMin)
+            else if (kind == WarpOpKind::kReduceMin)
                 total = less ? b : total;
-            else if (kind == Kind::kReduceMax)
+            else if (kind == WarpOpKind::kReduceMax)
                 total = less ? total : b;
-            else if (kind == Kind::kReduceAnd)
+            else if (kind == WarpOpKind::kReduceAnd)
                 total &= b;
-            else if (kind == Kind::kReduceOr)
+            else if (kind == WarpOpKind::kReduceOr)
                 total |= b;
             else
                 total ^= b;
@@ -219,7 +220,7 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
                            uint32_t missing_waiting) {
     uint32_t lanes = 0, undefined_sources = 0, from[kWarpSize] = {};
     for (const Party& party : parties) lanes |= party.mask;
-    const Kind kind = operation(parties[0]).kind;
+    const WarpOpKind kind = operation(parties[0]).kind;
     ++changes;
     ++near_changes;
     // Parts that met at different kinds of one family (an up and a down shuffle) still exchange.
@@ -252,7 +253,7 @@ void Executor::run_warp_op(std::span<const Party> parties, uint32_t named,
     }
     tell_of_warp_op(parties, kind, named, lanes, missing_waiting, undefined_sources);
     // Only now: what it does to memory comes after the lanes have met.
-    if (kind == Kind::kMatrix) run_together({parties.begin(), parties.end()});
+    if (kind == WarpOpKind::kMatrix) run_together({parties.begin(), parties.end()});
 }
 
 // Lanes at one instruction of one activation act as one; others have strayed, and act by
@@ -279,7 +280,7 @@ void Executor::tell_of_warp_op(std::span<const Party> parties, WarpOp::Kind kind
                                uint32_t lanes, uint32_t missing_waiting, uint32_t undefined) {
     if (observers.sync.empty()) return;
     // Registers only and everybody there: nothing that anybody could want to know.
-    if (kind == Kind::kMatrix && !operation(parties[0]).orders && !missing_waiting &&
+    if (kind == WarpOpKind::kMatrix && !operation(parties[0]).orders && !missing_waiting &&
         !(named & warp->info.exited))
         return;
     WarpSyncEvent event{&warp->info,

@@ -6,10 +6,6 @@ using namespace runtime;
 
 namespace {
 
-Box linear(const void* pointer, size_t pitch) {
-    return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
-}
-
 // Where the rectangle starts in the array; says what sticks out when it does not fit.
 cudaError_t part_of(Call& call, cudaArray_const_t handle, size_t x, size_t y, const Extent& extent,
                     Box& box) {
@@ -45,7 +41,7 @@ cudaError_t to_array(const char* name, cudaArray_t to, size_t x, size_t y, const
         if (const cudaError_t error = part_of(call, to, x, y, extent, box)) return error;
         return copy(call,
                     box,
-                    linear(from, pitch),
+                    linear_box(from, pitch),
                     extent,
                     kind,
                     where.stream,
@@ -63,8 +59,14 @@ cudaError_t from_array(const char* name, void* to, size_t pitch, cudaArray_const
             return cudaErrorInvalidMemcpyDirection;
         Box box;
         if (const cudaError_t error = part_of(call, from, x, y, extent, box)) return error;
-        return copy(
-            call, linear(to, pitch), box, extent, kind, where.stream, where.per_thread, where.wait);
+        return copy(call,
+                    linear_box(to, pitch),
+                    box,
+                    extent,
+                    kind,
+                    where.stream,
+                    where.per_thread,
+                    where.wait);
     });
 }
 
@@ -102,8 +104,8 @@ cudaError_t copy_run(const char* name, cudaArray_const_t array, size_t x, size_t
         Box box;
         if (const cudaError_t error = run_of(array, x, y, bytes, box)) return error;
         return copy(call,
-                    to_array ? box : linear(other, 0),
-                    to_array ? linear(other, 0) : box,
+                    to_array ? box : linear_box(other, 0),
+                    to_array ? linear_box(other, 0) : box,
                     {bytes, 1, 1},
                     kind,
                     where.stream,

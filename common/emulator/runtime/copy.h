@@ -11,6 +11,9 @@ struct Box {
     uint64_t address = 0;
     uint64_t pitch = 0, slice = 0;
 };
+inline Box linear_box(const void* pointer, size_t pitch = 0) {
+    return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
+}
 struct Extent {
     uint64_t width = 0;  // bytes
     uint64_t height = 1, depth = 1;

@@ -7,14 +7,11 @@ using namespace runtime;
 
 namespace {
 
-Box linear(const void* pointer, size_t pitch = 0) {
-    return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
-}
-
 cudaError_t copy_1d(const char* name, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                     cudaStream_t stream, bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) {
-        return copy(call, linear(to), linear(from), {bytes, 1, 1}, kind, stream, per_thread, wait);
+        return copy(
+            call, linear_box(to), linear_box(from), {bytes, 1, 1}, kind, stream, per_thread, wait);
     });
 }
 
@@ -38,8 +35,8 @@ cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* fro
         if (width > to_pitch) return bad_pitch(call, "writes", width, to_pitch);
         if (width > from_pitch) return bad_pitch(call, "reads", width, from_pitch);
         return copy(call,
-                    linear(to, to_pitch),
-                    linear(from, from_pitch),
+                    linear_box(to, to_pitch),
+                    linear_box(from, from_pitch),
                     {width, height, 1},
                     kind,
                     stream,
@@ -51,7 +48,7 @@ cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* fro
 cudaError_t fill_1d(const char* name, void* to, int value, size_t bytes, cudaStream_t stream,
                     bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) {
-        return fill(call, linear(to), {bytes, 1, 1}, uint8_t(value), stream, per_thread, wait);
+        return fill(call, linear_box(to), {bytes, 1, 1}, uint8_t(value), stream, per_thread, wait);
     });
 }
 
@@ -59,8 +56,13 @@ cudaError_t fill_2d(const char* name, void* to, size_t pitch, int value, size_t 
                     size_t height, cudaStream_t stream, bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (height > 1 && width > pitch) return bad_pitch(call, "fills", width, pitch);
-        return fill(
-            call, linear(to, pitch), {width, height, 1}, uint8_t(value), stream, per_thread, wait);
+        return fill(call,
+                    linear_box(to, pitch),
+                    {width, height, 1},
+                    uint8_t(value),
+                    stream,
+                    per_thread,
+                    wait);
     });
 }
 
@@ -68,7 +70,7 @@ cudaError_t fill_3d(const char* name, cudaPitchedPtr to, int value, cudaExtent e
                     cudaStream_t stream, bool per_thread, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (extent.width > to.pitch) return bad_pitch(call, "fills", extent.width, to.pitch);
-        Box box = linear(to.ptr, to.pitch);
+        Box box = linear_box(to.ptr, to.pitch);
         box.slice = to.pitch * to.ysize;
         return fill(call,
                     box,
@@ -176,8 +178,8 @@ cudaError_t copy_peer(const char* name, void* to, int to_device, const void* fro
         if (!valid_device(call, to_device) || !valid_device(call, from_device))
             return cudaErrorInvalidDevice;
         return copy(call,
-                    linear(to),
-                    linear(from),
+                    linear_box(to),
+                    linear_box(from),
                     {bytes, 1, 1},
                     cudaMemcpyDeviceToDevice,
                     stream,
@@ -192,8 +194,8 @@ cudaError_t copy_batch(void* const* to, const void* const* from, const size_t* b
         if (!to || !from || !bytes || !count) return cudaErrorInvalidValue;
         for (size_t i = 0; i < count; ++i) {
             const cudaError_t error = copy(call,
-                                           linear(to[i]),
-                                           linear(from[i]),
+                                           linear_box(to[i]),
+                                           linear_box(from[i]),
                                            {bytes[i], 1, 1},
                                            cudaMemcpyDefault,
                                            stream,

@@ -11,7 +11,7 @@ namespace {
 
 // Runs body(kernel, limits) for the kernel behind `function` on the current device.
 template <class F>
-cudaError_t with_kernel(const char* name, const void* function, F&& body) {
+cudaError_t with_limits(const char* name, const void* function, F&& body) {
     return api(name, [&](Call& call) -> cudaError_t {
         KernelRecord* record = find_kernel(function);
         if (!record) return cudaErrorInvalidDeviceFunction;
@@ -32,7 +32,7 @@ cudaError_t with_kernel(const char* name, const void* function, F&& body) {
 
 cudaError_t active_blocks(const char* name, int* blocks, const void* function, int block_size,
                           size_t shared) {
-    return with_kernel(
+    return with_limits(
         name,
         function,
         [&](KernelRecord& record,
@@ -74,7 +74,7 @@ EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 EMULATOR_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
                                                                    const void* function, int blocks,
                                                                    int block_size) {
-    return with_kernel(
+    return with_limits(
         "cudaOccupancyAvailableDynamicSMemPerBlock",
         function,
         [&](KernelRecord& record,

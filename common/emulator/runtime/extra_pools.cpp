@@ -43,7 +43,7 @@ Pool* default_pool(int device) {
     }
     return pool;
 }
-bool valid_device(Call& call, int device) {
+bool known_device(Call& call, int device) {
     return device >= 0 && device < call.global.device_count();
 }
 
@@ -58,7 +58,7 @@ cudaError_t with_pool(const char* name, cudaMemPool_t handle, F&& body) {
 template <class F>
 cudaError_t with_device(const char* name, int device, F&& body) {
     return api(name, [&](Call& call) -> cudaError_t {
-        return valid_device(call, device) ? body(call) : cudaErrorInvalidDevice;
+        return known_device(call, device) ? body(call) : cudaErrorInvalidDevice;
     });
 }
 
@@ -213,7 +213,7 @@ EMULATOR_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* result, const cudaMemP
         if (props->location.type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;
         if (props->handleTypes != cudaMemHandleTypeNone)
             return cudaErrorNotSupported;  // no other process
-        if (!valid_device(call, props->location.id)) return cudaErrorInvalidDevice;
+        if (!known_device(call, props->location.id)) return cudaErrorInvalidDevice;
         Pool* pool = make_pool(props->location.id);
         pool->max_bytes = props->maxSize;
         *result = handle_of(pool);
@@ -255,7 +255,7 @@ EMULATOR_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMe
         if (count && !list) return cudaErrorInvalidValue;
         for (size_t i = 0; i < count; ++i) {
             if (list[i].location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-            if (!valid_device(call, list[i].location.id)) return cudaErrorInvalidDevice;
+            if (!known_device(call, list[i].location.id)) return cudaErrorInvalidDevice;
             // Its own device always has access.
             if (list[i].location.id == pool.device &&
                 list[i].flags != cudaMemAccessFlagsProtReadWrite)
@@ -273,7 +273,7 @@ EMULATOR_API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMem
     return with_pool("cudaMemPoolGetAccess", handle, [&](Call& call, Pool& pool) {
         if (!flags || !location || location->type != cudaMemLocationTypeDevice)
             return cudaErrorInvalidValue;
-        if (!valid_device(call, location->id)) return cudaErrorInvalidDevice;
+        if (!known_device(call, location->id)) return cudaErrorInvalidDevice;
         const auto found = pool.access.find(location->id);
         *flags = location->id == pool.device  ? cudaMemAccessFlagsProtReadWrite
                  : found == pool.access.end() ? cudaMemAccessFlagsProtNone
@@ -291,7 +291,7 @@ static cudaError_t pool_by_location(const char* name, cudaMemPool_t* result,
         if (!result || !location) return cudaErrorInvalidValue;
         if (location->type != cudaMemLocationTypeDevice || type != cudaMemAllocationTypePinned)
             return cudaErrorNotSupported;
-        if (!valid_device(call, location->id)) return cudaErrorInvalidDevice;
+        if (!known_device(call, location->id)) return cudaErrorInvalidDevice;
         *result = handle_of(choose(location->id));
         return cudaSuccess;
     });

@@ -21,10 +21,6 @@ std::vector<std::byte> packed_by_caller(const machine::Kernel& kernel, void** ex
     return packed;
 }
 
-Box linear(const void* pointer) {
-    return {reinterpret_cast<uint64_t>(pointer), 0, 0};
-}
-
 cudaMemcpy3DParms as_3d(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     cudaMemcpy3DParms given{};
     given.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
@@ -100,8 +96,14 @@ cudaError_t set_copy_1d(Call& call, Node& node, void* to, const void* from, size
                         cudaMemcpyKind kind) {
     if (!to || !from) return cudaErrorInvalidValue;
     node.run = [=, site = call.site()](Call& later, Stream& stream) {
-        return copy_now(
-            later, "cudaGraphLaunch", site, stream, linear(to), linear(from), {bytes, 1, 1}, kind);
+        return copy_now(later,
+                        "cudaGraphLaunch",
+                        site,
+                        stream,
+                        linear_box(to),
+                        linear_box(from),
+                        {bytes, 1, 1},
+                        kind);
     };
     node.given = as_3d(to, from, bytes, kind);
     return cudaSuccess;

@@ -8,9 +8,9 @@
 namespace runtime {
 namespace {
 
-using Kind = machine::OrderEvent::Kind;
+using OrderKind = machine::OrderEvent::Kind;
 
-void fire(Call& call, Kind kind, const Stream& stream, uint64_t event) {
+void fire(Call& call, OrderKind kind, const Stream& stream, uint64_t event) {
     machine::OrderEvent order{kind};
     order.stream = stream.id;
     order.device = stream.device;
@@ -61,7 +61,7 @@ void find_branches(Context& context, std::vector<ExecNode>& nodes) {
             node.order.branch = nodes[*before].order.branch;
         } else if (i > 0) {
             node.order.branch = machine::kGraphBranch | context.next_stream++;
-            machine::OrderEvent made{Kind::kStreamCreate};
+            machine::OrderEvent made{OrderKind::kStreamCreate};
             made.stream = node.order.branch;
             made.device = node.device;
             made.non_blocking = true;
@@ -87,13 +87,14 @@ cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& st
     for (const ExecNode& node : nodes) {
         const ExecNode::Order& order = node.order;
         stream.id = order.branch ? order.branch : own;
-        if (order.opens) fire(call, Kind::kEventRecord, stream, order.opens);
-        for (const uint64_t event : order.awaits) fire(call, Kind::kStreamWaitEvent, stream, event);
+        if (order.opens) fire(call, OrderKind::kEventRecord, stream, order.opens);
+        for (const uint64_t event : order.awaits)
+            fire(call, OrderKind::kStreamWaitEvent, stream, event);
         if (node.enabled) {
             // A node belongs to the device it was made for, whichever is current at the launch.
             const int current = call.thread.device;
             call.thread.device = node.device;
-            if (node.type == cudaGraphNodeTypeHost) fire(call, Kind::kHostSees, stream, 0);
+            if (node.type == cudaGraphNodeTypeHost) fire(call, OrderKind::kHostSees, stream, 0);
             // Other threads may use the stream while the program's own function runs.
             const uint64_t branch =
                 std::exchange(stream.id, node.type == cudaGraphNodeTypeHost ? own : stream.id);
@@ -104,12 +105,13 @@ cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& st
                 error = run_conditional(call, *node.conditional, stream);
             call.thread.device = current;
         }
-        if (order.done) fire(call, Kind::kEventRecord, stream, order.done);
+        if (order.done) fire(call, OrderKind::kEventRecord, stream, order.done);
         if (error != cudaSuccess) break;
     }
     stream.id = own;
     for (const ExecNode& node : nodes)
-        if (node.order.ends_branch) fire(call, Kind::kStreamWaitEvent, stream, node.order.done);
+        if (node.order.ends_branch)
+            fire(call, OrderKind::kStreamWaitEvent, stream, node.order.done);
     return error;
 }
 

@@ -250,7 +250,7 @@ bool change(const dl_phdr_info& info) {
     return change(object, data, data_bytes) && both;
 }
 
-struct Walk {
+struct LibraryWalk {
     unsigned long long added = 0;
     std::set<std::string> done;  // by name and place
     bool all = true;
@@ -272,10 +272,10 @@ void prepare_host_calls() {
 }
 
 bool watch_host_calls() {
-    static Walk& walk = *new Walk;
+    static LibraryWalk& walk = *new LibraryWalk;
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* argument) {
-            auto& self = *static_cast<Walk*>(argument);
+            auto& self = *static_cast<LibraryWalk*>(argument);
             if (self.added == info->dlpi_adds) return 1;  // nothing new since the last time
             const std::string_view name = file_of(info->dlpi_name);
             const std::string key = std::string(info->dlpi_name) + std::to_string(info->dlpi_addr);
@@ -287,7 +287,7 @@ bool watch_host_calls() {
         &walk);
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* argument) {
-            static_cast<Walk*>(argument)->added = info->dlpi_adds;
+            static_cast<LibraryWalk*>(argument)->added = info->dlpi_adds;
             return 1;
         },
         &walk);

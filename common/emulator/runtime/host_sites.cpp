@@ -49,7 +49,7 @@ struct OwnRange {
     bool contains(uint64_t pc) const { return pc >= begin && pc < end; }
 };
 
-struct Walk {
+struct FrameWalk {
     const OwnRange* own;
     Path path;
     uint64_t wanted = 0;  // a fault's instruction: frames before it are the signal handler's
@@ -57,7 +57,7 @@ struct Walk {
 };
 
 _Unwind_Reason_Code on_frame(_Unwind_Context* context, void* argument) {
-    auto& walk = *static_cast<Walk*>(argument);
+    auto& walk = *static_cast<FrameWalk*>(argument);
     int exact = 0;
     const uint64_t ip = _Unwind_GetIPInfo(context, &exact);
     if (ip == 0) return _URC_END_OF_STACK;
@@ -145,7 +145,7 @@ const OwnRange& own_range() {
 }  // namespace
 
 void walk_from_here(HostPath& path) {
-    Walk walk{&own_range(), {}, 0, false};
+    FrameWalk walk{&own_range(), {}, 0, false};
     _Unwind_Backtrace(on_frame, &walk);
     path = walk.path;
 }
@@ -157,7 +157,7 @@ machine::HostSite capture_host_site() {
 }
 
 void walk_from_instruction(uint64_t pc, HostPath& path) {
-    Walk walk{&own_range(), {}, pc, false};
+    FrameWalk walk{&own_range(), {}, pc, false};
     _Unwind_Backtrace(on_frame, &walk);
     path = walk.path;
     if (path.count == 0) path.pc[path.count++] = pc;

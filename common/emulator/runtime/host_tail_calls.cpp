@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostJumps = 4;
 
-struct Free {
+struct FreeScopes {
     void operator()(void* pointer) const { std::free(pointer); }
 };
 
@@ -26,10 +26,10 @@ std::optional<Dwarf_Die> function_at(Dwfl_Module* module, uint64_t pc, Dwarf_Add
     Dwarf_Die* unit = unit_at(module, pc, &bias);
     Dwarf_Die* found = nullptr;
     if (!unit || dwarf_getscopes(unit, pc - bias, &found) <= 0) return std::nullopt;
-    const std::unique_ptr<Dwarf_Die, Free> innermost(found);
+    const std::unique_ptr<Dwarf_Die, FreeScopes> innermost(found);
     Dwarf_Die* chain = nullptr;
     const int count = dwarf_getscopes_die(innermost.get(), &chain);
-    const std::unique_ptr<Dwarf_Die, Free> scopes(chain);
+    const std::unique_ptr<Dwarf_Die, FreeScopes> scopes(chain);
     for (int i = 0; i < count; ++i)
         if (dwarf_tag(&scopes.get()[i]) == DW_TAG_subprogram) return scopes.get()[i];
     return std::nullopt;

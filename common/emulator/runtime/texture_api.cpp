@@ -11,7 +11,7 @@ using namespace runtime;
 
 namespace {
 
-constexpr uint64_t kTextureAlign = 512, kPitchAlign = 32;  // as the device properties say
+constexpr uint64_t kTextureAlign = 512, kTexturePitchAlign = 32;  // as the device properties say
 
 struct Given {  // what the program may ask for again
     cudaResourceDesc resource{};
@@ -99,7 +99,7 @@ cudaError_t add_resource(Call& call, const cudaResourceDesc& resource,
         const auto& pitched = resource.res.pitch2D;
         if (!set_format(object, pitched.desc)) return cudaErrorInvalidChannelDescriptor;
         if (reinterpret_cast<uint64_t>(pitched.devPtr) % kTextureAlign ||
-            pitched.pitchInBytes % kPitchAlign)
+            pitched.pitchInBytes % kTexturePitchAlign)
             return refuse(
                 "2D linear memory must be aligned to textureAlignment (512) and its pitch "
                 "to texturePitchAlignment (32): cudaMallocPitch gives both");

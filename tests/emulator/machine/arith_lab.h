@@ -14,6 +14,7 @@
 
 #include "catch.h"
 #include "machine/arith_core.h"
+#include "machine/levels.h"
 
 namespace lab {
 
@@ -154,9 +155,11 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-inline std::vector<machine::ArithmeticLevel> levels() {
-    std::vector<machine::ArithmeticLevel> list = {machine::ArithmeticLevel::kPortable};
-    for (const auto level : {machine::ArithmeticLevel::kNewer, machine::ArithmeticLevel::kNewest})
+// Every level that was linked in and that this processor can run.
+inline std::vector<machine::ProcessorLevel> levels() {
+    using enum machine::ProcessorLevel;
+    std::vector<machine::ProcessorLevel> list;
+    for (const auto level : {kBaseline, kX86_64_v2, kX86_64_v3, kX86_64_v4})
         if (machine::can_run(level)) list.push_back(level);
     return list;
 }
@@ -203,7 +206,7 @@ inline Outcome run(const Setup& setup) {
     build(setup, instruction, function);
     std::optional<Outcome> result;
     for (const auto level : levels()) {
-        INFO("table " << int(level) << " (0 portable, 1 newer, 2 newest)");
+        INFO("level " << machine::level_name(level));
         const auto selected = machine::select_arithmetic_for(level, instruction, function);
         REQUIRE(selected);
         REQUIRE(selected->handler != nullptr);

@@ -212,7 +212,7 @@ std::vector<uint64_t> operands(const Subject& subject) {
 }
 
 // Results in the order of the operands; packed forms take two at a time.
-std::vector<uint64_t> results(machine::ArithmeticLevel level, const std::string& mnemonic,
+std::vector<uint64_t> results(machine::ProcessorLevel level, const std::string& mnemonic,
                               const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
     const bool packed = mnemonic.ends_with("x2");
     const size_t step = packed ? 2 * kWarpSize : kWarpSize;
@@ -267,7 +267,7 @@ TEST_CASE("approximations: no error above PTX's largest, over the whole range",
         }
         std::vector<uint64_t> first;
         for (const auto level : levels()) {
-            INFO("table " << int(level) << " (0 portable, 1 newer, 2 newest)");
+            INFO("level " << machine::level_name(level));
             const std::vector<uint64_t> got = results(level, one.mnemonic, a, b);
             if (!first.empty()) {
                 REQUIRE(got == first);

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Tries the instruction groups in turn. Compiled once per processor level.
+// The table of one processor level. Compiled once per level: see arith_core.h.
 #include "machine/arith_core.h"
+#include "machine/levels.h"
 
-namespace machine::ARITH_NS {
+namespace machine::LEVEL_NS {
 
+// access.cpp and moves.cpp
+extern const AccessTable kAccessTable;
+extern const MoveTable kMoveTable;
+
+namespace {
+
+// Tries the instruction groups in turn.
 bool select_form(const Form& form, Selected& out) {
     constexpr bool (*kGroups[])(const Form&, Selected&) = {
         &select_integer,
@@ -25,4 +33,9 @@ bool select_form(const Form& form, Selected& out) {
     return false;
 }
 
-}  // namespace machine::ARITH_NS
+}  // namespace
+
+extern const LevelTables kTables;
+constinit const LevelTables kTables = {select_form, &kAccessTable, &kMoveTable};
+
+}  // namespace machine::LEVEL_NS

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The handlers and movers that access.cpp and moves.cpp offer, as tables: both files are compiled
-// once per processor level, and lane_tables.cpp picks the level.
+// The handlers that are compiled once per processor level, as tables: arithmetic, memory accesses
+// and moves. A table is constant data. Naming it runs nothing, so code of a level is reached only
+// on a processor that has every feature it was compiled for.
 #pragma once
 
 #include "machine/code.h"
+#include "machine/processor.h"
 
 namespace machine {
+
+struct Form;
 
 struct AccessTable {
     Handler (*address)(ptx::Space space, AccessKind kind);
@@ -26,7 +30,22 @@ struct MoveTable {
     Handler fence, wait, no_operation, active_mask;
 };
 
-// The best of this processor.
+struct LevelTables {
+    bool (*select_form)(const Form& form, Selected& out);
+    const AccessTable* access;
+    const MoveTable* moves;
+};
+
+// Whether this level was linked in and this processor can run it.
+bool can_run(ProcessorLevel level);
+// The highest of those, or a lower one that limit_level asked for.
+ProcessorLevel best_level();
+// Lowers best_level(), for tests. Takes effect on what is decoded later.
+void limit_level(ProcessorLevel most);
+
+// Only for a level that can_run().
+const LevelTables& level_tables(ProcessorLevel level);
+// Those of best_level().
 const AccessTable& access_handlers();
 const MoveTable& move_handlers();
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Says that a processor is too old for the emulated device, before any code runs that it does not
+// have. Compiled for the oldest processor, and written with system calls alone.
+#include <unistd.h>
+
+#include "machine/processor.h"
+#include "options.h"
+
+#if defined(__x86_64__)
+namespace {
+
+// Before every other constructor of this library.
+[[gnu::constructor(101)]] void check_processor() {
+    if (machine::processor_level() != machine::ProcessorLevel::kBaseline) return;
+    constexpr char kText[] =
+        "emulated CUDA device: this processor is older than x86-64-v2 (it lacks SSE4.2 or POPCNT), "
+        "and the device needs that; processors made since 2009 have it\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
+    _exit(emulator::kExitCannotRun);
+}
+
+}  // namespace
+#endif
