@@ -5,6 +5,7 @@
 #include "machine/memory.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -51,6 +52,27 @@ uint64_t page_bytes() {
 uint64_t physical_bytes() {
     static const uint64_t bytes = uint64_t(sysconf(_SC_PHYS_PAGES)) * page_bytes();
     return bytes;
+}
+
+uint64_t resident_pages() {
+    unsigned long long size = 0, resident = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(file, "%llu %llu", &size, &resident) != 2) resident = 0;
+        std::fclose(file);
+    }
+    return resident;
+}
+
+// Whether address space that nobody may touch takes memory all the same. A kernel notes a range;
+// qemu before version 8, as in containers for another processor, keeps a record for each page.
+bool reserving_takes_memory() {
+    constexpr uint64_t kTried = kGiB, kMuch = 1 << 20;
+    const uint64_t before = resident_pages();
+    void* at = mmap(nullptr, kTried, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return false;
+    const uint64_t after = resident_pages();
+    munmap(at, kTried);
+    return after > before && (after - before) * page_bytes() > kMuch;
 }
 
 // Consecutive slots of one size, and who lives (or lived last) in each.
@@ -131,14 +153,17 @@ struct Memory::Impl {
 
     void open() {
         RegionBytes bytes = kRegionBytes[0];
+        const bool dear = reserving_takes_memory();
         for (const RegionBytes& candidate : kRegionBytes) {
+            if (dear) break;
             base = reserve(candidate.wide + candidate.narrow + candidate.fine);
             if (!base) continue;
             reserved = true;
             bytes = candidate;
             break;
         }
-        // Under `ulimit -v` tokens need no mapping: nothing else will fit there either.
+        // Without a reservation addresses are still distinct, and nothing else is likely to be
+        // mapped there: under `ulimit -v` nothing fits, and qemu places mappings lower.
         if (!reserved) base = kPreferredBase;
         narrow_at = bytes.wide;
         fine_at = bytes.wide + bytes.narrow;
