@@ -105,6 +105,16 @@ emulator_shared_library(
     emulator_cudart_all_levels ${PROJECT_BINARY_DIR}/emulator_all_levels emulator_all_levels)
 set_target_properties(emulator_cudart_all_levels PROPERTIES EXCLUDE_FROM_ALL ON)
 
+# For the tests: a device that dies at every launch.
+add_library(emulator_broken_launches OBJECT EXCLUDE_FROM_ALL
+    ${PROJECT_SOURCE_DIR}/tests/support/broken_launches.cpp)
+target_link_libraries(emulator_broken_launches PRIVATE emulator_runtime)
+add_library(emulator_broken_objects INTERFACE)
+target_sources(emulator_broken_objects INTERFACE $<TARGET_OBJECTS:emulator_broken_launches>)
+emulator_shared_library(
+    emulator_cudart_broken ${PROJECT_BINARY_DIR}/emulator_broken emulator_broken_objects)
+set_target_properties(emulator_cudart_broken PROPERTIES EXCLUDE_FROM_ALL ON)
+
 # libcuda.so.1 is a name for the same library: it has nothing in it but the need for it, so that both
 # APIs share one state however a program comes by them.
 file(WRITE ${generated}/libcuda.cpp "// Nothing: the functions are those of ${cudart_soname}.\n")

@@ -19,6 +19,7 @@
 #include "checks/writers.h"
 #include "emulator_api.h"
 #include "host_access.h"
+#include "machine/levels.h"
 #include "options.h"
 #include "output.h"
 #include "runtime/context.h"
@@ -28,6 +29,7 @@
 #include "runtime/host_pages.h"
 #include "runtime/host_sites.h"
 #include "runtime/host_source.h"
+#include "runtime/internal_error.h"
 
 // Destructors of this library's own objects never run: programs call the API from destructors and
 // atexit functions of their own, which may come after any of ours. Bound inside the library only.
@@ -172,6 +174,21 @@ void on_dying(int) {
     write_counters();
 }
 
+// A fault of the device itself. Whoever reads the report must not grade this run.
+[[noreturn]] void on_internal_error(const std::string& what) {
+    std::fflush(stdout);
+    std::fprintf(stderr,
+                 "internal error: the emulated device crashed (%s)\n"
+                 "  This is not your program's fault, unless its host code has overwritten memory "
+                 "that is not its own.\n"
+                 "  Handlers for %s on a processor of level %s. Please report it.\n",
+                 what.c_str(),
+                 machine::level_name(machine::best_level()),
+                 machine::level_name(machine::processor_level()));
+    library().output.internal_error(what);
+    _exit(kExitInternalError);
+}
+
 void after_fork() {
     library().forked = true;
     runtime::abandon_host_pages();
@@ -197,14 +214,19 @@ void watch_for_pictures(const Options& options) {
 
 void watch_faults(const Options& options) {
     runtime::FaultHooks hooks{};
-    hooks.is_device_address = [](uint64_t address) {
-        return runtime::context().memory.is_device_address(address);
-    };
+    const bool checked = options.checks != "none";
+    hooks.is_device_address = [](uint64_t) { return false; };
+    if (checked)
+        hooks.is_device_address = [](uint64_t address) {
+            return runtime::context().memory.is_device_address(address);
+        };
     hooks.on_device_fault = on_device_fault;
     hooks.on_dying = on_dying;
+    hooks.on_internal_crash = on_internal_error;
     hooks.device_fault_exit_code = options.error_exit_code.value_or(kExitHostDereference);
-    watch_host_accesses(
-        library().checkers, hooks, [] { library().output.stream(library().report); });
+    if (checked)
+        watch_host_accesses(
+            library().checkers, hooks, [] { library().output.stream(library().report); });
     runtime::install_fault_handler(hooks);
 }
 
@@ -224,6 +246,7 @@ __attribute__((constructor)) void load() {
     settings.arch = self.options.arch;
     settings.budget = self.options.budget.value_or(0);
     runtime::configure(settings);
+    runtime::set_internal_error_hook([](const std::string& what) { on_internal_error(what); });
     checks::set_host_resolver(runtime::resolve_host_site);
     runtime::Context& context = runtime::context();
     try {
@@ -245,7 +268,7 @@ __attribute__((constructor)) void load() {
     pthread_atfork(nullptr, nullptr, after_fork);
     at_quick_exit([] { on_dying(0); });
     on_exit([](int status, void*) { library().exit_status = status; }, nullptr);
-    if (self.options.checks != "none") watch_faults(self.options);
+    watch_faults(self.options);
 }
 
 // Runs after main, after the program's atexit functions and the destructors of its objects.

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checks/text.h"
+
 namespace emulator {
 namespace {
 
@@ -116,6 +118,11 @@ void Output::finish(const checks::Report& report, uint64_t launches, bool ended_
     write_all(STDERR_FILENO,
               "emulator: " + summary(report, first_, launches) +
                   (ended_early ? " (the program did not end normally)\n" : "\n"));
+}
+
+void Output::internal_error(const std::string& what) {
+    append_line("{\"code\": \"internal-error\", \"severity\": \"internal\", \"message\": " +
+                checks::json_string(what) + "}");
 }
 
 void Output::forget(const checks::Report& report) {

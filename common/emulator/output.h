@@ -26,6 +26,9 @@ public:
     // anything to sum up. A second end (a handler after a handler) repeats nothing.
     void finish(const checks::Report& report, uint64_t launches, bool ended_early);
 
+    // The emulated device itself has failed: a line of its own, with the code `internal-error`.
+    void internal_error(const std::string& what);
+
     // After fork(), in the child: the parent reports what was found so far.
     void forget(const checks::Report& report);
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import install
 from .project import (
+    INTERNAL,
     NOT_ABLE,
     NOT_PASSED,
     PASSED,
@@ -270,7 +271,8 @@ def main() -> int:
         return run(options)
     except WorkbookError as error:
         sys.stdout.flush()
-        print(f"error: {error}", file=sys.stderr)
+        kind = "internal error" if error.code == INTERNAL else "error"
+        print(f"{kind}: {error}", file=sys.stderr)
         if error.to_do:
             print(f"  to do: {error.to_do}", file=sys.stderr)
         return error.code

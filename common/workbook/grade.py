@@ -3,6 +3,9 @@
 
 The verdict comes from Catch2's XML report of each test case, run in a process of its own, and from
 the emulator's findings. What the program prints is never read for the verdict.
+
+For the workbook's tests, WORKBOOK_EMULATOR names a folder with another build of the device, and
+WORKBOOK_RUN_UNDER a command that starts the programs, such as a processor emulator.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import contextlib
 import dataclasses
 import functools
 import os
+import shlex
 import signal
 import tempfile
 from collections.abc import Callable, Sequence
@@ -22,13 +26,15 @@ from typing import TYPE_CHECKING, Any
 from . import catch_xml, counters, findings, runner
 from .catch_xml import CAPTURED, Outcome, TestCase
 from .findings import Finding
-from .project import ROOT, Lesson, WorkbookError, cores
+from .project import ROOT, DeviceFailed, Lesson, WorkbookError, cores
 
 if TYPE_CHECKING:
     from .diagnose.arrays import Compared
 
 # catch_main.cpp ends a program that calls exit() inside a test with this code.
 _EXIT_CALLED = 86
+# The emulated device ends a program with it that cannot run on this machine at all.
+_CANNOT_RUN = 126
 # Thread-instructions, for finding the loop of a launch that took too long: a second or two.
 _SMALL_BUDGET, _SECOND_LOOK = "1000000000", 10.0
 
@@ -207,7 +213,8 @@ def _environment(device: str, build: Path, report: Path, details: Path) -> dict[
     if device == "emulator":
         # Before the program's own search path, where a toolkit's libcudart might stand.
         older = env.get("LD_LIBRARY_PATH")
-        env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
+        library = os.environ.get("WORKBOOK_EMULATOR") or str(build / "emulator")
+        env["LD_LIBRARY_PATH"] = library + (f":{older}" if older else "")
         env["EMULATOR_REPORT"] = str(report)
         env["EMULATOR_WRITERS"] = "1"
     return env
@@ -225,7 +232,8 @@ def run_case(
     limits = limits or runner.Limits.on(device)
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
         xml, report = Path(scratch) / "report.xml", Path(scratch) / "findings.jsonl"
-        command = [str(program), case.spec, "-r", "xml", "-o", str(xml)]
+        under = shlex.split(os.environ.get("WORKBOOK_RUN_UNDER", ""))
+        command = [*under, str(program), case.spec, "-r", "xml", "-o", str(xml)]
         details = Path(scratch) / "details"
         env = _environment(device, build, report, details)
         if trace and device == "emulator":
@@ -235,6 +243,8 @@ def run_case(
         except OSError as error:
             raise WorkbookError(f"cannot run {program}: {error}") from error
         outcome = catch_xml.read_outcome(xml, case)
+        if device == "emulator":
+            _stop_if_device_failed(ended, report)
         found = findings.read_report(report)
         noted = counters.read_details(details)
         if ended.how == "time" and device == "emulator" and not found:
@@ -243,6 +253,22 @@ def run_case(
         case, outcome, _how_it_ended(ended, outcome, limits), found,
         ended.seconds, ended.peak_memory, ended.output, noted,
     )  # fmt: skip
+
+
+def _stop_if_device_failed(ended: runner.Ended, report: Path) -> None:
+    """Raises DeviceFailed after a run that the emulated device itself has ended.
+
+    The device opens its report before any code of the program runs. Without one it did not start.
+    """
+    failed = [one for one in findings.read_report(report) if one.code == "internal-error"]
+    if failed:
+        raise DeviceFailed(str(failed[0].data.get("message", "")))
+    if report.exists() or ended.code == 127:
+        return
+    if ended.code == _CANNOT_RUN:
+        raise WorkbookError(ended.output.strip() or "the emulated device cannot run here")
+    if ended.code is not None and ended.code < 0:
+        raise DeviceFailed(f"{ended.signal_name} before the program began")
 
 
 def _where_it_hangs(

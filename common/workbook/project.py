@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Exit codes of every command.
 PASSED, NOT_PASSED, USAGE, NOT_ABLE = 0, 1, 2, 3
+# The emulated device itself failed; also the exit code of a program that it ended for that.
+INTERNAL = 70
 
 
 class WorkbookError(Exception):
@@ -21,6 +23,18 @@ class WorkbookError(Exception):
         super().__init__(message)
         self.to_do = to_do
         self.code = code
+
+
+class DeviceFailed(WorkbookError):
+    """The emulated device itself failed, so there is no grade."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the emulated device crashed ({what})",
+            "this is the workbook's fault, not your file's, and nothing was graded: make doctor\n"
+            "  shows whether the device works on this machine. Please report it.",
+            INTERNAL,
+        )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@
 #include "runtime/device_properties.h"
 #include "runtime/errors.h"
 #include "runtime/host_sites.h"
+#include "runtime/internal_error.h"
 #include "runtime/pools.h"
 #include "runtime/registry.h"
 #include "runtime/stream.h"
@@ -230,8 +231,7 @@ cudaError_t Call::leave(cudaError_t error) {
 }
 
 cudaError_t Call::failed(const char* what) {
-    say_once("internal error in " + std::string(name) + ": " + what +
-             "\n  This is a defect of the emulator, not of your program: please report it.");
+    internal_error(std::string(name) + ": " + what);
     return cudaErrorUnknown;
 }
 

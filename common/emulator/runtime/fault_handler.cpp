@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "runtime/host_sites.h"
+#include "runtime/internal_error.h"
 
 namespace runtime {
 namespace {
 
-// The first two can be device faults; the others only end the process.
+// The first two can be device faults; all can be faults of our own.
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-constexpr int kDeviceSignals = 2;
 constexpr size_t kReportStack = 8 << 20;  // the unwinder and the DWARF reader are hungry
 constexpr size_t kSignalStack = 128 << 10;
 
@@ -138,6 +138,8 @@ void handle(int signal, siginfo_t* info, void* context) {
         errno = error;
         if (again) return;
     }
+    const auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto pc = uint64_t(registers[REG_RIP]), sp = uint64_t(registers[REG_RSP]);
     if (nested > 0) {
         // The report itself failed: once more without what failed, then as if we were not here.
         if (nested == 1) {
@@ -168,6 +170,16 @@ void handle(int signal, siginfo_t* info, void* context) {
         call_previous(signal, info, context);
         end(signal, info);
         return;
+    }
+    if (self.hooks.on_internal_crash && is_internal_crash(signal, *info, pc, sp)) {
+        ++nested;
+        std::string what = describe_crash(signal, pc);
+        on_report_stack(
+            [](void* argument) {
+                state().hooks.on_internal_crash(*static_cast<std::string*>(argument));
+            },
+            &what);
+        --nested;
     }
     if (!in_previous) device_fault = false;
     if (!call_previous(signal, info, context)) end(signal, info);
@@ -219,7 +231,7 @@ void install_fault_handler(const FaultHooks& hooks) {
 
 void refresh_fault_handler() {
     if (!state().installed) return;
-    for (int i = 0; i < kDeviceSignals; ++i) take(kSignals[i]);
+    for (const int signal : kSignals) take(signal);
 }
 
 void take_step_signal() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "machine/memory.h"
 
@@ -21,6 +22,7 @@ struct FaultHooks {
     bool (*is_device_address)(uint64_t address);  // takes no locks
     void (*on_device_fault)(const DeviceFault&);  // makes the finding
     void (*on_dying)(int signal);                 // the process will end: write everything out
+    void (*on_internal_crash)(const std::string& what);  // a fault of ours: does not return
     int device_fault_exit_code;
     // The host has touched a page that is closed to it: true when it may try again. Runs first, in
     // the middle of any code, so it takes no locks and allocates nothing. `context`: ucontext_t.

@@ -179,6 +179,10 @@ machine::HostSite host_site_without_callers(uint64_t pc) {
     return sites().add(path);
 }
 
+bool is_own_code(uint64_t pc) {
+    return own_range().contains(pc);
+}
+
 bool result_is_ignored_at(machine::HostSite site) {
     std::vector<uint64_t> addresses = sites().path(site);
     for (uint64_t& pc : addresses) ++pc;

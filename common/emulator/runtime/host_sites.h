@@ -38,6 +38,9 @@ machine::HostSite host_site_of_instruction(uint64_t pc);
 // The same for an instruction alone, where the stack below it cannot be walked.
 machine::HostSite host_site_without_callers(uint64_t pc);
 
+// Whether the address is code of this library; never in programs that link its parts themselves.
+bool is_own_code(uint64_t pc);
+
 // Whether the program drops what the API function that was called there returns; see result_use.h.
 bool result_is_ignored_at(machine::HostSite site);
 

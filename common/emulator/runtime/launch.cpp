@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/host_sites.h"
+#include "runtime/internal_error.h"
 
 namespace runtime {
 namespace {
@@ -197,6 +198,7 @@ cudaError_t run_launch(Call& call, Launch& launch, Stream& stream) {
     const int device = stream.device;
     machine::Machine& machine = call.global.machine(device);
     machine::Kernel* kernel = nullptr;
+    const DeviceWork work;
     cudaError_t error = resolve_kernel(call, *launch.kernel, device, kernel);
     if (error != cudaSuccess) return error;
     machine::LaunchSummary summary;
