@@ -130,3 +130,13 @@ target_link_libraries(emulate PRIVATE emulator_options)
 target_compile_definitions(emulate PRIVATE EMULATOR_CUDART_SONAME="${cudart_soname}")
 set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 add_dependencies(emulate emulator_cudart emulator_cuda)
+
+# The known program that `make` and `make doctor` run on a device that was just built.
+add_executable(emulator_self_test self_test.cu)
+target_compile_options(emulator_self_test PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xcompiler=-g>)
+target_link_libraries(emulator_self_test PRIVATE CUDA::cudart)
+target_link_options(emulator_self_test PRIVATE ${WORKBOOK_LINKER})
+set_target_properties(emulator_self_test PROPERTIES
+    OUTPUT_NAME self_test RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
+add_dependencies(emulator_self_test emulator_cudart)
