@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import install
+from . import install, phases, pypi
 from .project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -39,7 +39,7 @@ def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
             packages = " ".join(need.package for need in absent)
             print(f"  safe and efficient: not graded, the emulated device needs {packages}")
             break
-        folder = build.prepare(device)
+        folder = build.prepare(device, lesson)
         result = grade.grade_lesson(lesson, device, folder)
         progress.remember(result)
         results.append(result)
@@ -266,8 +266,12 @@ def main() -> int:
         from . import screen_words
 
         screen_words.use_plain_words()
+    pypi.use_tools()
     try:
-        return run(options)
+        code = run(options)
+        if (told := phases.summary()) and not getattr(options, "json", False):
+            print(f"\n{told}.")
+        return code
     except WorkbookError as error:
         sys.stdout.flush()
         print(f"error: {error}", file=sys.stderr)

@@ -19,6 +19,7 @@ from .catch_xml import CAPTURED, Failure
 from .diagnose import compiler
 from .findings import Finding
 from .grade import CaseResult, Grade
+from .phases import bar
 from .project import Lesson
 from .screen_words import is_plain
 
@@ -64,12 +65,6 @@ class Status:
     def clear(self) -> None:
         if self._on:
             print("\r\x1b[K", end="", flush=True)
-
-
-def bar(count: float, total: float, width: int = 20) -> str:
-    """`█████░░░░░`, `width` wide."""
-    filled = min(width, round(width * count / max(1, total)))
-    return "█" * filled + "░" * (width - filled)
 
 
 def _wrapped(out: Console, text: str, indent: str = _INDENT, style: str = "") -> None:

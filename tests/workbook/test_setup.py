@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import install
+from workbook import install, pypi, toolkit
 from workbook.project import ROOT, WorkbookError
 
 
@@ -45,10 +45,16 @@ class Setup(unittest.TestCase):
         self.assertIn("lines", printed)
 
     def test_comfort_alone_does_not_stop_the_workbook(self) -> None:
-        with mock.patch.object(install, "root_prefix", return_value=None):
-            with mock.patch("builtins.print") as said:
-                install.install_packages([install.Need("python3-watchdog", "saves", optional=True)])
-        self.assertIn("Going on without", str(said.call_args_list[-1].args[0]))
+        with (
+            mock.patch.object(pypi, "capable_python", return_value="python3"),
+            mock.patch.object(pypi, "install_tools", return_value="no network"),
+            mock.patch("builtins.print") as said,
+        ):
+            install._ensure_tools([need for need in install.MODULES if need.optional])
+            self.assertIn("Going on without", str(said.call_args_list[-1].args[0]))
+            with self.assertRaises(WorkbookError) as caught:
+                install._ensure_tools(list(install.MODULES))
+        self.assertIn("python3-rich python3-numpy", caught.exception.to_do)
 
     def test_a_card_alone_needs_nothing_of_the_emulated_device(self) -> None:
         with mock.patch.object(install, "missing_headers", side_effect=lambda names: names):
@@ -67,19 +73,19 @@ class Setup(unittest.TestCase):
         with mock.patch.dict(
             os.environ, self.environment(WORKBOOK_NVCC=str(self.bin / "nvcc")), clear=True
         ):
-            self.assertEqual(install.nvcc_version(self.bin / "nvcc"), (11, 8, 89))
+            self.assertEqual(toolkit.nvcc_version(self.bin / "nvcc"), (11, 8, 89))
             with self.assertRaises(WorkbookError) as caught:
-                install.find_nvcc()
+                toolkit.find_nvcc()
         self.assertIn("11.8.89", str(caught.exception))
         self.assertIn("WORKBOOK_NVCC=wheels", caught.exception.to_do)
 
-    def test_an_old_cmake_is_refused(self) -> None:
-        script(self.bin / "cmake", "echo 'cmake version 3.18.4'")
+    def test_an_old_cmake_is_replaced_by_one_from_pypi(self) -> None:
+        script(self.bin / "cmake", "echo 'cmake version 3.22.1'")
         with mock.patch.dict(os.environ, self.environment(), clear=True):
-            with self.assertRaises(WorkbookError) as caught:
-                install.check_versions()
-        self.assertIn("3.18.4", str(caught.exception))
-        self.assertIn("pip install cmake", caught.exception.to_do)
+            needs = install.missing_tools()
+            self.assertIn("cmake==3.31.*", [need.package for need in needs])
+            script(self.bin / "cmake", "echo 'cmake version 3.24.0'")
+            self.assertNotIn("cmake==3.31.*", [need.package for need in install.missing_tools()])
 
     def test_an_old_make_is_refused_before_anything_else(self) -> None:
         done = subprocess.run(
@@ -95,13 +101,13 @@ class Setup(unittest.TestCase):
             CUDA_HOME=str(self.folder / "cuda"), WORKBOOK_IGNORE_USR_LOCAL_CUDA="1"
         )
         with mock.patch.dict(os.environ, env, clear=True):
-            self.assertEqual(install.find_nvcc(), self.folder / "cuda" / "bin" / "nvcc")
+            self.assertEqual(toolkit.find_nvcc(), self.folder / "cuda" / "bin" / "nvcc")
 
     def test_the_wheels_get_the_names_a_toolkit_has(self) -> None:
         (self.folder / "lib").mkdir()
         (self.folder / "lib" / "libcudart.so.13").write_text("")
-        install.complete_toolkit(self.folder)
-        install.complete_toolkit(self.folder)
+        toolkit.complete_toolkit(self.folder)
+        toolkit.complete_toolkit(self.folder)
         self.assertTrue((self.folder / "lib64" / "libcudart.so").exists())
 
     def test_trouble_with_the_disk_is_one_message(self) -> None:
