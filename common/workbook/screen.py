@@ -14,7 +14,7 @@ from rich.markdown import Heading, Markdown
 from rich.table import Table
 from rich.text import Text
 
-from . import diagnose, progress
+from . import diagnose, problems, progress
 from .catch_xml import CAPTURED, Failure
 from .diagnose import compiler
 from .findings import Finding
@@ -112,6 +112,7 @@ def show_grade(grade: Grade, out: Console | None = None, advice: bool = True) ->
         out.print(Text(words, "dim"))
     if grade.build_error:
         _show_build_error(grade, out)
+        _for_editors(grade)
         return
     if grade.compiler_warnings:
         out.print(Text("  the compiler warns", "yellow"))
@@ -125,6 +126,12 @@ def show_grade(grade: Grade, out: Console | None = None, advice: bool = True) ->
         names = "1 test" if len(waiting) == 1 else f"{len(waiting)} tests"
         out.print(Text(f"  – efficient  {names}, graded once the values are right", "dim"))
     _show_summary(grade, out, advice)
+    _for_editors(grade)
+
+
+def _for_editors(grade: Grade) -> None:
+    if problems.wanted():
+        problems.show(grade)
 
 
 def _show_build_error(grade: Grade, out: Console) -> None:
