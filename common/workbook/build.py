@@ -126,10 +126,11 @@ def _run_cmake(command: list[str], phase: Phase) -> tuple[int, str]:
     )  # fmt: skip
     assert process.stdout is not None
     said = []
-    for line in process.stdout:
-        said.append(line)
-        phase.reached(len(said) / _CONFIGURE_LINES)
-    return process.wait(), "".join(said)
+    with process:
+        for line in process.stdout:
+            said.append(line)
+            phase.reached(len(said) / _CONFIGURE_LINES)
+    return process.returncode, "".join(said)
 
 
 def _stop_on_full_disk(text: str, folder: Path) -> None:
@@ -173,12 +174,13 @@ def build(
         )
         assert process.stdout is not None
         said = []
-        for line in process.stdout:
-            said.append(line)
-            done = _done(line) if reached else None
-            if reached and done is not None:
-                reached(done)
-        return Built(process.wait() == 0, "".join(said), "build")
+        with process:
+            for line in process.stdout:
+                said.append(line)
+                done = _done(line) if reached else None
+                if reached and done is not None:
+                    reached(done)
+        return Built(process.returncode == 0, "".join(said), "build")
 
 
 def _done(line: str) -> float | None:

@@ -46,8 +46,8 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 def _processor() -> Row:
     objection = processor.objection()
-    return Row(not objection, "processor", objection or f"{processor.name()}, {os.cpu_count()} cores",
-               "make DEVICE=gpu needs no emulated device" if objection else "")  # fmt: skip
+    to_do = "make DEVICE=gpu needs no emulated device" if objection else ""
+    return Row(not objection, "processor", objection or processor.name(), to_do)
 
 
 def _tools() -> list[Row]:

@@ -40,11 +40,11 @@ def lines(grade: Grade) -> list[str]:
     """Errors and warnings of the compiler, then the findings, each once."""
     found = _of_compiler(grade.compiler_warnings) + _of_compiler(grade.build_error)
     for finding in grade.merged_findings():
-        file, message = str(finding.data.get("file") or ""), finding.data.get("message")
+        file, message = finding.data.get("path") or finding.file, finding.data.get("message")
         if file and finding.line and finding.unsafe:
             words = " ".join(str(message or "").split())
             found.append(
-                f"{relative(file)}:{finding.line}: {finding.severity}: {words} [{finding.code}]"
+                f"{relative(str(file))}:{finding.line}: {finding.severity}: {words} [{finding.code}]"
             )
     return list(dict.fromkeys(found))
 

@@ -167,5 +167,8 @@ class System:
         )
         bundle.chmod(0o644)
         quoted = shlex.quote(to)
-        self.run(f"git clone -q /shared/{bundle.name} {quoted} && test -f {quoted}/Makefile", user)
+        self.run(
+            f"git -c advice.detachedHead=false clone -q /shared/{bundle.name} {quoted} && test -f {quoted}/Makefile",
+            user,
+        )
         bundle.unlink()

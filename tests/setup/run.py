@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Sets the workbook up on bare systems, as a new user would, up to the first verdict.
 
-    sudo python3 tests/setup/run.py [--systems FOLDER] [NAME ...]
+    sudo python3 tests/setup/run.py [--systems FOLDER] [--cold] [NAME ...]
 
-Without names all of them, see SCENARIOS. The systems are made by debootstrap (53 s and 300 MB each)
+Without names all of them, see SCENARIOS. --cold leaves the compiler cache out: for times. The systems are made by debootstrap (53 s and 300 MB each)
 in FOLDER, by default build/systems, and kept there for the next time with what pip downloads and a
 compiler cache. Exit code 0: all that were tried passed; 1: one failed; 77: none could be tried.
 """
@@ -29,8 +29,9 @@ _VERDICT = "hint: make hint-00"  # the last words of lesson 00's first grade
 class Work:
     """Where systems are made, and the one at work."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, cold: bool) -> None:
         self.cache = cache
+        self.cold = cold
         self.scratch = cache / "scratch"
 
     def system(self, name: str, **env: str) -> System:
@@ -39,15 +40,20 @@ class Work:
         shutil.rmtree(self.scratch, ignore_errors=True)
         return System(bottom, self.scratch, self.cache / "shared", env)
 
+    def cache_compiler(self, system: System, folder: str) -> None:
+        """Unless --cold was given: what is tried is not how long the compiler takes."""
+        if self.cold:
+            return
+        system.run("apt-get update -q >/dev/null && apt-get install -y -q ccache >/dev/null")
+        system.env |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": "/shared/ccache",
+                       "CCACHE_BASEDIR": folder, "CCACHE_NOHASHDIR": "1", "CCACHE_UMASK": "000"}  # fmt: skip
+
     def student(self, folder: str = THEIRS, **env: str) -> System:
         """A Debian 12 with the packages that an administrator is told to install, and a user
         without rights who has a clone in `folder`.
         """
         system = self.system("debian12", **env)
-        system.run("apt-get update -q >/dev/null && apt-get install -y -q ccache >/dev/null")
-        # What is tried here is not how long the compiler takes.
-        system.env |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": "/shared/ccache",
-                       "CCACHE_BASEDIR": folder, "CCACHE_NOHASHDIR": "1", "CCACHE_UMASK": "000"}  # fmt: skip
+        self.cache_compiler(system, folder)
         system.add_user("student")
         system.clone(folder, "student")
         said = system.run(f"cd '{folder}' && make", "student", code=2)
@@ -91,6 +97,7 @@ def release(name: str) -> Callable[[Work], None]:
 
     def scenario(work: Work) -> None:
         system = work.system(name)
+        work.cache_compiler(system, HOME)
         system.clone(HOME)
         whole(system)
 
@@ -102,6 +109,7 @@ def old_cmake(work: Work) -> None:
     system = work.system("debian12")
     system.run("apt-get update -q >/dev/null && apt-get install -y -q python3-venv >/dev/null")
     system.run("python3 -m venv /opt/old && /opt/old/bin/pip install -q 'cmake==3.22.1'")
+    work.cache_compiler(system, HOME)
     system.clone(HOME)
     old = "PATH=/opt/old/bin:$PATH"
     expect("3.22.1" in system.run(f"{old} cmake --version"), "the old CMake is not first")
@@ -209,11 +217,12 @@ SCENARIOS: dict[str, Callable[[Work], None]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--systems", type=Path, default=ROOT / "build" / "systems")
+    parser.add_argument("--cold", action="store_true", help="without a compiler cache")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SCENARIOS))
     options = parser.parse_args()
     if unknown := set(options.names) - set(SCENARIOS):
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")
-    work = Work(options.systems.resolve())
+    work = Work(options.systems.resolve(), options.cold)
     ended: dict[str, str] = {}
     for name in options.names or SCENARIOS:
         print(f"{name}: {SCENARIOS[name].__doc__ or 'a bare system'}".splitlines()[0], flush=True)
