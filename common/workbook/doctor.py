@@ -113,8 +113,9 @@ def _packages() -> list[Row]:
     absent = install.missing_modules()
     for need in install.MODULES:
         if need in absent:
-            rows.append(Row(None if need.optional else False, need.package, f"{need.why}: not found",
-                            "make fetches it from PyPI"))  # fmt: skip
+            good = None if need.optional else False
+            words = f"{need.why}: not found"
+            rows.append(Row(good, need.package, words, "make fetches it from PyPI"))
             continue
         try:
             version = metadata.version(need.package)
@@ -163,8 +164,8 @@ def _device() -> Row:
             None, "device", f"{folder.name}/ was made for another place: make builds it anew"
         )
     if said := selftest.run(folder):
-        return Row(False, "device", f"broken on this machine: {said}",
-                   "make clean, then make; if it stays, please report it with this page")  # fmt: skip
+        to_do = "make clean, then make; if it stays, please report it with this page"
+        return Row(False, "device", f"broken on this machine: {said}", to_do)
     return Row(True, "device", "built, and no fault was found in it")
 
 

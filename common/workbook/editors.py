@@ -26,7 +26,7 @@ FOLDER = ROOT / "build" / "clangd"
 
 
 def for_clang(command: list[str], stand_ins: Path) -> list[str]:
-    """What clang is to be called with where nvcc is called with `command`; g++'s stay as they are."""
+    """The arguments for clang that say what `command` says to nvcc; those for g++ are unchanged."""
     nvcc = Path(command[0])
     if nvcc.name != "nvcc":
         return command

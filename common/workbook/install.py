@@ -194,15 +194,16 @@ def _root(prefix: list[str], command: list[str], phase: Phase, start: float, end
     )  # fmt: skip
     assert process.stdout is not None
     said = []
-    for line in process.stdout:
-        # dlstatus:NUMBER:PERCENT:words while it downloads, pmstatus:PACKAGE:PERCENT:words after.
-        match = re.match(r"(dl|pm)status:[^:]*(?::\w+)?:([\d.]+):", line)
-        if match:
-            half = (float(match.group(2)) / 100 + (match.group(1) == "pm")) / 2
-            phase.reached(start + (end - start) * half)
-        else:
-            said.append(line)
-    return "" if process.wait() == 0 else "".join(said) or f"{command[0]} failed"
+    with process:
+        for line in process.stdout:
+            # dlstatus:NUMBER:PERCENT:words for downloads, pmstatus:PACKAGE:PERCENT:words after.
+            match = re.match(r"(dl|pm)status:[^:]*(?::\w+)?:([\d.]+):", line)
+            if match:
+                half = (float(match.group(2)) / 100 + (match.group(1) == "pm")) / 2
+                phase.reached(start + (end - start) * half)
+            else:
+                said.append(line)
+    return "" if process.returncode == 0 else "".join(said) or f"{command[0]} failed"
 
 
 # --- versions, and the whole ---------------------------------------------------------------------
@@ -260,7 +261,7 @@ def ensure_modules() -> None:
 
 
 def _ensure_tools(needs: list[Need]) -> None:
-    """Sets .workbook/tools up with what is missing, and goes on with its Python where that is it."""
+    """Sets .workbook/tools up with what is missing; for modules, goes on with the Python there."""
     if not needs:
         return
     modules = any(need in MODULES for need in needs)

@@ -43,9 +43,8 @@ def lines(grade: Grade) -> list[str]:
         file, message = finding.data.get("path") or finding.file, finding.data.get("message")
         if file and finding.line and finding.unsafe:
             words = " ".join(str(message or "").split())
-            found.append(
-                f"{relative(str(file))}:{finding.line}: {finding.severity}: {words} [{finding.code}]"
-            )
+            place = f"{relative(str(file))}:{finding.line}"
+            found.append(f"{place}: {finding.severity}: {words} [{finding.code}]")
     return list(dict.fromkeys(found))
 
 

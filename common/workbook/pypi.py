@@ -70,14 +70,15 @@ def install(folder: Path, packages: list[str], phase: Phase) -> str:
     assert process.stdout is not None
     said = []
     fetched = 0
-    for line in process.stdout:
-        said.append(line)
-        # Dependencies come last and are small; unpacking takes about as long as a tenth.
-        fetched += line.startswith(("Collecting ", "Requirement already"))
-        phase.reached(0.9 * (fetched - 1) / max(len(packages), fetched))
-        if line.startswith("Installing collected packages"):
-            phase.reached(0.9)
-    if process.wait() != 0:
+    with process:
+        for line in process.stdout:
+            said.append(line)
+            # Dependencies come last and are small; unpacking takes about half of the time.
+            fetched += line.startswith(("Collecting ", "Requirement already"))
+            phase.reached(0.5 * (fetched - 1) / max(len(packages), fetched))
+            if line.startswith("Installing collected packages"):
+                phase.reached(0.5)
+    if process.returncode != 0:
         shutil.rmtree(folder, ignore_errors=True)
         return _last_lines("".join(said))
     return ""
@@ -109,9 +110,7 @@ def tools_packages() -> list[str]:
 
 
 def use_tools() -> None:
-    """Puts the programs of .workbook/tools first on PATH: they are there because those of the system
-    are missing or too old.
-    """
+    """Puts the programs of .workbook/tools first on PATH: the system's are missing or too old."""
     programs = str(TOOLS / "programs")
     path = os.environ.get("PATH", os.defpath)
     if tools_packages() and programs not in path.split(os.pathsep):
@@ -133,8 +132,8 @@ def install_tools(packages: list[str]) -> str:
 
 
 def _link_programs() -> None:
-    """programs/cmake and so on: relative links to the binaries, which a checkout that is moved keeps.
-    (The scripts that pip writes for them name the Python by its whole path.)
+    """programs/cmake and so on: relative links to the binaries, which stay valid when the checkout
+    moves. (The scripts that pip writes for them name the Python by its whole path.)
     """
     programs = TOOLS / "programs"
     programs.mkdir(exist_ok=True)

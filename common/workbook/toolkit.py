@@ -78,7 +78,7 @@ def local_toolkit() -> Path | None:
 
 
 def present_nvcc() -> Path | None:
-    """An nvcc that is new enough: WORKBOOK_NVCC, the system's, else the wheels'; None without one."""
+    """WORKBOOK_NVCC, the system's nvcc if it is new enough, else the wheels'; None without one."""
     wanted = os.environ.get("WORKBOOK_NVCC", "")
     if wanted and wanted != "wheels":
         version = nvcc_version(wanted)
@@ -115,7 +115,7 @@ def _too_old(nvcc: str | Path, version: tuple[int, ...]) -> tuple[str, str]:
 
 
 def not_tested(version: tuple[int, ...]) -> str:
-    """A sentence about a toolkit with which the lessons have not been graded; '' about the others."""
+    """A sentence about a toolkit that the lessons were not tested with; '' about the others."""
     if not version or version[:2] in TESTED:
         return ""
     return (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A bare Debian or Ubuntu in a folder: made once by debootstrap, and for each use a fresh copy of it
-(an overlay) in which a command runs as it would on a new machine. Needs root, unshare and chroot.
+"""A bare Debian or Ubuntu in a folder: made once by debootstrap, and for each use a fresh copy
+(an overlay) in which commands run as on a new machine. Needs root, unshare and chroot.
 """
 
 from __future__ import annotations
@@ -167,8 +167,6 @@ class System:
         )
         bundle.chmod(0o644)
         quoted = shlex.quote(to)
-        self.run(
-            f"git -c advice.detachedHead=false clone -q /shared/{bundle.name} {quoted} && test -f {quoted}/Makefile",
-            user,
-        )
+        git = "git -c advice.detachedHead=false clone -q"
+        self.run(f"{git} /shared/{bundle.name} {quoted} && test -f {quoted}/Makefile", user)
         bundle.unlink()

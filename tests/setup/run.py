@@ -3,9 +3,10 @@
 
     sudo python3 tests/setup/run.py [--systems FOLDER] [--cold] [NAME ...]
 
-Without names all of them, see SCENARIOS. --cold leaves the compiler cache out: for times. The systems are made by debootstrap (53 s and 300 MB each)
+Without names all of them, see SCENARIOS. The systems are made by debootstrap (53 s and 300 MB each)
 in FOLDER, by default build/systems, and kept there for the next time with what pip downloads and a
-compiler cache. Exit code 0: all that were tried passed; 1: one failed; 77: none could be tried.
+compiler cache; --cold leaves the cache out, for times. Exit code 0: all that were tried passed;
+1: one failed; 77: none could be tried.
 """
 
 from __future__ import annotations
@@ -45,8 +46,13 @@ class Work:
         if self.cold:
             return
         system.run("apt-get update -q >/dev/null && apt-get install -y -q ccache >/dev/null")
-        system.env |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": "/shared/ccache",
-                       "CCACHE_BASEDIR": folder, "CCACHE_NOHASHDIR": "1", "CCACHE_UMASK": "000"}  # fmt: skip
+        system.env |= {
+            "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+            "CCACHE_DIR": "/shared/ccache",
+            "CCACHE_BASEDIR": folder,
+            "CCACHE_NOHASHDIR": "1",
+            "CCACHE_UMASK": "000",
+        }
 
     def student(self, folder: str = THEIRS, **env: str) -> System:
         """A Debian 12 with the packages that an administrator is told to install, and a user

@@ -123,8 +123,7 @@ class Files(unittest.TestCase):
         needs = [install._GXX, install._CATCH2, install._VENV, *install._HEADERS.values()]
         for package in [need.package for need in needs] + ["make", "git", "python3"]:
             self.assertRegex(text, rf"\s{re.escape(package)}\s")
-        self.assertIn(f"useradd --create-home --uid 1000 --shell /bin/bash {settings['remoteUser']}",
-                      text)  # fmt: skip
+        self.assertRegex(text, rf"RUN useradd .* {settings['remoteUser']} ")
         self.assertEqual(settings["onCreateCommand"], "make prepare")
 
 
