@@ -298,7 +298,7 @@ def ensure_device(device: str, nvcc: Path, lesson: Lesson | None = None) -> Path
     targets = ["emulator_cudart", "emulate", "workbook_catch_main"]
     if lesson:
         targets.append(f"lesson_test_{lesson.id}")
-    with Phase("device", "Building the emulated device (once)") as phase:
+    with Phase("device", "Building the emulated device") as phase:
         built = build(folder, targets, reached=phase.reached)
     if not built.ok:
         _stop_on_full_disk(built.text, folder)

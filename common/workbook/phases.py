@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -73,7 +74,8 @@ class Phase:
     def _tick(self) -> None:
         while True:
             drawn = f"{bar(self._fraction, 1)} {int(self._fraction * 100):3} %{self._left()}"
-            print(f"\r\x1b[K{self._words}  {drawn}", end="", flush=True)
+            line = f"{self._words}  {drawn}"[: shutil.get_terminal_size().columns - 1]
+            print(f"\r\x1b[K{line}", end="", flush=True)
             if self._ended.wait(0.5):
                 return
 

@@ -12,6 +12,7 @@ compiler cache; --cold leaves the cache out, for times. Exit code 0: all that we
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -203,6 +204,25 @@ def full_disk(work: Work) -> None:
     whole(system, THEIRS, "student")
 
 
+def devcontainer(work: Work) -> None:
+    """The steps of .devcontainer on the system that its Dockerfile starts from."""
+    folder = "/workspaces/cuda-workbook"
+    container = ROOT / ".devcontainer"
+    dockerfile = (container / "Dockerfile").read_text()
+    settings = json.loads((container / "devcontainer.json").read_text())
+    expect("FROM debian:12" in dockerfile, "the Dockerfile starts from another system")
+    system = work.system("debian12")
+    for command in re.findall(r"^RUN ((?:.*\\\n)*.*)$", dockerfile, re.MULTILINE):
+        system.run(command.replace("\\\n", " ") + " >/dev/null")
+    user = settings["remoteUser"]
+    work.cache_compiler(system, folder)
+    system.run(f"mkdir /workspaces && chown {user} /workspaces")
+    system.clone(folder, user)
+    said = system.run(f"cd {folder} && {settings['onCreateCommand']}", user)
+    expect("apt-get" not in said, "the Dockerfile lacks a package")
+    whole(system, folder, user)
+
+
 SCENARIOS: dict[str, Callable[[Work], None]] = {
     "debian12": release("debian12"),
     "debian13": release("debian13"),
@@ -217,6 +237,7 @@ SCENARIOS: dict[str, Callable[[Work], None]] = {
     "offline": offline,
     "interrupted": interrupted,
     "full-disk": full_disk,
+    "devcontainer": devcontainer,
 }
 
 
