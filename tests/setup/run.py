@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -34,7 +35,7 @@ class Work:
     def __init__(self, cache: Path, cold: bool) -> None:
         self.cache = cache
         self.cold = cold
-        self.scratch = cache / "scratch"
+        self.scratch = cache / f"scratch-{os.getpid()}"  # two of these may run at once
 
     def system(self, name: str, **env: str) -> System:
         """A fresh copy of a bare system."""
