@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from . import install, phases, pypi
+from .lock import only_one
 from .project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -102,10 +103,11 @@ def _next(as_json: bool) -> int:
 def _clean() -> int:
     import shutil
 
-    for device in ("emulator", "gpu"):
-        shutil.rmtree(build_folder(device), ignore_errors=True)
-    for path in (ROOT / ".workbook").glob("setup.json"):
-        path.unlink()
+    with only_one("cleaning"):
+        for device in ("emulator", "gpu"):
+            shutil.rmtree(build_folder(device), ignore_errors=True)
+        for path in (ROOT / ".workbook").glob("setup.json"):
+            path.unlink()
     print("Removed what was built. Your progress, backups and lessons are kept.")
     return PASSED
 

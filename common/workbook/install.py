@@ -266,7 +266,7 @@ def _ensure_tools(needs: list[Need]) -> None:
         return
     modules = any(need in MODULES for need in needs)
     there = set(pypi.tools_packages())
-    if modules and not pypi.inside_tools() and {need.package for need in MODULES} <= there:
+    if modules and not pypi.inside_tools() and pypi.tools_have([n.package for n in MODULES]):
         _go_on_there()  # another make has set them up while this one waited
     print("The workbook needs a few things that are missing here, or too old:")
     for need in needs:

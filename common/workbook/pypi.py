@@ -109,6 +109,15 @@ def tools_packages() -> list[str]:
         return []
 
 
+def tools_have(modules: list[str]) -> bool:
+    """Whether the Python of .workbook/tools is complete, runs and finds these modules. After an
+    upgrade of the system's Python it does not.
+    """
+    if not set(modules) <= set(tools_packages()):
+        return False
+    return _runs([str(TOOLS / "bin" / "python"), "-I", "-c", "import " + ", ".join(modules)])
+
+
 def use_tools() -> None:
     """Puts the programs of .workbook/tools first on PATH: the system's are missing or too old."""
     programs = str(TOOLS / "programs")

@@ -271,6 +271,16 @@ class Pypi(unittest.TestCase):
         self.assertTrue((self.tools / "mine").exists())
         self.assertEqual(pypi.tools_packages(), ["cmake", "ruff"])
 
+    def test_a_python_that_no_longer_runs_is_made_anew(self) -> None:
+        names = [need.package for need in install.MODULES]
+        self.assertEqual(pypi.install_tools(names), "")
+        self.assertTrue(pypi.tools_have(names))
+        self.assertFalse(pypi.tools_have([*names, "scipy"]))
+        script(self.tools / "bin" / "python", "exit 127")
+        self.assertFalse(pypi.tools_have(names))
+        self.assertEqual(pypi.install_tools(names), "")
+        self.assertTrue(pypi.tools_have(names))
+
     def test_what_failed_leaves_nothing(self) -> None:
         self.pip("ERROR: No matching distribution", 1)
         self.assertIn("No matching distribution", pypi.install_tools(["cmake"]))
