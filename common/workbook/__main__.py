@@ -10,7 +10,8 @@ import os
 import sys
 from pathlib import Path
 
-from . import install
+from . import install, phases, pypi
+from .lock import only_one
 from .project import (
     INTERNAL,
     NOT_ABLE,
@@ -40,7 +41,7 @@ def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
             packages = " ".join(need.package for need in absent)
             print(f"  safe and efficient: not graded, the emulated device needs {packages}")
             break
-        folder = build.prepare(device)
+        folder = build.prepare(device, lesson)
         result = grade.grade_lesson(lesson, device, folder)
         progress.remember(result)
         results.append(result)
@@ -103,10 +104,11 @@ def _next(as_json: bool) -> int:
 def _clean() -> int:
     import shutil
 
-    for device in ("emulator", "gpu"):
-        shutil.rmtree(build_folder(device), ignore_errors=True)
-    for path in (ROOT / ".workbook").glob("setup.json"):
-        path.unlink()
+    with only_one("cleaning"):
+        for device in ("emulator", "gpu"):
+            shutil.rmtree(build_folder(device), ignore_errors=True)
+        for path in (ROOT / ".workbook").glob("setup.json"):
+            path.unlink()
     print("Removed what was built. Your progress, backups and lessons are kept.")
     return PASSED
 
@@ -267,8 +269,12 @@ def main() -> int:
         from . import screen_words
 
         screen_words.use_plain_words()
+    pypi.use_tools()
     try:
-        return run(options)
+        code = run(options)
+        if (told := phases.summary()) and not getattr(options, "json", False):
+            print(f"\n{told}.")
+        return code
     except WorkbookError as error:
         sys.stdout.flush()
         kind = "internal error" if error.code == INTERNAL else "error"

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import bench_csv, bench_python, install, programs, timing
+from . import bench_csv, bench_python, programs, timing, toolkit
 from . import build as builder
 from .project import NOT_ABLE, NOT_PASSED, PASSED, ROOT, Lesson, WorkbookError, cores, lessons
 
@@ -94,10 +94,10 @@ def plan() -> str:
 def find_nvcc() -> Path:
     """An nvcc of this machine that is new enough; nothing is fetched."""
     named = os.environ.get("WORKBOOK_NVCC")
-    for nvcc in [Path(named)] if named and named != "wheels" else install.system_nvccs():
-        if install.nvcc_version(nvcc)[:2] >= install.OLDEST_NVCC:
+    for nvcc in [Path(named)] if named and named != "wheels" else toolkit.system_nvccs():
+        if toolkit.nvcc_version(nvcc)[:2] >= toolkit.OLDEST_NVCC:
             return nvcc
-    if root := install.local_toolkit():
+    if root := toolkit.local_toolkit():
         return root / "bin" / "nvcc"
     raise WorkbookError(
         "make bench found no nvcc of CUDA 12.4 or newer",

@@ -88,7 +88,7 @@ def run() -> int:
     """Times every solution on the emulated device; writes plots/data/cost.csv."""
     build = builder.prepare("emulator")
     known = [lesson for lesson in lessons() if programs.has_workload(lesson)]
-    built = builder.build(build, [f"bench_solution_{lesson.id}" for lesson in known], show=True)
+    built = builder.build(build, [f"bench_solution_{lesson.id}" for lesson in known], "Building")
     if not built.ok:
         print(builder.first_failure(built.text))
         raise WorkbookError("a workload did not build (see above)")

@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import install
+from . import toolkit
 from .project import ROOT
 from .timing import Timed
 
@@ -126,7 +126,7 @@ def machine(nvcc: Path) -> dict[str, str]:
     return {
         "gpu": gpu.strip() or "unknown",
         "driver": driver.strip() or "unknown",
-        "toolkit": ".".join(map(str, install.nvcc_version(nvcc)[:2])),
+        "toolkit": ".".join(map(str, toolkit.nvcc_version(nvcc)[:2])),
         "date": datetime.date.today().isoformat(),
         "commit": commit(),
     }

@@ -60,7 +60,7 @@ def run() -> int:
     """Prints a bar for each lesson, and the slowest."""
     build = builder.prepare("emulator")
     known = [lesson for lesson in lessons() if lesson.solution_file.is_file()]
-    builder.build(build, [f"solution_{lesson.id}" for lesson in known], show=True)
+    builder.build(build, [f"solution_{lesson.id}" for lesson in known], "Building")
     print("from a save to the verdict, seconds; one letter is 0.1 s:")
     print("  " + " · ".join(f"{_LETTERS[name]} {name}" for name in _PARTS))
     worst = 0.0

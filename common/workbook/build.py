@@ -9,13 +9,15 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import install
-from .project import ROOT, WorkbookError, build_folder, cores
+from . import editors, install, selftest, toolkit
+from .lock import only_one
+from .phases import Phase
+from .project import ROOT, Lesson, WorkbookError, build_folder, cores
 
 
 @dataclass
@@ -25,6 +27,9 @@ class Built:
     ok: bool
     text: str = ""
     stage: str = ""  # compile, link or build: what failed
+
+
+_CONFIGURE_LINES = 30  # about what CMake prints in all
 
 
 def _say(text: str) -> None:
@@ -37,7 +42,7 @@ def configured(folder: Path) -> bool:
     )
 
 
-def _moved(folder: Path) -> bool:
+def moved(folder: Path) -> bool:
     """Whether this build folder was made for another place: CMake refuses such a one."""
     try:
         cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
@@ -54,23 +59,28 @@ def _compiler_of(folder: Path) -> str:
     return match.group(1) if match else ""
 
 
-def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
+def configure(device: str, nvcc: Path) -> Path:
     """Runs CMake unless that was done; returns the build folder."""
     folder = build_folder(device)
-    if _moved(folder):
+    with only_one("configuring"):
+        _configure(device, nvcc, folder)
+    editors.write_commands(folder)
+    return folder
+
+
+def _configure(device: str, nvcc: Path, folder: Path) -> None:
+    if moved(folder):
         _say(f"{folder.name}/ was made for another place: making it anew.")
         shutil.rmtree(folder)
     stamp = folder / "workbook-nvcc"
+    compilers = "\n".join([str(nvcc), *filter(None, [os.environ.get("CXX")])])
     if configured(folder):
         # A folder that somebody has configured by hand is as good.
         by = stamp.read_text(encoding="utf-8") if stamp.is_file() else _compiler_of(folder)
-        if by == str(nvcc):
-            return folder
+        if by == compilers or (not stamp.is_file() and by == str(nvcc)):
+            return
         (folder / "CMakeCache.txt").unlink()
         shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
-    if not quiet:
-        _say(f"Configuring {folder.name}/ (once) ...")
-    toolkit = nvcc.resolve().parent.parent
     command = [
         "cmake",
         "-S",
@@ -79,26 +89,48 @@ def configure(device: str, nvcc: Path, quiet: bool = False) -> Path:
         str(folder),
         f"-DDEVICE={device}",
         f"-DCMAKE_CUDA_COMPILER={nvcc}",
-        f"-DCUDAToolkit_ROOT={toolkit}",
+        f"-DCUDAToolkit_ROOT={nvcc.resolve().parent.parent}",
     ]
+    if cxx := os.environ.get("CXX"):
+        command.append(f"-DCMAKE_CUDA_HOST_COMPILER={shutil.which(cxx) or cxx}")
     if not any((folder / name).is_file() for name in ("build.ninja", "Makefile")):
         command += ["-G", "Ninja" if shutil.which("ninja") else "Unix Makefiles"]
     elif (folder / "build.ninja").is_file():
         command += ["-G", "Ninja"]
     folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_env()
-    )
-    if done.returncode != 0:
+    stamp.unlink(missing_ok=True)
+    with Phase("configure", f"Configuring {folder.name}/") as phase:
+        code, text = _run_cmake(command, phase)
+    if code != 0:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
-        _stop_on_full_disk(done.stdout, folder)
-        _say("\n".join(done.stdout.splitlines()[-25:]))
+        _stop_on_full_disk(text, folder)
+        if said := toolkit.misfit(nvcc):
+            raise WorkbookError(
+                f"{nvcc} does not work with this g++: {said}",
+                "an older g++: apt-get install g++-12, then make CXX=g++-12; "
+                "or a newer nvcc: make WORKBOOK_NVCC=wheels",
+            )
+        _say("\n".join(text.splitlines()[-25:]))
         raise WorkbookError(
             f"CMake could not configure {folder.name}/ (its last lines are above)",
             "make doctor shows what was found; after mending it, run make again",
         )
-    stamp.write_text(str(nvcc), encoding="utf-8")
-    return folder
+    stamp.write_text(compilers, encoding="utf-8")
+
+
+def _run_cmake(command: list[str], phase: Phase) -> tuple[int, str]:
+    """Its exit code and output. It says nothing of how far it is: what it prints is counted."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        env=_env(),
+    )  # fmt: skip
+    assert process.stdout is not None
+    said = []
+    with process:
+        for line in process.stdout:
+            said.append(line)
+            phase.reached(len(said) / _CONFIGURE_LINES)
+    return process.returncode, "".join(said)
 
 
 def _stop_on_full_disk(text: str, folder: Path) -> None:
@@ -114,44 +146,49 @@ def _env() -> dict[str, str]:
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DEVICE"):
         env.pop(name, None)
     env["CLICOLOR_FORCE"] = "0"
+    env["NINJA_STATUS"] = "[%f/%t] "  # what _done reads
     return env
 
 
-def build(folder: Path, targets: list[str], show: bool = False) -> Built:
-    """Builds targets; output is captured, with `show` only the progress is seen."""
+def build(
+    folder: Path,
+    targets: list[str],
+    show: str = "",
+    reached: Callable[[float], None] | None = None,
+) -> Built:
+    """Builds targets; output is captured. `show` names the phase that is seen meanwhile; `reached`
+    is called with what is done, from 0 to 1.
+    """
+    if show:
+        with Phase("build", show) as phase:
+            return build(folder, targets, reached=phase.reached)
     command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=_env(),
-    )
-    assert process.stdout is not None
-    said, told = [], 0
-    for line in process.stdout:
-        said.append(line)
-        percent = _percent(line) if show else None
-        if percent is None:
-            continue
-        if sys.stdout.isatty():
-            print(f"\r  {percent:3} %", end="", flush=True)
-            told = percent
-        elif percent >= told + 20:
-            told = percent - percent % 20
-            _say(f"  {told} %")
-    if show and told and sys.stdout.isatty():
-        print("\r       \r", end="", flush=True)
-    return Built(process.wait() == 0, "".join(said), "build")
+    with only_one("building"):
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=_env(),
+        )
+        assert process.stdout is not None
+        said = []
+        with process:
+            for line in process.stdout:
+                said.append(line)
+                done = _done(line) if reached else None
+                if reached and done is not None:
+                    reached(done)
+        return Built(process.returncode == 0, "".join(said), "build")
 
 
-def _percent(line: str) -> int | None:
+def _done(line: str) -> float | None:
     """How far ninja (`[3/40]`) or make (`[ 7%]`) says it is."""
     if match := re.match(r"\[(\d+)/(\d+)\]", line):
-        return int(match.group(1)) * 100 // max(1, int(match.group(2)))
+        return int(match.group(1)) / max(1, int(match.group(2)))
     match = re.match(r"\[ *(\d+)%\]", line)
-    return int(match.group(1)) if match else None
+    return int(match.group(1)) / 100 if match else None
 
 
 def _commands(folder: Path) -> list[dict[str, str]]:
@@ -196,9 +233,11 @@ def tidy(text: str) -> str:
     return text.replace(str(ROOT) + os.sep, "")
 
 
-def build_student_file(folder: Path, target: str, source: Path) -> Built:
+def build_student_file(
+    folder: Path, target: str, source: Path, reached: Callable[[float], None] | None = None
+) -> Built:
     """Builds one lesson's program. A failure says whether the file does not compile or not link."""
-    built = build(folder, [target])
+    built = build(folder, [target], reached=reached)
     if built.ok:
         return Built(True, "\n".join(warnings_about(built.text, source)))
     _stop_on_full_disk(built.text, folder)
@@ -246,16 +285,21 @@ def _to_null_output(command: list[str]) -> list[str]:
     return out
 
 
-def ensure_device(device: str, nvcc: Path) -> Path:
-    """The build folder with what every lesson needs: for the emulator, the device itself."""
+def ensure_device(device: str, nvcc: Path, lesson: Lesson | None = None) -> Path:
+    """The build folder with what every lesson needs: for the emulator, the device itself. The first
+    time also the test of `lesson`, so that no core waits for another.
+    """
     folder = configure(device, nvcc)
     if device != "emulator":
         return folder
-    targets = ["emulator_cudart", "emulate", "workbook_catch_main"]
-    if all((folder / "emulator" / name).exists() for name in ("emulate", "workbook-built")):
+    stamp = folder / "emulator" / "workbook-built"
+    if all(path.exists() for path in (folder / "emulator" / "emulate", stamp)):
         return folder  # a lesson's target rebuilds the device where its sources changed
-    _say("Building the emulated device (once; some minutes on a small machine) ...")
-    built = build(folder, targets, show=True)
+    targets = ["emulator_cudart", "emulate", "workbook_catch_main"]
+    if lesson:
+        targets.append(f"lesson_test_{lesson.id}")
+    with Phase("device", "Building the emulated device") as phase:
+        built = build(folder, targets, reached=phase.reached)
     if not built.ok:
         _stop_on_full_disk(built.text, folder)
         _say(first_failure(built.text))
@@ -263,7 +307,13 @@ def ensure_device(device: str, nvcc: Path) -> Path:
             "the emulated device did not build (the first error is above)",
             "this is the workbook's own code: make clean, then make; if it stays, please report it",
         )
-    (folder / "emulator" / "workbook-built").touch()
+    if said := selftest.run(folder):
+        raise WorkbookError(
+            f"the emulated device does not work on this machine: {said}",
+            "nothing was graded, and your work is not the cause: make clean, then make; if it "
+            "stays, please report it with what make doctor prints",
+        )
+    stamp.touch()
     return folder
 
 
@@ -275,11 +325,11 @@ def gpu_present() -> bool:
     return done.returncode == 0 and "GPU 0" in done.stdout
 
 
-def prepare(device: str) -> Path:
-    """From a fresh clone to a folder that can build lessons."""
+def prepare(device: str, lesson: Lesson | None = None) -> Path:
+    """From a fresh clone to a folder that can build lessons, `lesson` first."""
     if device == "gpu" and not gpu_present():
         raise WorkbookError(
             "DEVICE=gpu needs an NVIDIA card with its driver, and nvidia-smi lists none here",
             "without a card: make (the emulator is the default)",
         )
-    return ensure_device(device, install.ensure())
+    return ensure_device(device, install.ensure(), lesson)

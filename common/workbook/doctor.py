@@ -11,17 +11,16 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from . import build, install
-from .project import NOT_ABLE, PASSED, ROOT, build_folder
+from . import build, install, processor, pypi, selftest, toolkit
+from .project import NOT_ABLE, PASSED, ROOT, build_folder, relative
+from .toolkit import output
 
-_DISK_MIB = 1500  # what the emulator, the lessons and their tests need to build
+_DISK_BUILT_MIB = 200  # where everything is set up: lessons' programs, reports, figures
 
 
 @dataclass(frozen=True)
@@ -34,88 +33,97 @@ class Row:
     to_do: str = ""
 
     def show(self) -> None:
-        mark = {True: "ok     ", False: "MISSING", None: "-      "}[self.good]
+        bad = "BROKEN " if self.what == "device" else "MISSING"
+        mark = {True: "ok     ", False: bad, None: "-      "}[self.good]
         print(f"  {mark}  {self.what:14} {self.found}")
         if self.to_do:
             print(f"{'':11}{'':14} to do: {self.to_do}")
 
 
 def _dotted(version: tuple[int, ...]) -> str:
-    return ".".join(map(str, version)) or "not found"
+    return toolkit.dotted(version) or "not found"
+
+
+def _processor() -> Row:
+    objection = processor.objection()
+    to_do = "make DEVICE=gpu needs no emulated device" if objection else ""
+    return Row(not objection, "processor", objection or processor.name(), to_do)
 
 
 def _tools() -> list[Row]:
-    cmake = install.first_version(install._output("cmake", "--version"))
-    gxx = install._output(os.environ.get("CXX", "g++"), "-dumpfullversion", "-dumpversion").strip()
-    make = install.first_version(install._output("make", "--version"))
+    cmake = install.cmake_version()
+    gxx = output(os.environ.get("CXX", "g++"), "-dumpfullversion", "-dumpversion").strip()
+    make = install.first_version(output("make", "--version"))
     new_gxx = bool(gxx) and int(gxx.split(".")[0]) >= install.OLDEST_GXX
-    ninja = install._output("ninja", "--version").strip()
+    apt = "sudo apt-get install "
     rows = []
-    for name, fine, found, package in (
-        ("make", make >= (4,), _dotted(make), "make"),
+    for name, fine, found, oldest, to_do in (
+        ("make", make >= (4,), _dotted(make), "4", apt + "make"),
         ("Python", sys.version_info >= (3, 10), f"{platform.python_version()}, {sys.executable}",
-         "python3"),
-        ("g++", new_gxx, gxx or "not found", "g++"),
-        ("CMake", cmake[:2] >= install.OLDEST_CMAKE, _dotted(cmake), "cmake"),
+         "3.10", apt + "python3"),
+        ("g++", new_gxx, gxx or "not found", str(install.OLDEST_GXX), apt + "g++"),
+        ("CMake", cmake[:2] >= install.OLDEST_CMAKE, _place_of("cmake", cmake),
+         _dotted(install.OLDEST_CMAKE), "make fetches one from PyPI"),
     ):  # fmt: skip
-        oldest = {"g++": str(install.OLDEST_GXX), "CMake": _dotted(install.OLDEST_CMAKE),
-                  "Python": "3.10", "make": "4"}[name]  # fmt: skip
-        to_do = "" if fine else f"{oldest} or newer: sudo apt-get install {package}"
-        rows.append(Row(fine, name, found, to_do))
-    rows.append(Row(None, "ninja", ninja or "not found: make is used instead, a little slower",
-                    "" if ninja else "sudo apt-get install ninja-build (optional)"))  # fmt: skip
+        rows.append(Row(fine, name, found, "" if fine else f"{oldest} or newer: {to_do}"))
+    ninja = install.first_version(output("ninja", "--version"))
+    rows.append(Row(None, "ninja", _place_of("ninja", ninja) if ninja else
+                    "not found: make is used instead, a little slower"))  # fmt: skip
     return rows
 
 
-def _fits(nvcc: Path) -> str:
-    """'' when nvcc accepts this g++, else what it says."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "empty.cu"
-        source.write_text("__global__ void k() {}\n")
-        command = [str(nvcc), "-ccbin", os.environ.get("CXX", "g++"), "-arch=compute_75", "-c"]
-        try:
-            done = subprocess.run(
-                [*command, "-o", f"{folder}/empty.o", str(source)],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-    return "" if done.returncode == 0 else (done.stdout.strip().splitlines() or ["failed"])[0]
+def _place_of(program: str, version: tuple[int, ...]) -> str:
+    return (
+        f"{_dotted(version)}, {relative(shutil.which(program) or '')}" if version else "not found"
+    )
 
 
 def _compilers() -> tuple[list[Row], tuple[int, ...]]:
     """The rows of all nvcc, and the version of the one that is used."""
-    nvccs = [(path, install.nvcc_version(path)) for path in install.system_nvccs()]
-    if root := install.local_toolkit():
-        nvccs.append((root / "bin" / "nvcc", install.nvcc_version(root / "bin" / "nvcc")))
-    fine = any(version[:2] >= install.OLDEST_NVCC for _, version in nvccs)
+    nvccs = [(path, toolkit.nvcc_version(path)) for path in toolkit.system_nvccs()]
+    wanted = os.environ.get("WORKBOOK_NVCC", "")
+    if wanted == "wheels":
+        nvccs = []
+    elif wanted:
+        nvccs = [(Path(wanted), toolkit.nvcc_version(wanted))]
+    if root := toolkit.local_toolkit():
+        nvccs.append((root / "bin" / "nvcc", toolkit.nvcc_version(root / "bin" / "nvcc")))
+    used = next(((p, v) for p, v in nvccs if v[:2] >= toolkit.OLDEST_NVCC), None)
     rows = []
     for path, version in nvccs:
-        good = version[:2] >= install.OLDEST_NVCC
-        words = "" if good or fine else f"{_dotted(install.OLDEST_NVCC)} or newer: make fetches one"
-        rows.append(Row(good or (None if fine else False), "nvcc", f"{_dotted(version)}, {path}",
-                        words))  # fmt: skip
+        if used and path != used[0]:
+            continue
+        good = version[:2] >= toolkit.OLDEST_NVCC
+        words = "" if good else f"{_dotted(toolkit.OLDEST_NVCC)} or newer: make fetches one"
+        rows.append(Row(good, "nvcc", f"{_dotted(version)}, {relative(path)}", words))
     if not nvccs:
         rows.append(Row(False, "nvcc", "not found",
                         "make fetches NVIDIA's own packages of it from PyPI"))  # fmt: skip
-    used = next(((p, v) for p, v in nvccs if v[:2] >= install.OLDEST_NVCC), None)
     if used:
-        said = _fits(used[0])
+        said = toolkit.misfit(used[0])
         rows.append(Row(not said, "nvcc with g++", said or "fit each other",
                         "" if not said else "another g++: make CXX=g++-12"))  # fmt: skip
+        if untested := toolkit.not_tested(used[1]):
+            rows.append(Row(None, "toolkit", untested))
     return rows, used[1] if used else ()
 
 
 def _packages() -> list[Row]:
     rows = []
-    for name in install._MODULES:
-        if not importlib.util.find_spec(name):
-            continue  # install.missing() lists it
+    absent = install.missing_modules()
+    for need in install.MODULES:
+        if need in absent:
+            good = None if need.optional else False
+            words = f"{need.why}: not found"
+            rows.append(Row(good, need.package, words, "make fetches it from PyPI"))
+            continue
         try:
-            version = metadata.version(name)
+            version = metadata.version(need.package)
         except metadata.PackageNotFoundError:
             version = "found"
-        rows.append(Row(True, name, version))
+        place = importlib.util.find_spec(need.package)
+        folder = Path(place.origin).parents[1] if place and place.origin else ""
+        rows.append(Row(True, need.package, f"{version}, {relative(folder)}"))
     # Nothing can be said of headers without a compiler that looks for them.
     for need in install.missing():
         rows.append(Row(False, need.package, need.why, f"sudo apt-get install {need.package}"))
@@ -125,7 +133,7 @@ def _packages() -> list[Row]:
 def _gpu(nvcc: tuple[int, ...]) -> list[Row]:
     if not build.gpu_present():
         return [Row(None, "GPU", "none: not needed, the emulator takes its place")]
-    query = install._output(
+    query = output(
         "nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"
     )
     rows = []
@@ -133,7 +141,7 @@ def _gpu(nvcc: tuple[int, ...]) -> list[Row]:
         name, driver, capability = ([part.strip() for part in line.split(",")] + ["", ""])[:3]
         words = f"{name}, driver {driver}, compute capability {capability}"
         rows.append(Row(None, "GPU", words + ": DEVICE=gpu runs on it"))
-    match = re.search(r"CUDA Version: *(\d+)\.(\d+)", install._output("nvidia-smi"))
+    match = re.search(r"CUDA Version: *(\d+)\.(\d+)", output("nvidia-smi"))
     if match and nvcc:
         newest = (int(match.group(1)), int(match.group(2)))
         fine = newest[0] >= nvcc[0]
@@ -146,27 +154,52 @@ def _gpu(nvcc: tuple[int, ...]) -> list[Row]:
     return rows
 
 
-def _place() -> list[Row]:
-    device = build_folder() / "emulator" / "emulate"
+def _device() -> Row:
+    """Whether the emulated device is built, and works: `good` is None before it is built."""
+    folder = build_folder()
+    if not (folder / "emulator" / "workbook-built").exists():
+        return Row(None, "device", "not built yet: make builds it")
+    if build.moved(folder):
+        return Row(
+            None, "device", f"{folder.name}/ was made for another place: make builds it anew"
+        )
+    if said := selftest.run(folder):
+        to_do = "make clean, then make; if it stays, please report it with this page"
+        return Row(False, "device", f"broken on this machine: {said}", to_do)
+    return Row(True, "device", "built, and no fault was found in it")
+
+
+def _place(built: bool) -> list[Row]:
     writable = os.access(ROOT, os.W_OK)
-    free = shutil.disk_usage(ROOT).free >> 20
+    free, needed = shutil.disk_usage(ROOT).free >> 20, _DISK_BUILT_MIB
+    if not built:
+        needed = install.DISK_MIB
     return [
-        Row(None, "emulator", "built" if device.exists() else "not built yet: make builds it"),
         Row(writable, "this folder", "can be written" if writable else "is read-only",
             "" if writable else "copy the workbook to a folder of your own"),
-        Row(free > _DISK_MIB, "disk", f"{free} MiB free",
-            "" if free > _DISK_MIB else f"free some space: {_DISK_MIB} MiB are needed"),
+        Row(free > needed, "disk", f"{free} MiB free",
+            "" if free > needed else f"free some space: {needed} MiB are needed"),
     ]  # fmt: skip
 
 
 def report() -> int:
-    """Prints the table; non-zero when something necessary is missing."""
+    """Prints the table; non-zero when something necessary is missing or broken."""
+    pypi.use_tools()
     print(f"CUDA Workbook in {ROOT}")
     print(f"{platform.platform()}, {os.cpu_count()} cores")
     compilers, nvcc = _compilers()
-    rows = [*_tools(), *compilers, *_packages(), *_gpu(nvcc), *_place()]
+    device = _device()
+    rows = [_processor(), *_tools(), *compilers, *_packages(), *_gpu(nvcc), device,
+            *_place(bool(device.good))]  # fmt: skip
     for row in rows:
         row.show()
     good = all(row.good is not False for row in rows)
-    print("All there." if good else "make installs what is missing, or says what to run.")
+    if not good and device.good is False:
+        print("Lessons cannot be graded here as it is: see what is marked MISSING or BROKEN.")
+    elif not good:
+        print("make installs what is missing, or says what to run.")
+    elif device.good:
+        print("All there.")
+    else:
+        print("Nothing is missing. The emulated device is not built yet: make builds it.")
     return PASSED if good else NOT_ABLE

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import build as builder
-from . import install, programs, runner, screen, timing
+from . import programs, runner, screen, timing, toolkit
 from .project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -108,7 +108,7 @@ def draw_times(lesson: Lesson, contenders: list[Contender], folder: Path) -> lis
 
 def find_sanitizer() -> Path:
     """NVIDIA's compute-sanitizer: beside nvcc or on PATH."""
-    for nvcc in install.system_nvccs():
+    for nvcc in toolkit.system_nvccs():
         beside = nvcc.resolve().parent / "compute-sanitizer"
         if beside.is_file():
             return beside
@@ -179,7 +179,7 @@ def check_all() -> int:
     print(f"Building {len(known)} solutions for the card ...", flush=True)
     timed = [lesson for lesson in known if programs.has_workload(lesson)]
     targets = [f"solution_{one.id}" for one in known] + [f"bench_solution_{o.id}" for o in timed]
-    built = builder.build(folder, targets, show=True)
+    built = builder.build(folder, targets, "Building")
     if not built.ok:
         print(builder.first_failure(built.text, 60))
         raise WorkbookError("a solution did not build for the card (see above)")

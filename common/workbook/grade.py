@@ -17,13 +17,14 @@ import os
 import shlex
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import catch_xml, counters, findings, runner
+from . import catch_xml, counters, findings, phases, runner
 from .catch_xml import CAPTURED, Outcome, TestCase
 from .findings import Finding
 from .project import ROOT, DeviceFailed, Lesson, WorkbookError, cores
@@ -363,7 +364,12 @@ def grade_lesson(lesson: Lesson, device: str, build: Path) -> Grade:
     target = f"lesson_{lesson.id}"
     status = screen.Status()
     status.tell("compiling ...")
-    built = builder.build_student_file(build, target, lesson.student_file)
+    started = time.monotonic()
+    built = builder.build_student_file(
+        build, target, lesson.student_file,
+        lambda done: status.tell(f"compiling ... {phases.bar(done, 1)}"),
+    )  # fmt: skip
+    phases.add("lesson", time.monotonic() - started)
     if not built.ok:
         status.clear()
         if built.stage == "build":
@@ -374,7 +380,9 @@ def grade_lesson(lesson: Lesson, device: str, build: Path) -> Grade:
             )
         return Grade(lesson, device, build_stage=built.stage, build_error=built.text)
     program = build / "lessons" / target
+    started = time.monotonic()
     grade = grade_program(lesson, program, device, build, on_case=status.count)
+    phases.add("grading", time.monotonic() - started)
     status.clear()
     grade.compiler_warnings = built.text
     return grade

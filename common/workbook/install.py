@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Finds out what is missing, says what and why, and installs it. Standard library only."""
+"""Finds out what is missing, says what and why, and installs it. Standard library only.
+
+The compiler and C++ libraries are Debian packages. Everything else comes from PyPI into folders of
+the workbook's own (pypi.py), where it is missing or too old: CMake, Ninja, Python modules and nvcc.
+"""
 
 from __future__ import annotations
 
@@ -13,49 +17,48 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
+from . import phases, processor, pypi, toolkit
+from .lock import only_one
+from .phases import Phase
 from .project import ROOT, WorkbookError, state_folder
+from .toolkit import output
 
 OLDEST_CMAKE = (3, 24)
-OLDEST_NVCC = (12, 4)
 OLDEST_GXX = 11
-
-# NVIDIA's compiler as wheels, all of CUDA 13.0. cuRAND has a count of its own: 10.4.0 is in 13.0.
-WHEELS = (
-    "nvidia-cuda-nvcc==13.0.*",
-    "nvidia-cuda-crt==13.0.*",
-    "nvidia-nvvm==13.0.*",
-    "nvidia-cuda-runtime==13.0.*",
-    "nvidia-cuda-cccl==13.0.*",
-    "nvidia-curand==10.4.0.*",
-)
+# What the compiler's packages, the device and the lessons' programs take, tests not counted.
+DISK_MIB = 1500
 
 
 @dataclass(frozen=True)
 class Need:
-    """Something to install: Debian's package, and what the workbook wants it for."""
+    """Something to install: the package, and what the workbook wants it for."""
 
     package: str
     why: str
     optional: bool = False  # the workbook goes on without it, with less comfort
 
 
-_TOOLS = {
-    "g++": Need("g++", "compiles the tests and the emulated device"),
-    "cmake": Need("cmake", "builds everything"),
-}
+# The Debian packages. `run` names those marked so where even Python is missing.
+_GXX = Need("g++", "compiles the tests and the emulated device")  # Debian
 _HEADERS = {
-    "zstd.h": Need("libzstd-dev", "unpacks the GPU code that nvcc compresses into a program"),
-    "lz4.h": Need("liblz4-dev", "unpacks the same in its older form"),
-    "elfutils/libdwfl.h": Need("libdw-dev", "finds the source line of a host call"),
+    "zstd.h": Need("libzstd-dev", "unpacks the GPU code that nvcc puts into a program"),  # Debian
+    "lz4.h": Need("liblz4-dev", "unpacks the same in its older form"),  # Debian
+    "elfutils/libdwfl.h": Need("libdw-dev", "finds the source line of a host call"),  # Debian
 }
-_MODULES = {
-    "rich": Need("python3-rich", "tables and colours of the grade"),
-    "numpy": Need("python3-numpy", "finds the pattern in wrong values"),
-    "matplotlib": Need("python3-matplotlib", "draws the pictures", optional=True),
-    "watchdog": Need("python3-watchdog", "tells make watch that you saved", optional=True),
-}
-_CATCH2 = Need("catch2", "the unit test library")
+_CATCH2 = Need("catch2", "the unit test library")  # Debian
+_VENV = Need("python3-venv", "makes the folder for packages from PyPI")  # Debian
+
+# From PyPI; each module is imported by the name of its package.
+_CMAKE = Need("cmake==3.31.*", "builds everything")
+_NINJA = "ninja==1.*"
+MODULES = (
+    Need("rich", "tables and colours of the grade"),
+    Need("numpy", "finds the pattern in wrong values"),
+    Need("matplotlib", "draws the pictures", optional=True),
+    Need("watchdog", "tells make watch that you saved", optional=True),
+)
 
 
 def first_version(text: str) -> tuple[int, ...]:
@@ -64,12 +67,7 @@ def first_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match.groups() if part is not None) if match else ()
 
 
-def _output(*command: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+# --- what is missing ------------------------------------------------------------------------------
 
 
 def missing_headers(names: list[str]) -> list[str]:
@@ -95,20 +93,38 @@ def emulator_needs() -> list[Need]:
 
 
 def missing() -> list[Need]:
-    """What has to be installed before the workbook can build and grade."""
-    needs = [need for tool, need in _TOOLS.items() if not shutil.which(tool)]
-    # Without g++ the headers cannot be looked for; their packages are harmless when present.
+    """The Debian packages that have to be installed before the workbook can build and grade."""
     compiler = shutil.which(os.environ.get("CXX", "g++"))
+    needs = [] if compiler else [_GXX]
+    # Without g++ the headers cannot be looked for; their packages are harmless when present.
     headers = ["catch2/catch.hpp", "catch2/catch_test_macros.hpp"]
     absent = missing_headers(headers) if compiler else headers
     if os.environ.get("DEVICE") != "gpu":
         needs += emulator_needs() if compiler else _HEADERS.values()
     named = os.environ.get("Catch2_DIR") or os.environ.get("CMAKE_PREFIX_PATH")
-    if {"catch2/catch.hpp", "catch2/catch_test_macros.hpp"} <= set(absent) and not named:
+    if set(headers) <= set(absent) and not named:
         needs.append(_CATCH2)
-    importlib.invalidate_caches()
-    needs += [need for name, need in _MODULES.items() if not importlib.util.find_spec(name)]
     return needs
+
+
+def cmake_version() -> tuple[int, ...]:
+    """(3, 25, 1), or () without a CMake on PATH."""
+    return first_version(output("cmake", "--version"))
+
+
+def missing_modules() -> list[Need]:
+    """The Python modules that the running Python does not find."""
+    importlib.invalidate_caches()
+    return [need for need in MODULES if not importlib.util.find_spec(need.package)]
+
+
+def missing_tools() -> list[Need]:
+    """What .workbook/tools is needed for."""
+    needs = [_CMAKE] if cmake_version()[:2] < OLDEST_CMAKE else []
+    return needs + missing_modules()
+
+
+# --- Debian packages ------------------------------------------------------------------------------
 
 
 def root_prefix() -> list[str] | None:
@@ -131,7 +147,6 @@ def install_packages(needs: list[Need]) -> None:
     for need in needs:
         print(f"  {need.package:20} {need.why}")
     packages = [need.package for need in needs]
-    comfort = all(need.optional for need in needs)
     command = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
     if not shutil.which("apt-get"):
         raise WorkbookError(
@@ -139,193 +154,73 @@ def install_packages(needs: list[Need]) -> None:
             "install what corresponds to: " + " ".join(packages),
         )
     prefix = root_prefix()
-    if prefix is None and comfort:
-        print("Going on without: installing them needs administrator rights.")
-        return
     if prefix is None:
         raise WorkbookError(
             "installing them needs administrator rights",
             "sudo apt-get update && sudo " + " ".join(command) + "\n  then run make again",
         )
-    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    print("Installing them: " + " ".join(prefix + command), flush=True)
-    log: list[str] = []
-    for step in (["apt-get", "update", "-q"], command):
-        done = subprocess.run(
-            prefix + step, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        log += done.stdout.splitlines()
-    if done.returncode != 0 and comfort:
-        print(
-            f"Going on without: apt-get could not install them ({log[-1] if log else 'no word'})."
-        )
-        return
-    if done.returncode != 0:
-        print("\n".join(log[-15:]))
+    failed = ""
+    with Phase("packages", "Installing them") as phase:
+        _root(prefix, ["apt-get", "update", "-q"], phase, 0.0, 0.2)
+        # Ends what an interrupted installation has begun; apt-get would refuse otherwise.
+        _root(prefix, ["dpkg", "--configure", "-a"], phase, 0.2, 0.2)
+        failed = _root(prefix, command, phase, 0.2, 1.0)
+    if failed:
+        pypi.stop_on_full_disk(failed)
+        print("\n".join(failed.splitlines()[-15:]))
         raise WorkbookError(
             "apt-get could not install them (its last lines are above)",
             "mend what apt-get names, then run: " + " ".join(prefix + command),
         )
-    importlib.invalidate_caches()
     still = [need.package for need in missing() if need in needs]
     if still:
         raise WorkbookError(
             f"installed, but still not found: {' '.join(still)}",
-            f"this Python is {sys.executable}; Debian's modules belong to /usr/bin/python3: "
-            "make WORKBOOK_PYTHON=/usr/bin/python3",
+            f"{os.environ.get('CXX', 'g++')} does not look in /usr/include: unset CXX, CPATH and "
+            "what else points elsewhere, and run make again",
         )
 
 
-# --- nvcc ---------------------------------------------------------------------------------------
-
-
-def nvcc_version(nvcc: str | Path) -> tuple[int, ...]:
-    """(13, 0, 88), or () where `nvcc` does not run."""
-    match = re.search(r"\bV(\d+)\.(\d+)\.(\d+)", _output(str(nvcc), "--version"))
-    return tuple(int(part) for part in match.groups()) if match else ()
-
-
-def system_nvccs() -> list[Path]:
-    """Every nvcc of this machine, in the order in which they are tried."""
-    found = []
-    if on_path := shutil.which("nvcc"):
-        found.append(Path(on_path))
-    for variable in ("CUDA_HOME", "CUDA_PATH", "CUDACXX"):
-        if value := os.environ.get(variable):
-            path = Path(value)
-            found.append(path if path.name == "nvcc" else path / "bin" / "nvcc")
-    if not os.environ.get("WORKBOOK_IGNORE_USR_LOCAL_CUDA"):
-        found += sorted(Path("/usr/local").glob("cuda*/bin/nvcc"), reverse=True)
-    unique: list[Path] = []
-    for path in found:
-        if path.is_file() and path.resolve() not in [other.resolve() for other in unique]:
-            unique.append(path)
-    return unique
-
-
-def local_toolkit() -> Path | None:
-    """The root of the compiler from the wheels, if it was set up."""
-    venv = ROOT / ".workbook" / "cuda"
-    for root in venv.glob("lib/python3*/site-packages/nvidia/cu13"):
-        if (root / "bin" / "nvcc").is_file() and (root / "lib" / "libcudart.so").exists():
-            return root
-    return None
-
-
-def find_nvcc() -> Path:
-    """An nvcc that is new enough: WORKBOOK_NVCC, the system's, else the wheels' (installed now)."""
-    wanted = os.environ.get("WORKBOOK_NVCC", "")
-    if wanted and wanted != "wheels":
-        version = nvcc_version(wanted)
-        if not version:
-            raise WorkbookError(f"WORKBOOK_NVCC={wanted} does not run", "name the file nvcc itself")
-        if version[:2] < OLDEST_NVCC:
-            raise WorkbookError(*_too_old(wanted, version))
-        return Path(wanted)
-    too_old = []
-    if wanted != "wheels":
-        for nvcc in system_nvccs():
-            version = nvcc_version(nvcc)
-            if version[:2] >= OLDEST_NVCC:
-                return nvcc
-            too_old.append((nvcc, version))
-    if root := local_toolkit():
-        return root / "bin" / "nvcc"
-    for nvcc, version in too_old:
-        print(f"note: {_too_old(nvcc, version)[0]}: not used.")
-    return install_wheels()
-
-
-def _too_old(nvcc: str | Path, version: tuple[int, ...]) -> tuple[str, str]:
-    shown = ".".join(map(str, version)) or "of unknown version"
-    oldest = ".".join(map(str, OLDEST_NVCC))
-    return (
-        f"{nvcc} is CUDA {shown}, and the workbook needs {oldest} or newer",
-        "install CUDA Toolkit 13, or let the workbook fetch a compiler: make WORKBOOK_NVCC=wheels",
-    )
-
-
-def install_wheels() -> Path:
-    """NVIDIA's compiler from PyPI, into .workbook/cuda."""
-    folder = state_folder() / "cuda"
-    print("nvcc, NVIDIA's CUDA compiler, is missing here.")
-    print("Fetching NVIDIA's own packages of it from PyPI into .workbook/cuda (about 100 MB):")
-    print("  " + " ".join(WHEELS), flush=True)
-    _make_venv(folder)
-    pip = [
-        str(folder / "bin" / "python"),
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-    ]
-    done = subprocess.run(
-        [*pip, *WHEELS], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if done.returncode != 0:
-        print("\n".join(done.stdout.splitlines()[-15:]))
-        shutil.rmtree(folder, ignore_errors=True)
-        raise WorkbookError(
-            "pip could not fetch the compiler (its last lines are above)",
-            "check the network and run make again, or install CUDA Toolkit 13 and put nvcc on PATH",
-        )
-    roots = list(folder.glob("lib/python3*/site-packages/nvidia/cu13"))
-    if not roots:
-        raise WorkbookError(
-            "the compiler's packages do not have the layout known here: no nvidia/cu13"
-        )
-    complete_toolkit(roots[0])
-    nvcc = roots[0] / "bin" / "nvcc"
-    if not nvcc_version(nvcc):
-        raise WorkbookError(
-            f"{nvcc} was installed, and does not run", "remove .workbook/cuda and try again"
-        )
-    return nvcc
-
-
-def complete_toolkit(root: Path) -> None:
-    """Adds what a toolkit has and the wheels lack: lib64, and libraries' names without version."""
-    for library in (root / "lib").glob("lib*.so.*"):
-        plain = library.with_name(library.name.split(".so.")[0] + ".so")
-        if not plain.exists():
-            plain.symlink_to(library.name)
-    if not (root / "lib64").exists():
-        (root / "lib64").symlink_to("lib")
-
-
-def _make_venv(folder: Path) -> None:
-    candidates = [sys.executable, "/usr/bin/python3", shutil.which("python3") or ""]
-    for attempt in (1, 2):
-        for python in dict.fromkeys(filter(None, candidates)):
-            done = subprocess.run(
-                [python, "-m", "venv", "--clear", str(folder)], capture_output=True, text=True
-            )
-            if done.returncode == 0 and (folder / "bin" / "python").exists():
-                return
-        shutil.rmtree(folder, ignore_errors=True)
-        if attempt == 1:
-            install_packages([Need("python3-venv", "makes the folder that the compiler is put in")])
-    raise WorkbookError(
-        "no Python here can make a virtual environment", "apt-get install python3-venv"
-    )
+def _root(prefix: list[str], command: list[str], phase: Phase, start: float, end: float) -> str:
+    """Runs a command as administrator, its progress between `start` and `end`; '' or its output."""
+    status = ["-o", "APT::Status-Fd=1", "-o", "DPkg::Lock::Timeout=300"]
+    if command[0] == "apt-get":
+        command = [command[0], *status, *command[1:]]
+    # By env: sudo hands on no variables.
+    process = subprocess.Popen(
+        [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", *command],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace",
+    )  # fmt: skip
+    assert process.stdout is not None
+    said = []
+    with process:
+        for line in process.stdout:
+            # dlstatus:NUMBER:PERCENT:words for downloads, pmstatus:PACKAGE:PERCENT:words after.
+            match = re.match(r"(dl|pm)status:[^:]*(?::\w+)?:([\d.]+):", line)
+            if match:
+                half = (float(match.group(2)) / 100 + (match.group(1) == "pm")) / 2
+                phase.reached(start + (end - start) * half)
+            else:
+                said.append(line)
+    return "" if process.returncode == 0 else "".join(said) or f"{command[0]} failed"
 
 
 # --- versions, and the whole ---------------------------------------------------------------------
 
 
-def check_versions() -> None:
-    """CMake and g++ new enough, else a message with what to do."""
-    cmake = first_version(_output("cmake", "--version"))
-    if cmake[:2] < OLDEST_CMAKE:
-        shown, oldest = ".".join(map(str, cmake)), ".".join(map(str, OLDEST_CMAKE))
+def check_machine() -> None:
+    """What no installation can mend, before minutes of installing."""
+    device = os.environ.get("DEVICE") or "emulator"
+    objection = processor.objection() if device != "gpu" else ""
+    if objection:
         raise WorkbookError(
-            f"this is CMake {shown or '(no version)'}, and the workbook needs {oldest} or newer",
-            "a newer one from PyPI: python3 -m venv ~/cmake && ~/cmake/bin/pip install cmake\n"
-            "  then put it first: PATH=~/cmake/bin:$PATH make",
+            objection,
+            "in a virtual machine, let it have the host's processor (qemu: -cpu host); "
+            "with an NVIDIA card: make DEVICE=gpu",
         )
     compiler = os.environ.get("CXX", "g++")
-    version = _output(compiler, "-dumpfullversion", "-dumpversion").strip()
+    version = output(compiler, "-dumpfullversion", "-dumpversion").strip()
     major = int(version.split(".")[0]) if version[:1].isdigit() else OLDEST_GXX
     if major < OLDEST_GXX:
         raise WorkbookError(
@@ -334,11 +229,22 @@ def check_versions() -> None:
         )
 
 
+def check_disk() -> None:
+    """Room for what set-up fetches and builds."""
+    free = shutil.disk_usage(ROOT).free >> 20
+    if free < DISK_MIB:
+        raise WorkbookError(
+            f"{free} MiB are free in {ROOT}, and setting up needs {DISK_MIB}",
+            "free some space and run make again",
+        )
+
+
 def _fingerprint() -> dict[str, str]:
     """What the last complete check depended on: cheap to compute."""
     return {
         "python": sys.executable,
         "path": os.environ.get("PATH", ""),
+        "cxx": os.environ.get("CXX", ""),
         "nvcc": os.environ.get("WORKBOOK_NVCC", ""),
         "cuda": "|".join(os.environ.get(v, "") for v in ("CUDA_HOME", "CUDA_PATH", "CUDACXX")),
         "ignore": os.environ.get("WORKBOOK_IGNORE_USR_LOCAL_CUDA", ""),
@@ -350,12 +256,58 @@ def _fingerprint() -> dict[str, str]:
 def ensure_modules() -> None:
     """What the screen needs."""
     if not importlib.util.find_spec("rich"):
-        install_packages([_MODULES["rich"]])
+        with only_one("setting up"):
+            _ensure_tools(missing_modules())
+
+
+def _ensure_tools(needs: list[Need]) -> None:
+    """Sets .workbook/tools up with what is missing; for modules, goes on with the Python there."""
+    if not needs:
+        return
+    modules = any(need in MODULES for need in needs)
+    there = set(pypi.tools_packages())
+    if modules and not pypi.inside_tools() and pypi.tools_have([n.package for n in MODULES]):
+        _go_on_there()  # another make has set them up while this one waited
+    print("The workbook needs a few things that are missing here, or too old:")
+    for need in needs:
+        print(f"  {need.package:20} {need.why}")
+    if not pypi.capable_python():
+        install_packages([_VENV])
+    packages = there | {need.package for need in needs}
+    if modules:
+        packages |= {need.package for need in MODULES}
+    if not shutil.which("ninja"):
+        packages.add(_NINJA)
+    if said := pypi.install_tools(sorted(packages)):
+        pypi.stop_on_full_disk(said)
+        print(said)
+        if all(need.optional for need in needs):
+            print("Going on without: pip could not fetch them (its last lines are above).")
+            return
+        debian = " ".join(
+            "cmake" if need is _CMAKE else f"python3-{need.package}" for need in needs
+        )
+        raise WorkbookError(
+            "pip could not fetch them (its last lines are above)",
+            "check the network and run make again; Debian 12 and newer and Ubuntu 24.04 have them "
+            f"as well:\n  sudo apt-get update && sudo apt-get install -y {debian}",
+        )
+    if modules:
+        _go_on_there()
+
+
+def _go_on_there() -> NoReturn:
+    """The same command, by the Python of .workbook/tools."""
+    phases.carry_over()
+    sys.stdout.flush()
+    python = str(pypi.TOOLS / "bin" / "python")
+    os.execv(python, [python, *sys.orig_argv[1:]])
 
 
 def ensure(force: bool = False) -> Path:
     """Everything in place; returns the nvcc to use. After the first time it costs milliseconds."""
     stamp = state_folder() / "setup.json"
+    pypi.use_tools()
     now = _fingerprint()
     if not force:
         try:
@@ -365,9 +317,21 @@ def ensure(force: bool = False) -> Path:
                     return Path(before["nvcc_found"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
-    if needs := missing():
-        install_packages(needs)
-    check_versions()
-    nvcc = find_nvcc()
-    stamp.write_text(json.dumps({"for": _fingerprint(), "nvcc_found": str(nvcc)}), encoding="utf-8")
+    with only_one("setting up"):
+        check_machine()
+        nvcc = toolkit.present_nvcc()
+        if nvcc and (said := toolkit.not_tested(toolkit.nvcc_version(nvcc))):
+            print("note: " + said)
+        needs, tools = missing(), missing_tools()
+        if needs or tools or not nvcc:
+            check_disk()
+        if (tools or not nvcc) and not pypi.capable_python():
+            needs.append(_VENV)
+        if needs:
+            install_packages(needs)
+            check_machine()
+        _ensure_tools(tools)
+        nvcc = nvcc or toolkit.install_wheels()
+        found = {"for": _fingerprint(), "nvcc_found": str(nvcc)}
+        stamp.write_text(json.dumps(found), encoding="utf-8")
     return nvcc

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import build, kept, lesson_files, programs
+from . import build, kept, lesson_files, programs, pypi
 from .project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -21,7 +21,6 @@ from .project import (
     cores,
     devices_wanted,
     lessons,
-    state_folder,
 )
 
 CLANG_FORMAT_MAJOR = 14  # Debian 12's: another major formats a few lines differently
@@ -48,9 +47,8 @@ def test(names: list[str]) -> int:
     """Builds everything that is tested and runs ctest, whose summary is the last thing printed."""
     device = devices_wanted()[0]
     folder = build.prepare(device)
-    print("Building the tests ...", flush=True)
     say_edited()
-    built = build.build(folder, ["workbook_test_programs"], show=True)
+    built = build.build(folder, ["workbook_test_programs"], "Building the tests")
     if not built.ok:
         print(build.first_failure(built.text, 60))
         raise WorkbookError(
@@ -70,7 +68,7 @@ def test(names: list[str]) -> int:
 def outputs() -> int:
     """Pastes what the lessons' programs print into the READMEs that quote them."""
     folder = build.prepare("emulator")
-    built = build.build(folder, [f"solution_{lesson.id}" for lesson in lessons()], show=True)
+    built = build.build(folder, [f"solution_{lesson.id}" for lesson in lessons()], "Building")
     if not built.ok:
         print(build.first_failure(built.text, 60))
         raise WorkbookError("the solutions did not build (see above)")
@@ -131,31 +129,13 @@ def clang_format() -> str | None:
 
 def ruff(install: bool = False) -> str | None:
     """ruff from PATH or .workbook/tools; with `install`, fetched from PyPI where it is missing."""
-    own = state_folder() / "tools" / "bin" / "ruff"
+    own = pypi.TOOLS / "bin" / "ruff"
     if own.is_file():
         return str(own)
     if path := shutil.which("ruff"):
         return path
-    if not install:
-        return None
-    folder = state_folder() / "tools"
-    for python in ("/usr/bin/python3", shutil.which("python3") or ""):
-        if (
-            python
-            and subprocess.run([python, "-m", "venv", str(folder)], capture_output=True).returncode
-            == 0
-        ):
-            pip = [
-                str(folder / "bin" / "python"),
-                "-m",
-                "pip",
-                "install",
-                "-q",
-                "--disable-pip-version-check",
-            ]
-            if subprocess.run([*pip, _RUFF], capture_output=True, timeout=300).returncode == 0:
-                return str(own)
-    shutil.rmtree(folder, ignore_errors=True)
+    if install and not pypi.install_tools(sorted({*pypi.tools_packages(), _RUFF})):
+        return str(own)
     return None
 
 

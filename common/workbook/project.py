@@ -116,8 +116,9 @@ def lessons(root: Path = ROOT) -> list[Lesson]:
 
 
 def find_lesson(number: str, root: Path = ROOT) -> Lesson:
-    """The lesson called `number`: `02`, `2`, or its whole id."""
+    """The lesson called `number`: `02`, `2`, its whole id, or its folder's path."""
     known = lessons(root)
+    number = number.rstrip("/").rpartition("/")[2]
     for lesson in known:
         if number == lesson.id or (number.isdigit() and int(number) == int(lesson.number)):
             return lesson

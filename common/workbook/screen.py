@@ -14,11 +14,12 @@ from rich.markdown import Heading, Markdown
 from rich.table import Table
 from rich.text import Text
 
-from . import diagnose, progress
+from . import diagnose, problems, progress
 from .catch_xml import CAPTURED, Failure
 from .diagnose import compiler
 from .findings import Finding
 from .grade import CaseResult, Grade
+from .phases import bar
 from .project import Lesson
 from .screen_words import is_plain
 
@@ -66,12 +67,6 @@ class Status:
             print("\r\x1b[K", end="", flush=True)
 
 
-def bar(count: float, total: float, width: int = 20) -> str:
-    """`█████░░░░░`, `width` wide."""
-    filled = min(width, round(width * count / max(1, total)))
-    return "█" * filled + "░" * (width - filled)
-
-
 def _wrapped(out: Console, text: str, indent: str = _INDENT, style: str = "") -> None:
     for line in text.splitlines() or [""]:
         for part in textwrap.wrap(line, out.width - len(indent), break_on_hyphens=False) or [""]:
@@ -117,6 +112,7 @@ def show_grade(grade: Grade, out: Console | None = None, advice: bool = True) ->
         out.print(Text(words, "dim"))
     if grade.build_error:
         _show_build_error(grade, out)
+        _for_editors(grade)
         return
     if grade.compiler_warnings:
         out.print(Text("  the compiler warns", "yellow"))
@@ -130,6 +126,12 @@ def show_grade(grade: Grade, out: Console | None = None, advice: bool = True) ->
         names = "1 test" if len(waiting) == 1 else f"{len(waiting)} tests"
         out.print(Text(f"  – efficient  {names}, graded once the values are right", "dim"))
     _show_summary(grade, out, advice)
+    _for_editors(grade)
+
+
+def _for_editors(grade: Grade) -> None:
+    if problems.wanted():
+        problems.show(grade)
 
 
 def _show_build_error(grade: Grade, out: Console) -> None:

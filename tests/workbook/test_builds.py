@@ -66,7 +66,7 @@ class Configured(unittest.TestCase):
             ):
                 self.assertEqual(build.configure("emulator", Path("/a/nvcc")), folder)
                 with self.assertRaises(RuntimeError):
-                    build.configure("emulator", Path("/b/nvcc"), quiet=True)
+                    build.configure("emulator", Path("/b/nvcc"))
 
 
 if __name__ == "__main__":
