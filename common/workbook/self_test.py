@@ -99,7 +99,7 @@ def require(emulator: Path) -> None:
     if wrong := problems(emulator):
         raise WorkbookError(
             "the emulated device does not work on this machine:\n  " + "\n  ".join(wrong),
-            "this is the workbook's fault, and nothing was graded. Please report the lines above\n"
-            "  with what make doctor says",
+            "nothing was graded, and your work is not the cause: make clean, then make; if it\n"
+            "  stays, please report it with what make doctor prints",
             INTERNAL,
         )

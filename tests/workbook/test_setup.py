@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import build, doctor, install, lock, phases, processor, pypi, selftest, toolkit
+from workbook import build, doctor, install, lock, phases, processor, pypi, self_test, toolkit
 from workbook.project import ROOT, WorkbookError
 
 
@@ -341,52 +341,56 @@ class Phases(unittest.TestCase):
         self.assertIsNone(build._done("warning: [3/4]"))
 
 
-class SelfTest(unittest.TestCase):
+class BrokenDevice(unittest.TestCase):
     def setUp(self) -> None:
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.build = Path(scratch.name)
         (self.build / "emulator").mkdir()
+        self.stamp = self.build / "emulator" / "workbook-built"
 
-    def emulate(self, text: str) -> str:
-        help_text = '[ "$1" = --help ] && echo "  --self-test  checks the device" && exit 0\n'
-        script(self.build / "emulator" / "emulate", help_text + text)
-        return selftest.run(self.build)
+    def device_that(self, *wrong: str) -> contextlib.AbstractContextManager[object]:
+        return mock.patch.object(self_test, "problems", lambda folder: list(wrong))
 
-    def test_what_it_says_is_told(self) -> None:
-        self.assertEqual(selftest.run(self.build), "it is not built")
-        self.assertEqual(self.emulate("exit 0"), "")
-        self.assertEqual(self.emulate("echo counters differ; exit 1"), "counters differ")
-        self.assertEqual(self.emulate("kill -ILL $$"), "it ended with signal 4")
-
-    def test_a_broken_device_grades_nothing(self) -> None:
-        self.emulate("kill -ILL $$")
+    def ensure(self) -> Path:
         with (
             mock.patch.object(build, "configure", lambda device, nvcc: self.build),
             mock.patch.object(build, "build", lambda *_, **__: build.Built(True)),
             mock.patch("builtins.print"),
-            self.assertRaises(WorkbookError) as caught,
         ):
-            build.ensure_device("emulator", Path("nvcc"))
-        self.assertIn(
-            "does not work on this machine: it ended with signal 4", str(caught.exception)
-        )
+            return build.ensure_device("emulator", Path("nvcc"))
+
+    def test_grades_nothing(self) -> None:
+        with self.device_that("values: got 1, want 2"), self.assertRaises(WorkbookError) as caught:
+            self.ensure()
+        self.assertIn("does not work on this machine", str(caught.exception))
+        self.assertIn("values: got 1, want 2", str(caught.exception))
         self.assertIn("your work is not the cause", caught.exception.to_do)
-        self.assertFalse((self.build / "emulator" / "workbook-built").exists())
+        self.assertFalse(self.stamp.exists())
+
+    def test_a_folder_from_another_processor_is_tested_anew(self) -> None:
+        script(self.build / "emulator" / "emulate", "exit 0")
+        self.stamp.write_text("x86-64-v9")
+        with self.device_that("it crashed"), self.assertRaises(WorkbookError):
+            self.ensure()
+        with self.device_that():
+            self.assertEqual(self.ensure(), self.build)
+        self.assertEqual(self.stamp.read_text(), processor.name())
+        with self.device_that("not asked again"):
+            self.assertEqual(self.ensure(), self.build)
 
     def test_the_doctor_does_not_say_all_there(self) -> None:
-        (self.build / "emulator" / "workbook-built").touch()
-        for text, code, last in (
-            ("exit 1", 3, "Lessons cannot be graded here"),
-            ("exit 0", 0, "All there."),
+        self.stamp.touch()
+        for wrong, code, last in (
+            (["counters differ"], 3, "Lessons cannot be graded here"),
+            ([], 0, "All there."),
         ):
-            self.emulate(text)
             out = io.StringIO()
             with mock.patch.object(doctor, "build_folder", lambda: self.build):
-                with contextlib.redirect_stdout(out):
+                with self.device_that(*wrong), contextlib.redirect_stdout(out):
                     self.assertEqual(doctor.report(), code, out.getvalue())
             self.assertIn(last, out.getvalue().splitlines()[-1])
-        (self.build / "emulator" / "workbook-built").unlink()
+        self.stamp.unlink()
         with mock.patch.object(doctor, "build_folder", lambda: self.build):
             with contextlib.redirect_stdout(out):
                 self.assertEqual(doctor.report(), 0)
