@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "driver/frame.h"
-#include "runtime/device_lab.h"
+#include "driver/driver_lab.h"
+
+using lab::Driver;
+using lab::kHeader;
 
 namespace {
 
-const std::string kHeader = ".version 7.0\n.target sm_75\n.address_size 64\n";
 const std::string kAdd = R"(
 .visible .global .align 4 .u32 calls;
 .visible .entry add(.param .u64 out, .param .u32 n, .param .u32 k) {
@@ -27,28 +28,6 @@ done:
     ret;
 }
 )";
-
-// A clean device, and a context of the driver API that is current.
-struct Driver : lab::Device {
-    Driver() {
-        runtime::thread_state().contexts.clear();
-        runtime::thread_state().bound = false;
-        REQUIRE(cuInit(0) == CUDA_SUCCESS);
-        REQUIRE(cuCtxCreate_v4(&context, nullptr, 0, 0) == CUDA_SUCCESS);
-    }
-    ~Driver() { runtime::thread_state().contexts.clear(); }
-    CUmodule load(const std::string& body) {
-        CUmodule module = nullptr;
-        REQUIRE(cuModuleLoadData(&module, (kHeader + body).c_str()) == CUDA_SUCCESS);
-        return module;
-    }
-    CUfunction function(CUmodule module, const char* name) {
-        CUfunction found = nullptr;
-        REQUIRE(cuModuleGetFunction(&found, module, name) == CUDA_SUCCESS);
-        return found;
-    }
-    CUcontext context = nullptr;
-};
 
 std::vector<unsigned> numbers(CUdeviceptr from, size_t count) {
     std::vector<unsigned> out(count);

@@ -3,35 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/frame.h"
-#include "runtime/device_lab.h"
+#include "driver/driver_lab.h"
 
-namespace {
-
-const std::string kHeader = ".version 7.0\n.target sm_75\n.address_size 64\n";
-// A clean device, and a context of the driver API that is current.
-struct Driver : lab::Device {
-    Driver() {
-        runtime::thread_state().contexts.clear();
-        runtime::thread_state().bound = false;
-        REQUIRE(cuInit(0) == CUDA_SUCCESS);
-        REQUIRE(cuCtxCreate_v4(&context, nullptr, 0, 0) == CUDA_SUCCESS);
-    }
-    ~Driver() { runtime::thread_state().contexts.clear(); }
-    CUmodule load(const std::string& body) {
-        CUmodule module = nullptr;
-        REQUIRE(cuModuleLoadData(&module, (kHeader + body).c_str()) == CUDA_SUCCESS);
-        return module;
-    }
-    CUfunction function(CUmodule module, const char* name) {
-        CUfunction found = nullptr;
-        REQUIRE(cuModuleGetFunction(&found, module, name) == CUDA_SUCCESS);
-        return found;
-    }
-    CUcontext context = nullptr;
-};
-
-}  // namespace
+using lab::Driver;
+using lab::kHeader;
 
 TEST_CASE("driver: a text of a later PTX ISA has an error of its own", "[driver]") {
     Driver lab;

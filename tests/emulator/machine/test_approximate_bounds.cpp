@@ -17,7 +17,7 @@ namespace {
 
 using Wide = long double;
 constexpr Wide kInfinite = std::numeric_limits<Wide>::infinity();
-constexpr Wide kNan = std::numeric_limits<Wide>::quiet_NaN();
+constexpr Wide kWideNan = std::numeric_limits<Wide>::quiet_NaN();
 constexpr Wide kPi = 3.14159265358979323846264338327950288L;
 
 // An IEEE format: its width, bits of fraction, exponent of the least normal number.
@@ -36,7 +36,7 @@ struct Format {
         const uint64_t rest = bits & ((uint64_t(1) << stored) - 1);
         Wide size = std::ldexp(Wide(exponent ? rest | uint64_t(1) << stored : rest),
                                int(std::max<int64_t>(exponent, 1)) - 1 + least - stored);
-        if ((bits & infinity()) == infinity()) size = rest ? kNan : kInfinite;
+        if ((bits & infinity()) == infinity()) size = rest ? kWideNan : kInfinite;
         return bits & sign() ? -size : size;
     }
     // The distance of neighbours at x, one ulp.

@@ -8,7 +8,7 @@
 using namespace lab;
 
 namespace {
-constexpr uint64_t kNan = 0x7fff, kInf = 0x7c00;
+constexpr uint64_t kHalfNan = 0x7fff, kHalfInf = 0x7c00;
 
 struct Kind {
     const char* name;
@@ -142,9 +142,9 @@ TEST_CASE("half arithmetic: a tie that a tiny addend breaks", "[machine][arith]"
 
 TEST_CASE("half arithmetic: special values", "[machine][arith]") {
     check({
-        {"add.f16", {0x7bff, 0x7bff}, kInf},
-        {"add.f16", {kInf, 0xfc00}, kNan},
-        {"add.f16", {0x7d01, 0}, kNan},
+        {"add.f16", {0x7bff, 0x7bff}, kHalfInf},
+        {"add.f16", {kHalfInf, 0xfc00}, kHalfNan},
+        {"add.f16", {0x7d01, 0}, kHalfNan},
         {"add.f16", {1, 1}, 2},
         {"add.ftz.f16", {1, 1}, 0},
         {"add.ftz.f16", {0x8001, 0x8000}, 0x8000},
@@ -152,10 +152,10 @@ TEST_CASE("half arithmetic: special values", "[machine][arith]") {
         {"mul.ftz.f16", {0x0400, 0xb800}, 0x8000},
         {"add.sat.f16", {0x3c00, 0x3c00}, 0x3c00},
         {"sub.sat.f16", {0, 0x3c00}, 0},
-        {"add.sat.f16", {kInf, 0xfc00}, 0},
+        {"add.sat.f16", {kHalfInf, 0xfc00}, 0},
         {"fma.rn.relu.f16", {0x3c00, 0xbc00, 0}, 0},
         {"fma.rn.relu.f16", {0x3c00, 0x3c00, 0}, 0x3c00},
-        {"fma.rn.relu.f16", {0, kInf, 0}, kNan},
+        {"fma.rn.relu.f16", {0, kHalfInf, 0}, kHalfNan},
         {"fma.rn.relu.bf16", {0x3f80, 0xbf80, 0}, 0},
         {"neg.f16", {0x7e01}, 0x7fff},
         {"abs.bf16", {0xff81}, 0x7fff},
@@ -172,8 +172,8 @@ TEST_CASE("half min and max: NaN, zeros, xorsign", "[machine][arith]") {
         {"max.f16", {0xbc00, 0xc000}, 0xbc00},
         {"min.f16", {0x7e00, 0x4000}, 0x4000},
         {"max.f16", {0x4000, 0xfe00}, 0x4000},
-        {"min.f16", {0x7e00, 0xfe00}, kNan},
-        {"min.NaN.f16", {0x7e00, 0x4000}, kNan},
+        {"min.f16", {0x7e00, 0xfe00}, kHalfNan},
+        {"min.NaN.f16", {0x7e00, 0x4000}, kHalfNan},
         {"max.NaN.f16", {0x3c00, 0x4000}, 0x4000},
         {"min.f16", {0, 0x8000}, 0x8000},
         {"max.f16", {0x8000, 0}, 0},
@@ -182,7 +182,7 @@ TEST_CASE("half min and max: NaN, zeros, xorsign", "[machine][arith]") {
         {"min.xorsign.abs.f16", {0xbc00, 0xc000}, 0x3c00},
         {"min.ftz.f16", {1, 0x3c00}, 0},
         {"max.bf16", {0x3f80, 0x4000}, 0x4000},
-        {"min.NaN.bf16", {0x3f80, 0x7f81}, kNan},
+        {"min.NaN.bf16", {0x3f80, 0x7f81}, kHalfNan},
         {"max.bf16", {0xff80, 0x7f81}, 0xff80},
     });
 }

@@ -6,7 +6,7 @@
 using namespace lab;
 
 namespace {
-constexpr uint64_t kNan = 0x7fffffff, kHalfNan = 0x7fff;
+constexpr uint64_t kCanonicalNan = 0x7fffffff, kCanonicalHalfNan = 0x7fff;
 constexpr uint64_t kA = 0x7ff41e3cc3b8b6f8, kB = 0xfff27a110a7db558, kC = 0x7ff99beb70910a48;
 constexpr uint64_t kQuietBit = uint64_t(1) << 51, kOne = 0x3ff0000000000000;
 }  // namespace
@@ -32,11 +32,11 @@ TEST_CASE("f64 NaN: the second operand's, else the third's, else the first's, qu
 TEST_CASE("neg and abs of a NaN give the canonical one, except for f64",
           "[machine][arith][hardware]") {
     check({
-        {"neg.f32", {0x7fdceeeb}, kNan},
-        {"abs.f32", {0xff85967c}, kNan},
-        {"abs.ftz.f32", {0xffffac85}, kNan},
-        {"neg.f16", {0xfccb}, kHalfNan},
-        {"abs.bf16", {0xffce}, kHalfNan},
+        {"neg.f32", {0x7fdceeeb}, kCanonicalNan},
+        {"abs.f32", {0xff85967c}, kCanonicalNan},
+        {"abs.ftz.f32", {0xffffac85}, kCanonicalNan},
+        {"neg.f16", {0xfccb}, kCanonicalHalfNan},
+        {"abs.bf16", {0xffce}, kCanonicalHalfNan},
         {"neg.f16x2", {0xfdbe3c00}, 0x7fffbc00},
     });
 }
@@ -50,7 +50,7 @@ TEST_CASE("cvt keeps what fits of a NaN where the formats differ in width",
         {"cvt.ftz.f64.f32", {0xff85967c}, 0x7fffffffe0000000},
         {"cvt.rna.tf32.f32", {0xffa479af}, 0xffa46000},
         {"cvt.f32.bf16", {0xff98}, 0xff980000},
-        {"cvt.rn.f16.f32", {0xff85967c}, kHalfNan},
+        {"cvt.rn.f16.f32", {0xff85967c}, kCanonicalHalfNan},
     });
 }
 
