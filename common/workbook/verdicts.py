@@ -29,8 +29,9 @@ CASES is one of
     all                      every case of the lesson
 
 The list is complete: a case that fails and is not named, a finding that is not named, and a verdict
-that does not come true are each a mistake. `maybe` before a verdict allows it without asking for
-it, where host threads make the outcome depend on luck.
+that does not come true are each a mistake. Where threads of the host make the outcome depend on
+luck, `fails|crashes CASES` means one of these, and `maybe` before a verdict allows it and does not
+require it.
 
 How a case ended is one word, from grade.py. What is not among these words, such as a crash of the
 emulated device itself, no verdict can name, and so no wrong answer's test passes with it.
@@ -61,7 +62,9 @@ class BadVerdict(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """One line. `target` is the text after the word; `maybe` when it need not come true."""
+    """One line. `target` is the text after the word; `maybe` when it need not come true. `word`
+    may be several, separated by `|`.
+    """
 
     word: str
     target: str = ""
@@ -101,7 +104,7 @@ def parse(lines: Sequence[str]) -> Verdicts:
                 raise BadVerdict(f"`{text}`: a limit reads `limit 5 seconds`")
             found.limit = float(match.group(1))
             continue
-        if word in OF_CASES:
+        if {*word.split("|")} <= {*OF_CASES}:
             good = re.fullmatch(r'"[^"].*"|task \d+|efficient|all', target)
             form = f'`{word}` and "name of a test case", task 2, efficient or all'
         elif word == "finding":
@@ -173,11 +176,12 @@ def judge(
     named_findings: set[tuple[str, int]] = set()
     for verdict in verdicts.lines:
         try:
-            if verdict.word in OF_CASES:
+            words = {*verdict.word.split("|")}
+            if words <= {*OF_CASES}:
                 chosen = named_cases(verdict.target, cases)
                 for case in chosen:
-                    named_words.setdefault(case.name, set()).add(verdict.word)
-                missed = [c.name for c in chosen if happened[c.name] != verdict.word]
+                    named_words.setdefault(case.name, set()).update(words)
+                missed = [c.name for c in chosen if happened[c.name] not in words]
                 why = "; ".join(f'"{name}" {_did(happened[name])}' for name in missed)
             elif verdict.word == "finding":
                 code, line = _place(verdict.target, marks)

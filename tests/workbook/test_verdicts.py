@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts come true in one way only."""
+"""Verdicts come true in one way only; and with a device that dies at every launch, none does."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import subprocess
+import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
-from workbook import grade, verdicts, verdicts_proposed
+import check_program
+from workbook import grade, mutants, verdicts, verdicts_proposed
 from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 from workbook.project import Lesson
 
+BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
 FILE = "double_all.cu"
 BY_VALUE = Outcome(True, False, 1, [Failure([], "CHECK(a == b)", "1 == 2")])
@@ -149,12 +157,19 @@ class Judged(unittest.TestCase):
         self.assertTrueOf(lines, graded(finding(), a=THROWN, d=BY_VALUE))
         self.assertWrong('"task 1: adds" fails', lines, graded(a=BY_VALUE, d=BY_VALUE))
 
+    def test_one_way_or_another(self) -> None:
+        for how in (BY_VALUE, "crashes"):
+            self.assertTrueOf("fails|crashes task 2", graded(d=how))
+        self.assertWrong('"task 2: doubles" aborts', "fails|crashes task 2", graded(d="aborts"))
+        self.assertWrong('"task 2: doubles" passes', "fails|crashes task 2", graded(e=BY_VALUE))
+
     def test_a_right_answer_is_no_wrong_one(self) -> None:
         self.assertWrong("got all three grades", "fails task 2", graded())
 
     def test_what_the_grammar_does_not_know(self) -> None:
         for line in (
-            "fails", "fail task 2", "fails task two", "fails everything", 'fails "a',
+            "fails", "fails| task 2", "fails|finding task 2", "fail task 2", "fails task two",
+            "fails everything", 'fails "a',
             "finding Race", "finding race here", "finding race @", "finding race line 0",
             "compile-error now", "limit 5", "limit 5 s", "maybe launch-error",
             "maybe limit 5 seconds", "internal-error all",
@@ -192,6 +207,73 @@ class Proposed(unittest.TestCase):
             short = verdicts_proposed.short_name(case, cases)
             self.assertLess(len(short), len(case.name))
             self.assertEqual(verdicts.named_cases(f'"{short}"', cases), [case])
+
+
+# A library that takes the place of two functions of the runtime, through which every launch goes.
+DEAD = """
+#include <signal.h>
+#include <stdlib.h>
+static void die(void) { if (getenv("DEAD_BY_ABORT")) abort(); raise(SIGILL); }
+int cudaLaunchKernel() { die(); return 0; }
+int cudaLaunchKernelExC() { die(); return 0; }
+int __cudaLaunchKernel() { die(); return 0; }
+unsigned __cudaPushCallConfiguration() { die(); return 0; }
+"""
+
+# One of every kind of verdict that a program which launches something can have.
+OF_EACH_KIND = (
+    "names_of_the_tests", "no_guard", "race", "transposed_store", "throws", "throws_a_number",
+    "launch_rejected", "loops_on_the_device", "crashes_on_the_host", "aborts", "ends_by_exit",
+    "loops_on_the_host", "eats_memory", "floods", "writes_for_ever", "resets_the_device",
+)  # fmt: skip
+
+
+class BrokenDevice(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        (folder / "dead.c").write_text(DEAD)
+        cls.library = folder / "dead.so"
+        command = ["gcc", "-shared", "-fPIC", "-o", str(cls.library), str(folder / "dead.c")]
+        subprocess.run(command, check=True)
+
+    def check(self, lesson: Lesson, name: str, **more: str) -> tuple[int, str]:
+        """The exit status of a mutant's test and what it prints, on a device that is dead."""
+        real = grade._environment
+
+        def preloaded(*arguments: object) -> dict[str, str]:
+            return {**real(*arguments), "LD_PRELOAD": str(self.library), **more}
+
+        out = io.StringIO()
+        with (
+            unittest.mock.patch.object(grade, "_environment", preloaded),
+            contextlib.redirect_stdout(out),
+        ):
+            return check_program.check_mutant(lesson, name), out.getvalue()
+
+    def test_with_a_dead_device_no_mutant_passes_its_test(self) -> None:
+        for name in OF_EACH_KIND:
+            with self.subTest(name):
+                status, said = self.check(LESSON, name)
+                self.assertEqual(status, 1, said)
+                self.assertIn("signal-4", said)
+
+    def test_not_even_one_that_aborts(self) -> None:
+        status, said = self.check(LESSON, "aborts", DEAD_BY_ABORT="1")
+        self.assertEqual(status, 1, said)
+        self.assertIn('"task 2: counts up" aborts, and no verdict says so', said)
+
+    def test_the_same_tests_pass_on_a_device_that_works(self) -> None:
+        for name in ("no_guard", "aborts"):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                self.assertEqual(check_program.check_mutant(LESSON, name), 0, out.getvalue())
+
+    def test_every_word_is_among_them(self) -> None:
+        known = mutants.of_lesson(LESSON)
+        words = {one.word for name in OF_EACH_KIND for one in known[name].verdicts.lines}
+        missing = {*verdicts.OF_CASES, "finding", "launch-error"} - words
+        # No launch, no case: programs that stop otherwise are the grader's own tests' concern.
+        self.assertEqual(missing, {"ends-badly", "checks-nothing"})
 
 
 if __name__ == "__main__":
