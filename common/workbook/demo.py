@@ -259,7 +259,7 @@ def run_mutant(lesson: Lesson, name: str) -> int:
         out.print(Text(line))
     out.print()
     show_edit(mutant, out)
-    out.print(Text(f"\nThe student's screen (the file is {relative(source)}):\n"))
+    print(f"\n{relative(source)}\nThe student's screen:\n")
     screen.show_grade(result)
     return PASSED
 

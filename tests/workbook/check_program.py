@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from workbook import catch_xml, mutants, programs, runner, skeletons, timing, verdicts
-from workbook.grade import Grade, grade_program
+from workbook.grade import Grade, grade_program, run_case
 from workbook.programs import BuildFailed
 from workbook.project import Lesson, find_lesson
 
@@ -93,8 +93,26 @@ def check_skeleton(lesson: Lesson) -> int:
     return 0
 
 
+def device_fails() -> str:
+    """'' where a right program passes on this device, else how it fails.
+
+    Some wrong answers fail before they launch anything: their verdicts would come true on a device
+    that can launch nothing.
+    """
+    right = the_lesson("00_double_all")
+    cases = catch_xml.cases_in_source(right.test_file)
+    case = next(case for case in cases if case.name == "task 2: counts up")
+    program = BUILD / "lessons" / f"solution_{right.id}"
+    result = run_case(program, case, DEVICE, BUILD)
+    if result.passed:
+        return ""
+    return f"the device itself fails: {case.name} of a right answer {result.ended or 'fails'}"
+
+
 def check_mutant(lesson: Lesson, name: str) -> int:
     """A wrong answer: every verdict comes true, and nothing else happens."""
+    if why := device_fails():
+        return fail(None, [why])
     try:
         mutant = mutants.find(lesson, name)
         source, marks = mutants.written(BUILD, mutant)

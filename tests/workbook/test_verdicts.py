@@ -16,7 +16,7 @@ import check_program
 from workbook import grade, mutants, verdicts, verdicts_proposed
 from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
-from workbook.project import Lesson
+from workbook.project import Lesson, find_lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
@@ -252,13 +252,20 @@ class BrokenDevice(unittest.TestCase):
             return check_program.check_mutant(lesson, name), out.getvalue()
 
     def test_with_a_dead_device_no_mutant_passes_its_test(self) -> None:
+        status, said = self.check(find_lesson("07"), "no_threads")  # which launches nothing
+        self.assertEqual(status, 1, said)
+        self.assertIn("the device itself fails: task 2: counts up of a right answer crashed", said)
+
+    @unittest.mock.patch.object(check_program, "device_fails", lambda: "")
+    def test_no_verdict_comes_true_by_a_dead_device(self) -> None:
         for name in OF_EACH_KIND:
             with self.subTest(name):
                 status, said = self.check(LESSON, name)
                 self.assertEqual(status, 1, said)
                 self.assertIn("signal-4", said)
 
-    def test_not_even_one_that_aborts(self) -> None:
+    @unittest.mock.patch.object(check_program, "device_fails", lambda: "")
+    def test_not_even_that_of_one_that_aborts(self) -> None:
         status, said = self.check(LESSON, "aborts", DEAD_BY_ABORT="1")
         self.assertEqual(status, 1, said)
         self.assertIn('"task 2: counts up" aborts, and no verdict says so', said)
