@@ -6,7 +6,7 @@ endif
 
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
-export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON
+export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
@@ -39,6 +39,9 @@ sanitize-%: FORCE-IT
 
 demo-%: FORCE-IT
 	@$(WORKBOOK) demo $*
+
+mutant-%: FORCE-IT
+	@$(WORKBOOK) mutant $*
 
 explain-%: FORCE-IT
 	@$(WORKBOOK) explain $*
@@ -74,6 +77,8 @@ help:
 	@echo "make demo-18         a lesson's ladder side by side, with counters and a figure; on a"
 	@echo "                     card with times (OUT=folder for the figure)"
 	@echo "make demo-18 MUTANT=missing_barrier   a wrong answer, as its author would see it"
+	@echo "make mutant-18 NAME=missing_barrier   a wrong answer as a file to edit; the same again"
+	@echo "                     grades it, SAVE=1 writes it to mutants.txt (for authors)"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"

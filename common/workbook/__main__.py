@@ -135,6 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     add("sanitize", "a lesson under compute-sanitizer on this machine's card", "lesson")
     add("check-gpu", "every solution on this machine's card: values, sanitizer, times")
     add("demo", "a lesson's ladder side by side, or MUTANT=name as a student sees it", "lesson")
+    add("mutant", "a wrong answer, NAME=name, as a file to edit; again: into mutants.txt", "lesson")
     add("explain", "explain a finding's code", "code")
     add("skeletons", "generate skeletons and the index from the solutions")
     add("doctor", "what was found on this machine")
@@ -184,7 +185,7 @@ def run(options: argparse.Namespace) -> int:
         return plots.draw()
     if command in ("sanitize", "check-gpu"):
         os.environ["DEVICE"] = "gpu"
-    if command in ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize"):
+    if command in ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize", "mutant"):
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):
         install.ensure_modules()  # these build nothing, and write little
@@ -222,6 +223,12 @@ def run(options: argparse.Namespace) -> int:
         if mutant := os.environ.get("MUTANT"):
             return demo.run_mutant(lesson, mutant)
         return demo.run(lesson, "gpu" in devices_wanted() or build.gpu_present())
+    if command == "mutant":
+        from . import mutant_author
+
+        if not (name := os.environ.get("NAME")):
+            raise WorkbookError("which one?", f"make mutant-{lesson.number} NAME=no_guard", 2)
+        return mutant_author.run(lesson, name, os.environ.get("SAVE") == "1")
     if command == "prepare":
         from . import build
 

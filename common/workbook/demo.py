@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import textwrap
@@ -14,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from . import build as builder
-from . import catch_xml, counters, grade, programs, screen, timing
-from .project import PASSED, USAGE, Lesson, WorkbookError, cores, relative
+from . import catch_xml, counters, grade, mutants, programs, screen, skeletons, timing
+from .project import PASSED, Lesson, WorkbookError, cores, relative
 
 
 @dataclass
@@ -244,55 +245,61 @@ def run(lesson: Lesson, with_gpu: bool) -> int:
 
 
 def run_mutant(lesson: Lesson, name: str) -> int:
-    """`make demo-NN MUTANT=name`: exactly the screen of a student whose file this is."""
+    """`make demo-NN MUTANT=name`: the edit, and exactly the screen of a student who made it."""
+    mutant = mutants.find(lesson, name)
     build = builder.prepare("emulator")
-    folder = lesson.solution_folder / "mutants"
-    known = {path.stem: path for path in sorted(folder.glob("*.cu"))}
-    if name not in known:
-        listed = "\n".join(f"    {stem:28} {programs.summary(p)}" for stem, p in known.items())
-        raise WorkbookError(
-            f"lesson {lesson.number} has no wrong answer called {name}; it has\n{listed}",
-            f"make demo-{lesson.number} MUTANT={next(iter(known), 'name')}",
-            USAGE,
-        )
     built = builder.build(build, [f"solution_{lesson.id}"])
     if not built.ok:
         print(builder.first_failure(built.text))
         raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
-    result, source = grade_as_student(build, lesson, known[name])
-    print(f"{relative(known[name])}: {programs.summary(known[name])}")
-    print(f"The student's screen (the file is {relative(source)}):\n")
+    result, source = grade_as_student(build, mutant)
+    out = screen.console()
+    out.print(Text(f"Lesson {lesson.number} · {name}", "bold"))
+    for line in _wrap(mutant.summary, out.width):
+        out.print(Text(line))
+    out.print()
+    show_edit(mutant, out)
+    print(f"\n{relative(source)}\nThe student's screen:\n")
     screen.show_grade(result)
     return PASSED
 
 
-def compile_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[Path, Path, str]:
-    """A mutant under the student's file name and without its announcement: source, program, words.
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_edit(mutant: mutants.Mutant, out: screen.Console) -> None:
+    """What the wrong answer changes in the solution, as a diff with the student's line numbers."""
+    name = f"{mutant.lesson.slug}.cu"
+    solution = skeletons.solved(mutant.lesson.solution_file.read_text(encoding="utf-8"))
+    lines = difflib.unified_diff(
+        solution.splitlines(), mutant.expand()[0].splitlines(),
+        f"solution/{name}", f"{mutant.name}/{name}", lineterm="", n=2,
+    )  # fmt: skip
+    for line in lines:
+        style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[0], "")
+        out.print(Text(line, style), soft_wrap=True)
+
+
+def compile_as_student(build: Path, mutant: mutants.Mutant) -> tuple[Path, Path, str]:
+    """A wrong answer under the student's file name: source, program, the compiler's words.
 
     Raises programs.BuildFailed.
     """
-    source = build / "demo" / f"{lesson.id}-{mutant.stem}" / f"{lesson.slug}.cu"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    text = programs.without_announcement(mutant.read_text(encoding="utf-8"))
-    if not source.is_file() or source.read_text(encoding="utf-8") != text:
-        source.write_text(text, encoding="utf-8")
-    # Beside it the interface, as in the lesson's folder: messages look constants up there.
-    header = lesson.student_file.with_suffix(".h")
-    beside = source.with_suffix(".h")
-    if not beside.is_file() or beside.read_bytes() != header.read_bytes():
-        beside.write_bytes(header.read_bytes())
-    program, said = programs.compiled(build, lesson, source)
+    source, _ = mutants.written(build, mutant)
+    program, said = programs.compiled(build, mutant.lesson, source)
     return source, program, said
 
 
-def grade_as_student(build: Path, lesson: Lesson, mutant: Path) -> tuple[grade.Grade, Path]:
+def grade_as_student(build: Path, mutant: mutants.Mutant) -> tuple[grade.Grade, Path]:
     """The grade of such a file."""
     try:
-        source, program, said = compile_as_student(build, lesson, mutant)
+        source, program, said = compile_as_student(build, mutant)
     except programs.BuildFailed as error:
-        made = grade.Grade(lesson, "emulator", build_stage="compile")
-        made.build_error = builder.tidy(str(error).partition("\n")[2]).strip()
-        return made, mutant
-    result = grade.grade_program(lesson, program, "emulator", build)
+        made = grade.Grade(mutant.lesson, "emulator", build_stage=error.stage)
+        # The compiler's words come after its command.
+        words = str(error).partition("\n")[2] if error.stage == "compile" else str(error)
+        made.build_error = builder.tidy(words).strip()
+        return made, mutants.written(build, mutant)[0]
+    result = grade.grade_program(mutant.lesson, program, "emulator", build)
     result.compiler_warnings = "\n".join(builder.warnings_about(said, source))
     return result, source

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _EXIT_CALLED = 86
 # The emulated device ends a program with it that cannot run on this machine at all.
 _CANNOT_RUN = 126
+# The ending of a run that was cut short by a fault of ours. No verdict can name it.
+INTERNAL_ERROR = "internal-error"
 # Thread-instructions, for finding the loop of a launch that took too long: a second or two.
 _SMALL_BUDGET, _SECOND_LOOK = "1000000000", 10.0
 
@@ -45,7 +47,10 @@ _NOT_LOADED = ("symbol lookup error", "error while loading shared libraries")
 
 @dataclass
 class CaseResult:
-    """One test case: `ended` is '' when it ran to its end, else how it did not."""
+    """One test case: `ended` is '' when it ran to its end, else how it did not.
+
+    `ending` is the same as a word for programs to read, one of verdicts.ENDINGS or another.
+    """
 
     case: TestCase
     outcome: Outcome
@@ -55,6 +60,7 @@ class CaseResult:
     peak_memory: int = 0
     output: str = ""
     details: list[dict[str, Any]] = field(default_factory=list)
+    ending: str = ""
 
     @property
     def values_right(self) -> bool:
@@ -250,9 +256,10 @@ def run_case(
         noted = counters.read_details(details)
         if ended.how == "time" and device == "emulator" and not found:
             found = _where_it_hangs(command, env, report, limits)
+    ending, words = _how_it_ended(ended, outcome, limits)
     return CaseResult(
-        case, outcome, _how_it_ended(ended, outcome, limits), found,
-        ended.seconds, ended.peak_memory, ended.output, noted,
+        case, outcome, words, found,
+        ended.seconds, ended.peak_memory, ended.output, noted, ending,
     )  # fmt: skip
 
 
@@ -289,25 +296,29 @@ def _where_it_hangs(
     return [one for one in findings.read_report(report) if one.code in ("hang", "deadlock")]
 
 
-def _how_it_ended(ended: runner.Ended, outcome: Outcome, limits: runner.Limits) -> str:
-    """'' for a run that came to its own end with a whole report, else a named failure."""
+def _how_it_ended(ended: runner.Ended, outcome: Outcome, limits: runner.Limits) -> tuple[str, str]:
+    """Empty for a run that came to its own end with a whole report; else a word of
+    verdicts.ENDINGS (or one that no verdict knows) and the same as a sentence.
+    """
     if ended.how == "time":
-        return f"did not finish within {limits.seconds:g} s"
+        return "times-out", f"did not finish within {limits.seconds:g} s"
     if ended.how == "memory":
-        return f"out of memory: used more than {limits.memory >> 20} MiB"
+        return "out-of-memory", f"out of memory: used more than {limits.memory >> 20} MiB"
     if ended.how == "output":
-        return f"flooded its output: printed more than {limits.output >> 20} MiB"
+        mebibytes = limits.output >> 20
+        return "floods", f"flooded its output: printed more than {mebibytes} MiB"
     fatal = next((failure.fatal for failure in outcome.failures if failure.fatal), "")
     if fatal:
         if "SIGSEGV" in fatal:
-            return "crashed: segmentation fault on the host"
-        return f"crashed: {fatal.split(' - ')[-1]}"
+            return "crashes", "crashed: segmentation fault on the host"
+        number = getattr(signal, fatal.split(" - ")[0].strip(), 0)
+        return _crash_word(number), f"crashed: {fatal.split(' - ')[-1]}"
     if ended.code == _EXIT_CALLED and not outcome.complete:
-        return "ended early: exit() was called before the test was over"
+        return "ends-early", "ended early: exit() was called before the test was over"
     if ended.code == -signal.SIGXFSZ:
-        return f"wrote a file of more than {limits.file_size >> 20} MiB"
+        return "fills-disk", f"wrote a file of more than {limits.file_size >> 20} MiB"
     if ended.code < 0:
-        return f"crashed: {ended.signal_name}"
+        return _crash_word(-ended.code), f"crashed: {ended.signal_name}"
     if not outcome.complete:
         if ended.code == 127 and any(words in ended.output for words in _NOT_LOADED):
             raise WorkbookError(
@@ -315,12 +326,20 @@ def _how_it_ended(ended: runner.Ended, outcome: Outcome, limits: runner.Limits) 
                 + ended.output.strip().splitlines()[0],
                 "make clean, then make; if it stays, please report it",
             )
-        return f"ended early: the program stopped with code {ended.code} before the test was over"
+        stopped = f"the program stopped with code {ended.code} before the test was over"
+        return "ends-early", f"ended early: {stopped}"
     if outcome.success and ended.code != 0:
-        return f"passed its checks and then ended with code {ended.code}"
+        return "ends-badly", f"passed its checks and then ended with code {ended.code}"
     if outcome.success and outcome.assertions == 0 and not outcome.warnings:
-        return "checked nothing: no assertion was reached"
-    return ""
+        return "checks-nothing", "checked nothing: no assertion was reached"
+    return "", ""
+
+
+def _crash_word(number: int) -> str:
+    """A student's own mistakes end in few ways; any other signal is none that a verdict names."""
+    if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE):
+        return "crashes"
+    return "aborts" if number == signal.SIGABRT else f"signal-{number}"
 
 
 def grade_program(

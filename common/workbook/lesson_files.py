@@ -89,8 +89,7 @@ def show_solution(lesson: Lesson) -> int:
         return NOT_PASSED
     from rich.syntax import Syntax
 
-    text = lesson.solution_file.read_text(encoding="utf-8")
-    text = re.sub(r"^[ \t]*//\|.*\n", "", text, flags=re.MULTILINE)
+    text = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
     out = screen.console()
     if sys.stdout.isatty():
         out.print(Syntax(text, "cuda", theme="ansi_dark", line_numbers=True))

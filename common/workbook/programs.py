@@ -22,7 +22,11 @@ TEST, BENCH = "link", "link_bench"  # what a file is linked with
 
 
 class BuildFailed(Exception):
-    """nvcc or the linker refused; carries what they said."""
+    """nvcc or the linker refused, as `stage` (compile or link) tells; carries what they said."""
+
+    def __init__(self, said: str, stage: str) -> None:
+        super().__init__(said)
+        self.stage = stage
 
 
 def _key(*parts: bytes) -> str:
@@ -69,7 +73,7 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     if done.returncode != 0:
         fresh.unlink(missing_ok=True)
         depends.unlink(missing_ok=True)
-        raise BuildFailed(f"{shlex.join(arguments)}\n{done.stdout}")
+        raise BuildFailed(f"{shlex.join(arguments)}\n{done.stdout}", "compile")
     read = kept.files_read(depends, folder) - ours
     depends.unlink()
     record.unlink(missing_ok=True)  # never beside an object that it does not describe
@@ -132,7 +136,7 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
         text=True,
     )
     if linked.returncode != 0:
-        raise BuildFailed(linked.stdout)
+        raise BuildFailed(linked.stdout, "link")
     os.replace(fresh, program)
     return program, said
 
@@ -148,31 +152,14 @@ def skeleton_file(build: Path, lesson: Lesson) -> Path:
 
 
 def summary(source: Path) -> str:
-    """The sentence after `// Variant:`, `// Mutant:` or `// Unusual:`, or the first comment's."""
-    text = source.read_text(encoding="utf-8")
-    lines = text.splitlines()
+    """The sentence after `// Variant:`, `// Mutant:` or `// Unusual:`, or ''."""
+    lines = source.read_text(encoding="utf-8").splitlines()
     for at, line in enumerate(lines):
         if match := re.match(r"// (?:Variant|Mutant|Unusual): *(.*)", line):
             words = [match.group(1)]
             for more in lines[at + 1 :]:
-                if not re.match(r"// (?!verdict:|limit:|SPDX)\S", more):
+                if not re.match(r"// (?!verdict:|SPDX)\S", more):
                     break
                 words.append(more[3:])
             return " ".join(words).strip()
     return ""
-
-
-def without_announcement(text: str) -> str:
-    """A mutant's text as the student would have written it; the lines keep their numbers."""
-    kept = []
-    announcing = False
-    for line in text.splitlines():
-        if re.match(r"// (?:Mutant|Variant|Unusual|verdict|limit):", line):
-            announcing = not line.startswith(("// verdict", "// limit"))
-            kept.append("")
-        elif announcing and line.startswith("// ") and "SPDX" not in line:
-            kept.append("")
-        else:
-            announcing = False
-            kept.append(re.sub(r" *// <- here.*", "", line))
-    return "\n".join(kept) + "\n"

@@ -86,6 +86,13 @@ def generate(source: str, name: str = "solution") -> Skeleton:
     return Skeleton("\n".join(kept) + "\n", tuple(tasks))
 
 
+def solved(source: str) -> str:
+    """A solution's text as a student would have it: the skeleton with the solution's lines."""
+    return "".join(
+        line for line in source.splitlines(keepends=True) if not _PLACEHOLDER.match(line.rstrip())
+    )
+
+
 def of_lesson(lesson: Lesson) -> Skeleton:
     """The skeleton of a lesson, from solutions/."""
     path = lesson.solution_file

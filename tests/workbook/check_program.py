@@ -1,21 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Checks one program of one lesson: solution, skeleton, mutant, variant or unusual right answer.
 
-A variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
+A mutant does what its verdicts say and nothing else; workbook/verdicts.py has their grammar. A
+variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
 and efficient too, unless `// verdict: efficient` lines say what it does too much of.
-
-A mutant's first lines say what must happen to it, and each line must come true:
-
-    // verdict: fails "part of a test case's name"      that case fails
-    // verdict: efficient "part of a test case's name"  right and safe, and that case fails
-    // verdict: finding CODE line 12                     that finding, on that line of the mutant
-    // verdict: finding CODE line @here                  ... on the line that carries `// <- here`
-    // verdict: finding CODE                             ... wherever (findings without a line)
-    // verdict: launch-error                             a launch that the runtime refuses
-    // verdict: ends "part of the reason"                a run that did not come to its end
-    // verdict: compile-error
-
-Findings that no line names make the test fail, so the list is complete.
 """
 
 from __future__ import annotations
@@ -26,8 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workbook import catch_xml, programs, runner, skeletons, timing
-from workbook.grade import Grade, grade_program
+from workbook import catch_xml, mutants, programs, runner, skeletons, timing, verdicts
+from workbook.grade import Grade, grade_program, run_case
 from workbook.programs import BuildFailed
 from workbook.project import Lesson, find_lesson
 
@@ -46,13 +34,9 @@ def compiled(lesson: Lesson, source: Path) -> tuple[Path, str]:
     return programs.compiled(BUILD, lesson, source)
 
 
-def graded(lesson: Lesson, program: Path, source: Path | None = None) -> Grade:
+def graded(lesson: Lesson, program: Path, seconds: float = 60) -> Grade:
     """The grade; a program may ask for a shorter time limit, so that a hang costs less."""
-    limits = runner.Limits(seconds=60)
-    if source and (match := re.search(r"\blimit: (\d+) seconds", source.read_text()[:600])):
-        limits = runner.Limits(seconds=float(match.group(1)))
-    elif source and "verdict: ends" in source.read_text()[:600]:
-        limits = runner.Limits(seconds=20)
+    limits = runner.Limits(seconds=seconds)
     return grade_program(lesson, program, DEVICE, BUILD, jobs=2, limits=limits)
 
 
@@ -70,9 +54,9 @@ def fail(grade: Grade | None, reasons: list[str]) -> int:
     return 1
 
 
-def check_right(lesson: Lesson, program: Path, source: Path | None = None) -> int:
+def check_right(lesson: Lesson, program: Path) -> int:
     """A solution or an unusual right answer: all three grades."""
-    grade = graded(lesson, program, source)
+    grade = graded(lesson, program)
     if not grade.passed:
         return fail(grade, ["a right answer did not get all three grades"])
     if DEVICE == "emulator" and not grade.counted:
@@ -109,90 +93,70 @@ def check_skeleton(lesson: Lesson) -> int:
     return 0
 
 
-def read_verdicts(source: Path) -> list[str]:
-    """The text after `// verdict:`, line by line."""
-    return re.findall(r"^// verdict: *(.+?) *$", source.read_text(), re.MULTILINE)
+def device_fails() -> str:
+    """'' where a right program passes on this device, else how it fails.
 
-
-def here_lines(source: Path) -> list[int]:
-    """Lines that carry `// <- here`."""
-    return [n for n, line in enumerate(source.read_text().splitlines(), 1) if "// <- here" in line]
-
-
-def unmet(verdict: str, grade: Grade, source: Path, named: set[str]) -> str:
-    """'' when the verdict came true, else what happened instead."""
-    if match := re.fullmatch(r'(fails|efficient) "(.+)"', verdict):
-        kind, text = match.groups()
-        cases = [r for r in grade.results if text in r.case.name]
-        if not cases:
-            return "no test case has that in its name"
-        if all(r.values_right for r in cases):
-            return "that test case passes"
-        if kind == "efficient":
-            if not all(r.case.efficient for r in cases):
-                return "that test case is not tagged [efficient]"
-            if not grade.correct or not grade.safe:
-                return "the program must be right and safe, and it is not"
+    Some wrong answers fail before they launch anything: their verdicts would come true on a device
+    that can launch nothing.
+    """
+    right = the_lesson("00_double_all")
+    cases = catch_xml.cases_in_source(right.test_file)
+    case = next(case for case in cases if case.name == "task 2: counts up")
+    program = BUILD / "lessons" / f"solution_{right.id}"
+    result = run_case(program, case, DEVICE, BUILD)
+    if result.passed:
         return ""
-    if match := re.fullmatch(r"finding (\S+)(?: line (\d+|@here))?", verdict):
-        code, line = match.groups()
-        named.add(code)
-        found = [f for f in grade.merged_findings() if f.code == code]
-        if not found:
-            return "there is no such finding"
-        if line is None:
-            return ""
-        lines = here_lines(source) if line == "@here" else [int(line)]
-        if not lines:
-            return "no line carries `// <- here`"
-        at = [f.line for f in found if f.file == source.name]
-        return "" if set(lines) & set(at) else f"it was found on line {at}, not on {lines}"
-    if match := re.fullmatch(r'ends "(.+)"', verdict):
-        endings = [r.ended for r in grade.results if r.ended]
-        return "" if any(match.group(1) in e for e in endings) else f"the runs ended so: {endings}"
-    if verdict == "launch-error":
-        named.add("invalid-launch")
-        words = ("cudaErrorInvalidConfiguration", "cudaErrorInvalidValue", "cudaErrorLaunch")
-        refused = any(word in r.exception() for r in grade.results for word in words)
-        invalid = any(f.code == "invalid-launch" for f in grade.merged_findings())
-        return "" if refused or invalid else "no launch was refused"
-    return "this verdict has no known form (see check_program.py)"
+    return f"the device itself fails: {case.name} of a right answer {result.ended or 'fails'}"
 
 
-def check_mutant(lesson: Lesson, source: Path) -> int:
-    """A wrong answer: every verdict comes true, and nothing else is found."""
-    verdicts = read_verdicts(source)
-    if not verdicts:
-        return fail(None, [f"{source.name} has no `// verdict:` line"])
+def check_mutant(lesson: Lesson, name: str) -> int:
+    """A wrong answer: every verdict comes true, and nothing else happens."""
+    if why := device_fails():
+        return fail(None, [why])
+    try:
+        mutant = mutants.find(lesson, name)
+        source, marks = mutants.written(BUILD, mutant)
+    except mutants.BadMutant as error:
+        return fail(None, [f"{error}\n  to do: {error.to_do}"])
+    return check_verdicts(lesson, source, mutant.verdicts, marks)
+
+
+def check_verdicts(
+    lesson: Lesson, source: Path, wanted: verdicts.Verdicts, marks: dict[str, int]
+) -> int:
+    """Builds and grades `source`, and holds what happens against the verdicts."""
     try:
         program, _ = compiled(lesson, source)
     except BuildFailed as error:
-        if verdicts == ["compile-error"]:
+        # The compiler's own words about this file, and not a broken compiler.
+        blamed = re.search(rf"{re.escape(source.name)}\(\d+\): error", str(error))
+        if error.stage == wanted.build_stage and (blamed or error.stage == "link"):
+            print(f"came true: {wanted}")
             return 0
-        return fail(None, [f"it does not build: {error}"])
-    grade = graded(lesson, program, source)
-    named: set[str] = set()
-    reasons = [f"verdict `{v}`: {why}" for v in verdicts if (why := unmet(v, grade, source, named))]
-    if grade.passed:
-        reasons.append("a wrong answer got all three grades")
-    for finding in grade.merged_findings():
-        if finding.unsafe and finding.code not in named:
-            reasons.append(f"no verdict names {finding.code} at {finding.place}")
-    if reasons:
-        return fail(grade, reasons)
-    print("\n".join(f"came true: {verdict}" for verdict in verdicts))
+        return fail(None, [f"it does not {error.stage}: {error}"])
+    if wanted.build_stage:
+        return fail(None, [f"it builds, and `{wanted}` is expected"])
+    grade = graded(lesson, program, wanted.limit or 60)
+    true, wrong = verdicts.judge(wanted, grade, marks, source.name)
+    if wrong:
+        return fail(grade, wrong)
+    print("\n".join(f"came true: {verdict}" for verdict in true))
     return 0
 
 
 def check_variant(lesson: Lesson, source: Path) -> int:
     """A rung: right and safe; below the target just where it says so."""
-    wrong = [v for v in read_verdicts(source) if not v.startswith("efficient ")]
-    if wrong:
+    said = mutants.verdict_lines(source.read_text(encoding="utf-8").splitlines())
+    if not said:
+        program, _ = compiled(lesson, source)
+        return check_right(lesson, program)
+    try:
+        wanted = verdicts.parse(said)
+    except verdicts.BadVerdict as error:
+        return fail(None, [f"{source.name}: {error}"])
+    if wrong := [one for one in wanted.lines if one.word != "efficient"]:
         return fail(None, [f"a variant is right and safe: it cannot have the verdict `{wrong[0]}`"])
-    if read_verdicts(source):
-        return check_mutant(lesson, source)
-    program, _ = compiled(lesson, source)
-    return check_right(lesson, program, source)
+    return check_verdicts(lesson, source, wanted, {})
 
 
 def check_workload(lesson: Lesson) -> int:
@@ -244,12 +208,12 @@ def main(kind: str, lesson_name: str, stem: str = "") -> int:
         if kind == "skeleton":
             return check_skeleton(lesson)
         if kind == "mutant":
-            return check_mutant(lesson, lesson.solution_folder / "mutants" / f"{stem}.cu")
+            return check_mutant(lesson, stem)
         if kind == "variant":
             return check_variant(lesson, lesson.solution_folder / "variants" / f"{stem}.cu")
         source = lesson.solution_folder / "unusual" / f"{stem}.cu"
         program, _ = compiled(lesson, source)
-        return check_right(lesson, program, source)
+        return check_right(lesson, program)
     except BuildFailed as error:
         return fail(None, [f"it does not build: {error}"])
 

@@ -17,22 +17,12 @@ from pathlib import Path
 from rich.console import Console
 
 import check_program
-from workbook import screen, skeletons
+from workbook import demo, mutants, screen, skeletons
 from workbook.grade import Grade, grade_program
 from workbook.project import Lesson, lessons
 
 _BLOCK = re.compile(r"(<!-- output: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FINDING = re.compile(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-
-
-def _graded(lesson: Lesson, text: str, folder: Path) -> Grade:
-    """The grade of `text` as if it were the student's file, under its own name."""
-    source = folder / f"{lesson.slug}.cu"
-    source.write_text(text)
-    # The interface beside it, as in the lesson's folder: messages look constants up there.
-    source.with_suffix(".h").write_text(lesson.student_file.with_suffix(".h").read_text())
-    program, _ = check_program.compiled(lesson, source)
-    return grade_program(lesson, program, "emulator", check_program.BUILD)
 
 
 def _screen(grade: Grade) -> str:
@@ -56,18 +46,16 @@ def _first_message(grade: Grade) -> str:
 
 
 def _output(lesson: Lesson, what: str) -> str:
-    # A folder of its own that stays: programs are kept between runs, and findings quote the source
-    # from the path that it was compiled from.
-    folder = check_program.BUILD / "workbook" / "outputs" / lesson.id / what.replace(" ", "_")
-    folder.mkdir(parents=True, exist_ok=True)
+    build = check_program.BUILD
     if what.startswith("mutant "):
         name = what.removeprefix("mutant ")
-        text = (lesson.solution_file.parent / "mutants" / f"{name}.cu").read_text()
-        # The student's own file does not announce what is wrong with it.
-        kept = [x for x in text.splitlines() if not re.match(r"// (Mutant|verdict):", x)]
-        text = "\n".join(kept).replace("  // <- here", "") + "\n"
-        return _first_message(_graded(lesson, text, folder))
-    return _screen(_graded(lesson, skeletons.of_lesson(lesson).text, folder))
+        return _first_message(demo.grade_as_student(build, mutants.find(lesson, name))[0])
+    # A folder of its own that stays: programs are kept between runs, and findings quote the source
+    # from the path that it was compiled from.
+    folder = build / "workbook" / "outputs" / lesson.id
+    source = mutants.write_as_student(folder, lesson, skeletons.of_lesson(lesson).text)
+    program, _ = check_program.compiled(lesson, source)
+    return _screen(grade_program(lesson, program, "emulator", build))
 
 
 def main(wanted: list[str]) -> int:

@@ -13,29 +13,28 @@ import io
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from rich.console import Console
 
 import check_program
-from workbook import demo, programs, screen
-from workbook.project import Lesson, lessons
+from workbook import demo, mutants, programs, screen
+from workbook.mutants import Mutant
+from workbook.project import lessons
 
 
-def chosen(words: list[str]) -> list[tuple[Lesson, Path]]:
+def chosen(words: list[str]) -> list[Mutant]:
     """The mutants whose `lesson.name` holds every word."""
-    found = []
-    for lesson in lessons():
-        for mutant in sorted((lesson.solution_folder / "mutants").glob("*.cu")):
-            name = f"{lesson.id}.{mutant.stem}"
-            if all(word in name for word in words):
-                found.append((lesson, mutant))
-    return found
+    return [
+        mutant
+        for lesson in lessons()
+        for mutant in mutants.of_lesson(lesson).values()
+        if all(word in f"{lesson.id}.{mutant.name}" for word in words)
+    ]
 
 
-def told(lesson: Lesson, mutant: Path) -> list[str]:
+def told(mutant: Mutant) -> list[str]:
     """The lines of the student's screen that speak of causes, each once."""
-    result, _ = demo.grade_as_student(check_program.BUILD, lesson, mutant)
+    result, _ = demo.grade_as_student(check_program.BUILD, mutant)
     out = io.StringIO()
     screen.show_grade(result, Console(file=out, width=100, highlight=False))
     lines = []
@@ -50,15 +49,15 @@ def told(lesson: Lesson, mutant: Path) -> list[str]:
 def main(words: list[str]) -> int:
     todo = chosen(words)
 
-    def compile_it(one: tuple[Lesson, Path]) -> None:
+    def compile_it(one: Mutant) -> None:
         with contextlib.suppress(programs.BuildFailed):
-            demo.compile_as_student(check_program.BUILD, *one)
+            demo.compile_as_student(check_program.BUILD, one)
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         list(pool.map(compile_it, todo))
-    for lesson, mutant in todo:  # grading ends stray processes: nothing compiles meanwhile
-        print(f"== {lesson.id} {mutant.stem}: {programs.summary(mutant)}")
-        print("\n".join(told(lesson, mutant)), flush=True)
+    for mutant in todo:  # grading ends stray processes: nothing compiles meanwhile
+        print(f"== {mutant.lesson.id} {mutant.name}: {mutant.summary}")
+        print("\n".join(told(mutant)), flush=True)
     return 0
 
 

@@ -11,7 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import catch_xml, counters, demo, programs, timing
+from rich.console import Console
+
+from workbook import catch_xml, counters, demo, mutants, programs, timing
 from workbook.project import Lesson, lessons
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -67,15 +69,14 @@ class Ladder(unittest.TestCase):
 
 class Mutants(unittest.TestCase):
     def test_a_wrong_answer_has_the_students_file_name_and_its_line(self) -> None:
-        mutant = LESSON.solution_folder / "mutants" / "no_guard.cu"
-        grade, source = demo.grade_as_student(BUILD, LESSON, mutant)
+        mutant = mutants.find(LESSON, "no_guard")
+        grade, source = demo.grade_as_student(BUILD, mutant)
         self.assertEqual(source.name, "double_all.cu")
         text = source.read_text()
-        self.assertNotIn("verdict", text)
+        self.assertIn("// TODO 1", text)
         self.assertNotIn("// <- here", text)
-        guilty = next(
-            n for n, line in enumerate(mutant.read_text().splitlines(), 1) if "// <- here" in line
-        )
+        self.assertNotIn("//|", text)
+        guilty = text.splitlines().index("    data[i] *= 2.0f;") + 1
         found = grade.merged_findings()[0]
         self.assertEqual(
             (found.place, found.code), (f"double_all.cu:{guilty}", "out-of-bounds-global")
@@ -84,6 +85,20 @@ class Mutants(unittest.TestCase):
     def test_an_unknown_name_lists_the_known(self) -> None:
         with self.assertRaisesRegex(Exception, "no_guard"):
             demo.run_mutant(LESSON, "nonsense")
+
+    def test_the_edit_is_a_diff_in_colours_on_a_terminal_only(self) -> None:
+        mutant = mutants.find(LESSON, "no_guard")
+        for terminal in (False, True):
+            out = io.StringIO()
+            # 40 columns: a line of code is never broken.
+            demo.show_edit(mutant, Console(file=out, width=40, force_terminal=terminal))
+            lines = out.getvalue().splitlines()
+            self.assertEqual(any("\x1b[" in line for line in lines), terminal)
+            if not terminal:
+                self.assertIn("-    if (i < n) data[i] *= 2.0f;", lines)
+                self.assertIn("+    data[i] *= 2.0f;", lines)
+                self.assertIn("     const int i = blockIdx.x * blockDim.x + threadIdx.x;", lines)
+                self.assertTrue(lines[0].startswith("--- solution/double_all.cu"))
 
 
 class Counters(unittest.TestCase):
@@ -133,9 +148,8 @@ class Counters(unittest.TestCase):
             path.write_bytes(b"\xff\xfe nonsense\n" + whole)
             self.assertEqual(counters.read_details(path), [])
 
-    def test_summaries_and_announcements(self) -> None:
-        text = "// Mutant: one\n// two.\n// verdict: x\n// SPDX\nint a;  // <- here\n"
-        self.assertEqual(programs.without_announcement(text), "\n\n\n// SPDX\nint a;\n")
+    def test_summaries(self) -> None:
+        text = "// Variant: one\n// two.\n// verdict: x\n// SPDX\nint a;\n"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "m.cu"
             path.write_text(text)

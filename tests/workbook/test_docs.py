@@ -7,7 +7,7 @@ import re
 import unittest
 from pathlib import Path
 
-from workbook import explain, lesson_files, skeletons
+from workbook import explain, lesson_files, mutants, skeletons
 from workbook.catch_xml import cases_in_source
 from workbook.project import ROOT, lessons
 
@@ -40,10 +40,13 @@ class Lessons(unittest.TestCase):
             with self.subTest(lesson=lesson.id):
                 for name in ("README.md", "HINTS.md", f"{lesson.slug}.h", f"{lesson.slug}.cu"):
                     self.assertTrue((lesson.folder / name).is_file(), f"{name} is missing")
-                names = {p.name for p in lesson.solution_folder.iterdir()} - {"variants"}
-                self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants", "unusual"})
-                mutants = list((lesson.solution_folder / "mutants").glob("*.cu"))
-                self.assertGreaterEqual(len(mutants), 4, "fewer than four mutants")
+                names = {p.name for p in lesson.solution_folder.iterdir()}
+                names -= {"variants", "mutants"}  # rungs and whole wrong answers: where needed
+                self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants.txt", "unusual"})
+                wrong = mutants.of_lesson(lesson)
+                self.assertGreaterEqual(len(wrong), 4, "fewer than four mutants")
+                answers = [mutant.expand()[0] for mutant in wrong.values()]
+                self.assertEqual(len(answers), len({*answers}), "two wrong answers are one")
                 unusual = list((lesson.solution_folder / "unusual").glob("*.cu"))
                 self.assertGreaterEqual(len(unusual), 2, "fewer than two unusual answers")
                 for variant in (lesson.solution_folder / "variants").glob("*"):

@@ -30,7 +30,7 @@ class Files(unittest.TestCase):
 
     def setUp(self) -> None:
         shutil.rmtree(self.root / ".workbook", ignore_errors=True)
-        unused = shutil.ignore_patterns("mutants", "unusual", "variants", "*.png", "*.svg")
+        unused = shutil.ignore_patterns("mutants.txt", "unusual", "variants", "*.png", "*.svg")
         for folder in ("lessons", "solutions"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
             shutil.copytree(ROOT / folder, self.root / folder, ignore=unused)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import bench_loop, catch_xml, demo, doctor, grade, programs, runner, screen
+from workbook import bench_loop, catch_xml, demo, doctor, grade, mutants, programs, runner, screen
 from workbook.project import ROOT, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -37,8 +37,7 @@ def shown(result: grade.Grade) -> str:
 
 
 def of_mutant(name: str) -> str:
-    mutant = LESSON.solution_folder / "mutants" / f"{name}.cu"
-    return shown(demo.grade_as_student(BUILD, LESSON, mutant)[0])
+    return shown(demo.grade_as_student(BUILD, mutants.find(LESSON, name))[0])
 
 
 def of_skeleton() -> str:

@@ -15,7 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from workbook import demo, picture, programs
+from workbook import demo, mutants, picture, programs
 from workbook.findings import Finding
 from workbook.pictures import draw_access, draw_map, draw_time, theme, trace
 from workbook.project import Lesson
@@ -105,13 +105,12 @@ class Traces(unittest.TestCase):
 class Drawings(unittest.TestCase):
     def files(self, mutant: str, **environment: str) -> tuple[dict[str, Path], str]:
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        source = LESSON.solution_folder / "mutants" / f"{mutant}.cu"
         if mutant == "skeleton":
             program, _ = programs.compiled(BUILD, LESSON, programs.skeleton_file(BUILD, LESSON))
         elif mutant == "solution":
             program = BUILD / "lessons" / "solution_00_double_all"
         else:
-            _, program, _ = demo.compile_as_student(BUILD, LESSON, source)
+            _, program, _ = demo.compile_as_student(BUILD, mutants.find(LESSON, mutant))
         out = io.StringIO()
         with mock.patch.dict(os.environ, environment), contextlib.redirect_stdout(out):
             made = picture.draw(LESSON, program, BUILD, folder)

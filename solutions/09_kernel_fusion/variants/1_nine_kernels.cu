@@ -1,6 +1,7 @@
 // Variant: nine launches, 22 transfers for each equation, eight temporary arrays.
-// verdict: efficient "four transfers"
-// verdict: efficient "no temporary memory"
+// verdict: efficient "efficient: four transfers for each equation, and one launch"
+// verdict: efficient "efficient: no temporary memory and no copies"
+// verdict: efficient "efficient: float arithmetic stays float, and is short"
 // SPDX-License-Identifier: MIT
 // Lesson 09, kernel fusion: nine passes over memory become one, and then the arithmetic is mended.
 // Start with README.md in this directory; `make 09` checks this file.

@@ -1,6 +1,6 @@
 // Variant: every thread takes two elements in a row: 8 sectors, half of them used.
-// verdict: efficient "columns need 4 sectors"
-// verdict: efficient "wide loads"
+// verdict: efficient "efficient: columns need 4 sectors for each request of a warp"
+// verdict: efficient "efficient: wide loads ask a quarter as often"
 // SPDX-License-Identifier: MIT
 // Lesson 11, coalescing: the same numbers in another order, and how many bytes a warp then moves.
 // Start with README.md in this directory; `make 11` checks this file.

@@ -1,6 +1,6 @@
 // Variant: the lanes of a warp take pixels a whole grid apart, with little in common.
-// verdict: efficient "one launch"
-// verdict: efficient "the lanes of a warp"
+// verdict: efficient "efficient: one launch, few threads without a pixel, coalesced stores"
+// verdict: efficient "efficient: the lanes of a warp finish at about the same time"
 // SPDX-License-Identifier: MIT
 // Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
 // Start with README.md in this directory; `make 12` checks this file.

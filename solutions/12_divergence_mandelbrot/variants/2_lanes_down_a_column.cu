@@ -1,5 +1,5 @@
 // Variant: the lanes of a warp run down a column: neighbours, but not in memory.
-// verdict: efficient "one launch"
+// verdict: efficient "efficient: one launch, few threads without a pixel, coalesced stores"
 // SPDX-License-Identifier: MIT
 // Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
 // Start with README.md in this directory; `make 12` checks this file.

@@ -1,6 +1,6 @@
 // Variant: one thread sums a long list: 32 sectors for each request, idle lanes.
-// verdict: efficient "a warp reads its list"
-// verdict: efficient "a long list"
+// verdict: efficient "efficient: a warp reads its list side by side"
+// verdict: efficient "efficient: a long list occupies all lanes of its warp"
 // SPDX-License-Identifier: MIT
 // Lesson 13, ragged arrays: lists of unequal length, from their offsets and their content.
 // Start with README.md in this directory; `make 13` checks this file.

@@ -1,5 +1,5 @@
 // Variant: a warp sums a list, each lane a part of it: the lanes read far apart.
-// verdict: efficient "a warp reads its list"
+// verdict: efficient "efficient: a warp reads its list side by side"
 // SPDX-License-Identifier: MIT
 // Lesson 13, ragged arrays: lists of unequal length, from their offsets and their content.
 // Start with README.md in this directory; `make 13` checks this file.

@@ -1,6 +1,7 @@
 // Variant: every thread loads its whole neighbourhood from global memory.
-// verdict: efficient "the moving average loads"
-// verdict: efficient "the stencil loads"
+// verdict: efficient "efficient: the moving average loads its elements and one halo for each block"
+// verdict: efficient "efficient: the stencil loads its elements and two halos for each block"
+// verdict: efficient "efficient: neighbouring threads use neighbouring addresses"
 // SPDX-License-Identifier: MIT
 // Lesson 15, stencils: each output needs its neighbours, and all outputs need the same weights.
 #include "stencil_constant_memory.h"

@@ -1,5 +1,5 @@
 // Variant: one thread for each element, no tile: loads side by side, stores a whole row apart.
-// verdict: efficient "neighbouring threads store"
+// verdict: efficient "efficient: neighbouring threads store to neighbouring addresses"
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.

@@ -1,8 +1,8 @@
 // Variant: lesson 18's tree: all levels in shared memory, each with a barrier, also for a warp
 // alone.
-// verdict: efficient "a warp needs no shared memory"
-// verdict: efficient "each warp stores one value"
-// verdict: efficient "at most two barriers"
+// verdict: efficient "efficient: a warp needs no shared memory and no barrier"
+// verdict: efficient "efficient: each warp stores one value to shared memory"
+// verdict: efficient "efficient: at most two barriers for each block"
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
 #include "block_and_warp_reduction.h"

@@ -1,6 +1,6 @@
 // Variant: the tree until 32 values are left, which one warp reduces in registers.
-// verdict: efficient "each warp stores one value"
-// verdict: efficient "at most two barriers"
+// verdict: efficient "efficient: each warp stores one value to shared memory"
+// verdict: efficient "efficient: at most two barriers for each block"
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
 #include "block_and_warp_reduction.h"

@@ -1,6 +1,6 @@
 // Variant: hits are counted in a register, and each thread adds once.
-// verdict: efficient "one atomic for each block"
-// verdict: efficient "four samples share"
+// verdict: efficient "efficient: one atomic for each block, and nothing in the loop"
+// verdict: efficient "efficient: four samples share a quad"
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
 #include "monte_carlo_pi.h"

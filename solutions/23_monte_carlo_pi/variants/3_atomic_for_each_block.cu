@@ -1,5 +1,5 @@
 // Variant: the block sums in shared memory and adds once.
-// verdict: efficient "four samples share"
+// verdict: efficient "efficient: four samples share a quad"
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
 #include "monte_carlo_pi.h"

@@ -253,7 +253,7 @@ const Subject& subject(const std::string& mnemonic) {
 }  // namespace
 
 TEST_CASE("approximations: no error above PTX's largest, over the whole range",
-          "[machine][arith][bounds]") {
+          "[machine][arith][bounds][slow]") {
     for (const Subject& one : subjects()) {
         INFO(one.mnemonic);
         std::vector<uint64_t> a = operands(one), b = a;

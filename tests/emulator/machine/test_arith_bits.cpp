@@ -84,7 +84,7 @@ TEST_CASE("shf: both directions, clamped and wrapped", "[machine][arith]") {
 }
 
 TEST_CASE("bfe and bfi: places and lengths past the width, as PTX's loop defines them",
-          "[machine][arith]") {
+          "[machine][arith][slow]") {
     std::mt19937_64 random(4);
     const uint64_t places[] = {0, 1, 5, 15, 30, 31, 32, 33, 62, 63, 64, 65, 200, 255, 256, 0x107};
     for (int round = 0; round < 300; ++round) {
@@ -117,7 +117,7 @@ TEST_CASE("bfe and bfi: places and lengths past the width, as PTX's loop defines
 }
 
 TEST_CASE("bit counts: popc, clz, brev and bfind of random words with few and many bits",
-          "[machine][arith]") {
+          "[machine][arith][slow]") {
     std::mt19937_64 random(6);
     std::vector<uint64_t> words = {0, 1, 0x80000000, 0xffffffff, ~uint64_t(0), uint64_t(1) << 63};
     for (int i = 0; i < 100; ++i) words.push_back(random() >> (random() % 64));

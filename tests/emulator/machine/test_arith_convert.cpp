@@ -15,7 +15,7 @@ void converts(const std::string& mnemonic, uint64_t source, uint64_t want, Type 
 }
 }  // namespace
 
-TEST_CASE("cvt: integers of every pair of types and registers", "[machine][arith]") {
+TEST_CASE("cvt: integers of every pair of types and registers", "[machine][arith][slow]") {
     struct Int {
         const char* name;
         unsigned bits;

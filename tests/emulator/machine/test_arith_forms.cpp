@@ -269,7 +269,7 @@ Setup setup_of(const Form& form) {
 }  // namespace
 
 TEST_CASE("forms: all are known, and random operands give the same in every table",
-          "[machine][arith]") {
+          "[machine][arith][slow]") {
     std::mt19937_64 random(41);
     const uint64_t special[] = {0,
                                 1,

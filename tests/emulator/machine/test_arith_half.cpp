@@ -227,7 +227,7 @@ TEST_CASE("packed halves: both elements are computed on their own", "[machine][a
     });
 }
 
-TEST_CASE("half approximations: ex2 and tanh within PTX's bounds", "[machine][arith]") {
+TEST_CASE("half approximations: ex2 and tanh within PTX's bounds", "[machine][arith][slow]") {
     for (uint64_t h = 0; h < 65536; h += 37) {
         const double x = machine::half_to_float(uint32_t(h));
         if (!(std::fabs(x) < 14)) continue;

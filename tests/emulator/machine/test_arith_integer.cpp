@@ -67,7 +67,7 @@ void compare(const std::string& op, const IntType& type, unsigned sources, F&& f
 }  // namespace
 
 TEST_CASE("integer arithmetic: every type agrees with exact arithmetic cut to the width",
-          "[machine][arith]") {
+          "[machine][arith][slow]") {
     using S = Signed128;
     for (const IntType& type : kTypes) {
         compare("add", type, 2, [](S a, S b, S) { return a + b; });

@@ -318,7 +318,7 @@ TEST_CASE("grid barrier: a cooperative launch has a workspace, and every block p
 }
 
 TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
-          "[machine][divergence]") {
+          "[machine][divergence][slow]") {
     Lab lab;
     const LaunchSummary s = lab.run(
         "setp.ne.u32 %p1, %lane, 3;\n@%p1 exit;\nWAIT:\nld.volatile.global.u32 %r1, [%in];\n"
@@ -336,7 +336,7 @@ TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
 }
 
 TEST_CASE("hang: polling that only watches the clock ends long before the budget",
-          "[machine][divergence]") {
+          "[machine][divergence][slow]") {
     Lab lab;
     lab.machine->set_budget(2'000'000'000);
     const LaunchSummary s =
@@ -346,7 +346,7 @@ TEST_CASE("hang: polling that only watches the clock ends long before the budget
     CHECK(s.thread_instructions < 1'900'000'000);
 }
 
-TEST_CASE("hang: polling that gives up after some time is none", "[machine][divergence]") {
+TEST_CASE("hang: polling that gives up after some time is none", "[machine][divergence][slow]") {
     Lab lab;
     const LaunchSummary s = lab.run(
         "mov.u64 %rd3, %globaltimer;\nadd.u64 %rd3, %rd3, 20000000;\n"
@@ -357,7 +357,7 @@ TEST_CASE("hang: polling that gives up after some time is none", "[machine][dive
     CHECK(lab.got(3) == 7);
 }
 
-TEST_CASE("hang: many polls in a loop that counts them are none", "[machine][divergence]") {
+TEST_CASE("hang: many polls in a loop that counts them are none", "[machine][divergence][slow]") {
     Lab lab;
     const LaunchSummary s =
         lab.run("mov.u32 %r1, 0;\nLOOP:\nld.volatile.global.u32 %r2, [%in];\n"
@@ -367,7 +367,7 @@ TEST_CASE("hang: many polls in a loop that counts them are none", "[machine][div
     CHECK(lab.got(3) == 500000);
 }
 
-TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
+TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence][slow]") {
     Lab lab;
     lab.machine->set_budget(300'000'000);
     const LaunchSummary s =
@@ -385,7 +385,7 @@ TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence]") {
     CHECK(lab.got(10) == 1);
 }
 
-TEST_CASE("hang: the same program within its budget finishes", "[machine][divergence]") {
+TEST_CASE("hang: the same program within its budget finishes", "[machine][divergence][slow]") {
     const char* body = "mov.u32 %r1, 0;\nLOOP:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 1000;\n"
                        "@%p1 bra LOOP;\nst.global.u32 [%mine], %r1;";
     Lab lab;

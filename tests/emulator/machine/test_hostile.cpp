@@ -142,7 +142,7 @@ std::string guard(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "[machine]") {
+TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "[machine][slow]") {
     Target target;
     std::mt19937 random(11 * more_rounds());
     unsigned ran = 0, wanted = 0;
@@ -164,7 +164,7 @@ TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "
     CHECK(ran > wanted * 9 / 10);
 }
 
-TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[machine]") {
+TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[machine][slow]") {
     Target target;
     std::mt19937 random(12 * more_rounds());
     unsigned refused = 0, ran = 0;
@@ -182,7 +182,7 @@ TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[mac
     CHECK(ran > 100);
 }
 
-TEST_CASE("hostile: lanes that meet at different instructions of one family", "[machine]") {
+TEST_CASE("hostile: lanes that meet at different instructions of one family", "[machine][slow]") {
     Target target;
     const std::string forms[] = {"elect.sync %r9|%p9, -1;",
                                  "vote.sync.any.pred %p10, %p9, -1;",
@@ -210,7 +210,7 @@ TEST_CASE("hostile: lanes that meet at different instructions of one family", "[
 }
 
 TEST_CASE("hostile: memory that its own instruction names, and the stack, at any offset",
-          "[machine]") {
+          "[machine][slow]") {
     Target target;
     std::mt19937 random(13);
     const char* const offsets[] = {"0",
@@ -259,7 +259,7 @@ TEST_CASE("hostile: memory that its own instruction names, and the stack, at any
     CHECK(ran > std::size(accesses) * std::size(offsets) / 2);
 }
 
-TEST_CASE("hostile: the largest grid ends with its budget", "[machine]") {
+TEST_CASE("hostile: the largest grid ends with its budget", "[machine][slow]") {
     for (const Dim3 grid : {Dim3{0x7fffffff, 65535, 65535}, Dim3{1, 65535, 65535}}) {
         Lab lab;
         lab.machine->set_budget(1 << 16);
@@ -267,7 +267,7 @@ TEST_CASE("hostile: the largest grid ends with its budget", "[machine]") {
     }
 }
 
-TEST_CASE("hostile: parameters before and behind the block of a kernel", "[machine]") {
+TEST_CASE("hostile: parameters before and behind the block of a kernel", "[machine][slow]") {
     for (const char* place : {"p_out+-8", "p_in+4096", "p_out+-2147483648"}) {
         Lab lab;
         INFO(place);
@@ -278,7 +278,7 @@ TEST_CASE("hostile: parameters before and behind the block of a kernel", "[machi
     }
 }
 
-TEST_CASE("hostile: a register that does not fit is refused", "[machine]") {
+TEST_CASE("hostile: a register that does not fit is refused", "[machine][slow]") {
     for (const char* statement : {"mov.u32 %rs1, %tid.x;",
                                   "mov.u32 %p1, %laneid;",
                                   "add.u64 %r1, %rd1, %rd2;",
@@ -302,7 +302,7 @@ TEST_CASE("hostile: a register that does not fit is refused", "[machine]") {
     }
 }
 
-TEST_CASE("hostile: a variable of another state space is refused", "[machine]") {
+TEST_CASE("hostile: a variable of another state space is refused", "[machine][slow]") {
     for (const char* access : {"ld.param.u64 %rd1, [lo];",
                                "st.param.u64 [lo], %rd1;",
                                "ld.shared.u32 %r1, [lo];",
@@ -316,7 +316,7 @@ TEST_CASE("hostile: a variable of another state space is refused", "[machine]") 
     }
 }
 
-TEST_CASE("hostile: sizes that would overflow are refused", "[machine]") {
+TEST_CASE("hostile: sizes that would overflow are refused", "[machine][slow]") {
     for (const char* declaration : {".local .b8 big[4294967297];", ".local .b8 big[524289];"}) {
         Lab lab;
         INFO(declaration);
@@ -326,7 +326,7 @@ TEST_CASE("hostile: sizes that would overflow are refused", "[machine]") {
     CHECK(lab.run(".local .b8 most[1024];").status == LaunchStatus::kOk);
 }
 
-TEST_CASE("hostile: shared memory that no device has is refused", "[machine]") {
+TEST_CASE("hostile: shared memory that no device has is refused", "[machine][slow]") {
     const auto with_arrays = [](uint64_t bytes, unsigned count) {
         std::string declared, used;
         for (unsigned i = 0; i < count; ++i) {
@@ -348,7 +348,7 @@ TEST_CASE("hostile: shared memory that no device has is refused", "[machine]") {
     CHECK(lab.run(with_arrays(24576, 2)).status == LaunchStatus::kOk);
 }
 
-TEST_CASE("hostile: more registers and parameters than anybody has memory for", "[machine]") {
+TEST_CASE("hostile: more registers and parameters than anybody has memory for", "[machine][slow]") {
     const auto many = [](const std::string& before, const std::string& after, int count) {
         std::string all = ".reg .b128 %big<200000>;\n";
         for (int i = 0; i < count; ++i) all += before + std::to_string(i) + after;
@@ -362,7 +362,7 @@ TEST_CASE("hostile: more registers and parameters than anybody has memory for", 
     CHECK(lab.run(many("add.u64 %rd1, %rd1, ", ";\n", 1000)).status == LaunchStatus::kOk);
 }
 
-TEST_CASE("hostile: a recursion with many registers ends as a stack overflow", "[machine]") {
+TEST_CASE("hostile: a recursion with many registers ends as a stack overflow", "[machine][slow]") {
     Lab lab;
     lab.machine->set_stack_bytes(512 << 10);
     std::string body = ".func f() {\n";
@@ -372,7 +372,7 @@ TEST_CASE("hostile: a recursion with many registers ends as a stack overflow", "
     REQUIRE(lab.seen.faults.size() == 1);
 }
 
-TEST_CASE("hostile: a module that cannot be loaded leaves nothing behind", "[machine]") {
+TEST_CASE("hostile: a module that cannot be loaded leaves nothing behind", "[machine][slow]") {
     Lab lab;
     const uint64_t used = lab.memory.used(0);
     CHECK_THROWS_AS(lab.load(".visible .func f() { ret; }\n.visible .global .b8 small[8];\n"
@@ -385,7 +385,7 @@ TEST_CASE("hostile: a module that cannot be loaded leaves nothing behind", "[mac
     CHECK(lab.run("call f;", {}, ".extern .func f();").status == LaunchStatus::kOk);
 }
 
-TEST_CASE("hostile: memory of a peer whose access was disabled meanwhile", "[machine]") {
+TEST_CASE("hostile: memory of a peer whose access was disabled meanwhile", "[machine][slow]") {
     Lab lab;
     Allocation* const theirs = lab.memory.allocate(MemoryKind::kDevice, 256, 1, 0);
     std::memset(theirs->host, 0, 256);
@@ -403,7 +403,7 @@ TEST_CASE("hostile: memory of a peer whose access was disabled meanwhile", "[mac
     CHECK(value == 2);
 }
 
-TEST_CASE("hostile: an election beside a vote", "[machine]") {
+TEST_CASE("hostile: an election beside a vote", "[machine][slow]") {
     Lab lab;
     lab.run(R"(setp.lt.u32 %p1, %lane, 9;
 setp.eq.u32 %p3, %lane, 20;
@@ -419,7 +419,7 @@ st.global.u32 [%mine], %r5;)");
     CHECK(lab.words() == each([](uint32_t i) { return i < 9 ? 0 : 1; }));
 }
 
-TEST_CASE("hostile: a field of printf as wide as a number can say", "[machine]") {
+TEST_CASE("hostile: a field of printf as wide as a number can say", "[machine][slow]") {
     static std::string output;
     output.clear();
     Lab lab;
