@@ -72,7 +72,7 @@ def base(name: str, cache: Path) -> Path:
         return folder
     keyring = Path(f"/usr/share/keyrings/{release.keyring}.gpg")
     if not keyring.is_file():
-        raise Skip(f"{keyring} is missing: apt-get install {release.keyring}")
+        raise Skip(f"{release.suite}'s packages cannot be checked: {keyring} is missing")
     mirror = _mirror_of(release)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -97,7 +97,7 @@ class System:
     /dev, and the folder `shared` for what several of them download or compile.
     """
 
-    base: Path
+    base: Path | str  # or several, the topmost first, with colons between them
     folder: Path
     shared: Path
     env: dict[str, str] = field(default_factory=dict)
@@ -160,10 +160,6 @@ class System:
         if code is not None and ended != code:
             raise Failed(f"`{script}` ended with {ended}, not {code}")
         return "".join(said)
-
-    def add_user(self, user: str) -> None:
-        """Somebody without any rights."""
-        self.run(f"useradd --create-home --shell /bin/sh {user}")
 
     def clone(self, to: str, user: str = "root") -> None:
         """This checkout's last commit, as `git clone` gives it."""
