@@ -34,13 +34,15 @@ class Release:
 
     suite: str
     mirror: str
+    keyring: str  # what its packages must be signed with
     components: str = "main"
 
 
-_UBUNTU = ("http://archive.ubuntu.com/ubuntu", "main,universe")
+_DEBIAN = ("http://deb.debian.org/debian", "debian-archive-keyring")
+_UBUNTU = ("http://archive.ubuntu.com/ubuntu", "ubuntu-archive-keyring", "main,universe")
 RELEASES = {
-    "debian12": Release("bookworm", "http://deb.debian.org/debian"),
-    "debian13": Release("trixie", "http://deb.debian.org/debian"),
+    "debian12": Release("bookworm", *_DEBIAN),
+    "debian13": Release("trixie", *_DEBIAN),
     "ubuntu2204": Release("jammy", *_UBUNTU),
     "ubuntu2404": Release("noble", *_UBUNTU),
 }
@@ -68,6 +70,9 @@ def base(name: str, cache: Path) -> Path:
     folder = cache / name
     if (folder / "complete").is_file():
         return folder
+    keyring = Path(f"/usr/share/keyrings/{release.keyring}.gpg")
+    if not keyring.is_file():
+        raise Skip(f"{release.suite}'s packages cannot be checked: {keyring} is missing")
     mirror = _mirror_of(release)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -75,8 +80,9 @@ def base(name: str, cache: Path) -> Path:
     log = cache / f"{name}.log"
     with open(log, "wb") as out:
         done = subprocess.run(
-            ["debootstrap", "--variant=minbase", f"--include={_INCLUDED}",
-             f"--components={release.components}", release.suite, str(folder), mirror],
+            ["debootstrap", "--variant=minbase", f"--include={_INCLUDED}", "--force-check-gpg",
+             f"--keyring={keyring}", f"--components={release.components}",
+             release.suite, str(folder), mirror],
             stdout=out, stderr=subprocess.STDOUT,
         )  # fmt: skip
     if done.returncode != 0:
@@ -91,7 +97,7 @@ class System:
     /dev, and the folder `shared` for what several of them download or compile.
     """
 
-    base: Path
+    base: Path | str  # or several, the topmost first, with colons between them
     folder: Path
     shared: Path
     env: dict[str, str] = field(default_factory=dict)
@@ -154,10 +160,6 @@ class System:
         if code is not None and ended != code:
             raise Failed(f"`{script}` ended with {ended}, not {code}")
         return "".join(said)
-
-    def add_user(self, user: str) -> None:
-        """Somebody without any rights."""
-        self.run(f"useradd --create-home --shell /bin/sh {user}")
 
     def clone(self, to: str, user: str = "root") -> None:
         """This checkout's last commit, as `git clone` gives it."""

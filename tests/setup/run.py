@@ -47,7 +47,8 @@ class Work:
         """Unless --cold was given: what is tried is not how long the compiler takes."""
         if self.cold:
             return
-        system.run("apt-get update -q >/dev/null && apt-get install -y -q ccache >/dev/null")
+        install = "apt-get update -q >/dev/null && apt-get install -y -q ccache >/dev/null"
+        system.run(f"command -v ccache >/dev/null || {{ {install}; }}")
         system.env |= {
             "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
             "CCACHE_DIR": "/shared/ccache",
@@ -60,14 +61,24 @@ class Work:
         """A Debian 12 with the packages that an administrator is told to install, and a user
         without rights who has a clone in `folder`.
         """
-        system = self.system("debian12", **env)
+        bottom, ready = base("debian12", self.cache), self.cache / "debian12-student"
+        if not (ready / "complete").is_file():
+            system = self.system("debian12")
+            self.cache_compiler(system, THEIRS)
+            system.run("useradd --create-home --shell /bin/sh student")
+            system.clone(THEIRS, "student")
+            said = system.run(f"cd {THEIRS} && make", "student", code=2)
+            command = re.search(r"to do: (sudo apt-get .*)", said)
+            expect(command is not None, "an administrator is not told what to install")
+            system.run(command.group(1).replace("sudo ", "") + " >/dev/null")
+            system.run(f"rm -rf {THEIRS}")
+            shutil.rmtree(ready, ignore_errors=True)
+            (self.scratch / "upper").rename(ready)
+            (ready / "complete").touch()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        system = System(f"{ready}:{bottom}", self.scratch, self.cache / "shared", env)
         self.cache_compiler(system, folder)
-        system.add_user("student")
         system.clone(folder, "student")
-        said = system.run(f"cd '{folder}' && make", "student", code=2)
-        command = re.search(r"to do: (sudo apt-get .*)", said)
-        expect(command is not None, "an administrator is not told what to install")
-        system.run(command.group(1).replace("sudo ", "") + " >/dev/null")
         return system
 
 
@@ -151,8 +162,9 @@ def umask(work: Work) -> None:
     system = work.student(THEIRS)
     system.run(f"chmod -R go= {THEIRS}")
     whole(system, THEIRS, "student", "umask 077;")
-    open_to_all = system.run(f"find {THEIRS} -perm /077 ! -type l | head -5", "student").strip()
-    expect(not open_to_all, "something was made readable for others")
+    # Programs from wheels stay executable for others, who cannot enter the folder.
+    found = system.run(f"find {THEIRS} -perm /066 ! -type l | head -5", "student").strip()
+    expect(not found, "something can be read or written by others")
 
 
 def foreign_python(work: Work) -> None:
