@@ -12,7 +12,7 @@ WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 .DEFAULT_GOAL := next
-.PHONY: next watch setup prepare progress test skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator test-hardware test-sanitized help FORCE-IT $(NUMBERS)
+.PHONY: next watch setup prepare progress test test-all skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator test-hardware test-sanitized help FORCE-IT $(NUMBERS)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
@@ -53,6 +53,11 @@ watch setup prepare progress skeletons outputs doctor format clean check-gpu ben
 test:
 	@$(WORKBOOK) test $(if $(TESTS),'$(TESTS)')
 
+# Every answer of every lesson, every toolkit, other systems and processors: an hour or two.
+test-all:
+	@$(WORKBOOK) test-all
+	@$(WORKBOOK) python tests/emulator/sanitized.py
+
 # On a machine with a card: measure there, then compare. Without one: compare with what was measured.
 test-hardware:
 	@$(WORKBOOK) prepare
@@ -81,6 +86,7 @@ help:
 	@echo "                     grades it, SAVE=1 writes it to mutants.txt (for authors)"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
+	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
 	@echo "make outputs         paste genuine output into the lessons' READMEs (for authors)"
 	@echo "make bench           every rung and the best libraries on this machine's card, about four"

@@ -145,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     add("format", "format the sources")
     add("outputs", "paste genuine output into the lessons' READMEs")
     add("test", "the workbook's own tests").add_argument("arguments", nargs="*")
+    add("test-all", "all of them: every answer, every toolkit, other systems and processors")
     add("bench", "every rung and the libraries on this machine's card, into plots/data/bench.csv")
     add("bench-cost", "what the emulated device costs beside a card and one core of the CPU")
     add("plots", "draw all figures from plots/data")
@@ -244,11 +245,13 @@ def run(options: argparse.Namespace) -> int:
         from . import explain
 
         return explain.show(options.code)
-    if command in ("test", "bench-emulator", "format", "outputs"):
+    if command in ("test", "test-all", "bench-emulator", "format", "outputs"):
         from . import maintain
 
         if command == "test":
             return maintain.test(options.arguments)
+        if command == "test-all":
+            return maintain.test([], everything=True)
         if command == "outputs":
             return maintain.outputs()
         return (

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 _EXIT_CALLED = 86
 # The emulated device ends a program with it that cannot run on this machine at all.
 _CANNOT_RUN = 126
-# The ending of a run that was cut short by a fault of ours. No verdict can name it.
-INTERNAL_ERROR = "internal-error"
 # Thread-instructions, for finding the loop of a launch that took too long: a second or two.
 _SMALL_BUDGET, _SECOND_LOOK = "1000000000", 10.0
 

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import findings
@@ -44,9 +45,12 @@ def expected_findings() -> set[tuple[str, int]]:
     return {(mark.group(1), number) for mark, number in marks if mark}
 
 
-def problems(emulator: Path) -> list[str]:
-    """What the device in this folder does wrong; empty when it works."""
-    program = emulator / "self_test"
+def problems(emulator: Path, program: Path | None = None, under: Sequence[str] = ()) -> list[str]:
+    """What the device in this folder does wrong; empty when it works.
+
+    The program is the one beside it unless named; `under` is a command that starts it.
+    """
+    program = program or emulator / "self_test"
     if not program.is_file():
         return [f"{program.name} is missing"]
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
@@ -58,7 +62,7 @@ def problems(emulator: Path) -> list[str]:
         )  # fmt: skip
         try:
             done = subprocess.run(
-                [str(program)], env=env, capture_output=True, text=True, errors="replace",
+                [*under, str(program)], env=env, capture_output=True, text=True, errors="replace",
                 timeout=_SECONDS,
             )  # fmt: skip
         except subprocess.TimeoutExpired:

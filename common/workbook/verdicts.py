@@ -33,8 +33,8 @@ that does not come true are each a mistake. Where threads of the host make the o
 luck, `fails|crashes CASES` means one of these, and `maybe` before a verdict allows it and does not
 require it.
 
-How a case ended is one word, from grade.py. What is not among these words, such as a crash of the
-emulated device itself, no verdict can name, and so no wrong answer's test passes with it.
+How a case ended is one word, from grade.py. What is not among these words no verdict can name, and
+so no wrong answer's test passes with it. A crash of the emulated device itself is no grade at all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .catch_xml import TestCase
-from .grade import INTERNAL_ERROR, CaseResult, Grade
+from .grade import CaseResult, Grade
 
 # Words of CaseResult.ending that a verdict may name.
 ENDINGS = (
@@ -203,8 +203,6 @@ def judge(
     for report in reports:
         if report.unsafe and (report.code, report.line) not in named_findings:
             wrong.append(f"no verdict names {report.code} at {report.place or 'no line'}")
-    if any(result.ending == INTERNAL_ERROR for result in grade.results):
-        wrong.append("the emulated device failed, so nothing is known of this answer")
     if grade.passed:
         wrong.append("a wrong answer got all three grades")
     return true, wrong

@@ -17,7 +17,7 @@ from pathlib import Path
 from workbook import catch_xml, mutants, programs, runner, skeletons, timing, verdicts
 from workbook.grade import Grade, grade_program, run_case
 from workbook.programs import BuildFailed
-from workbook.project import Lesson, find_lesson
+from workbook.project import DeviceFailed, Lesson, find_lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 DEVICE = os.environ.get("WORKBOOK_TEST_DEVICE", "emulator")
@@ -198,13 +198,13 @@ def main(kind: str, lesson_name: str, stem: str = "") -> int:
     """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, workload,
     names."""
     lesson = the_lesson(lesson_name)
-    if kind == "names":
-        return check_names(lesson)
-    if kind == "workload":
-        return check_workload(lesson)
-    if kind == "solution":
-        return check_right(lesson, BUILD / "lessons" / f"solution_{lesson.id}")
     try:
+        if kind == "names":
+            return check_names(lesson)
+        if kind == "workload":
+            return check_workload(lesson)
+        if kind == "solution":
+            return check_right(lesson, BUILD / "lessons" / f"solution_{lesson.id}")
         if kind == "skeleton":
             return check_skeleton(lesson)
         if kind == "mutant":
@@ -216,6 +216,8 @@ def main(kind: str, lesson_name: str, stem: str = "") -> int:
         return check_right(lesson, program)
     except BuildFailed as error:
         return fail(None, [f"it does not build: {error}"])
+    except DeviceFailed as error:
+        return fail(None, [f"internal error: {error}"])
 
 
 if __name__ == "__main__":

@@ -18,10 +18,11 @@ from pathlib import Path
 from unittest import mock
 
 from workbook import __main__ as commands
-from workbook import grade, progress
+from workbook import grade, mutants, progress
 from workbook.project import INTERNAL, DeviceFailed, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
+CHECK = Path(__file__).resolve().parent / "check_program.py"
 BROKEN = BUILD / "emulator_broken"
 PROGRAM = BUILD / "lessons" / "solution_00_double_all"
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
@@ -63,6 +64,17 @@ class Grader(unittest.TestCase):
             grade.grade_program(LESSON, PROGRAM, "emulator", BUILD)
         self.assertIn("SIGILL", str(caught.exception))
         self.assertIn("not your file's", caught.exception.to_do)
+
+    def test_no_wrong_answer_passes_its_test(self) -> None:
+        names = sorted(mutants.of_lesson(LESSON))
+        self.assertGreater(len(names), 10)
+        for name in names:
+            done = subprocess.run(
+                [sys.executable, str(CHECK), "mutant", LESSON.id, name], capture_output=True,
+                text=True, timeout=120,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 1, f"{name}: {done.stdout}{done.stderr}")
+            self.assertIn("FAILED: internal error: the emulated device crashed", done.stdout)
 
     def test_progress_stays_as_it_was_and_the_exit_code_is_its_own(self) -> None:
         def graded(*_: object) -> grade.Grade:

@@ -35,6 +35,11 @@ TEST_CASE("levels: the one that was asked for is in use", "[machine][levels]") {
         CHECK(asked_for() == machine::level_name(machine::best_level()));
 }
 
+TEST_CASE("levels: the processor has the level that PROCESSOR_LEVEL names", "[machine][levels]") {
+    if (const char* name = std::getenv("PROCESSOR_LEVEL"))
+        CHECK(std::string_view(machine::level_name(machine::processor_level())) == name);
+}
+
 TEST_CASE("levels: no level above the processor's own can run", "[machine][levels]") {
     for (const auto level : {kX86_64_v3, kX86_64_v4})
         if (level > machine::processor_level()) CHECK_FALSE(machine::can_run(level));
