@@ -56,8 +56,10 @@ def problems(emulator: Path, program: Path | None = None, under: Sequence[str] =
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
         report, counters = Path(scratch) / "report.jsonl", Path(scratch) / "counters.json"
         env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
+        older = env.get("LD_LIBRARY_PATH")
         env.update(
-            LD_LIBRARY_PATH=str(emulator), EMULATOR_REPORT=str(report),
+            LD_LIBRARY_PATH=str(emulator) + (f":{older}" if older else ""),
+            EMULATOR_REPORT=str(report),
             EMULATOR_COUNTERS=str(counters),
         )  # fmt: skip
         try:
