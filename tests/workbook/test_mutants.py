@@ -217,7 +217,7 @@ class Authors(unittest.TestCase):
 
     def test_one_name_is_one_answer(self) -> None:
         whole = self.lesson.solution_folder / "mutants" / "race.cu"
-        whole.parent.mkdir()
+        whole.parent.mkdir(exist_ok=True)
         whole.write_text("// Mutant: a race.\n// verdict: fails all\nint x;\n")
         with self.assertRaisesRegex(mutants.BadMutant, "mutants.txt has a race too"):
             mutants.of_lesson(self.lesson)
