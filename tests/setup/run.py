@@ -55,6 +55,7 @@ class Work:
             "CCACHE_BASEDIR": folder,
             "CCACHE_NOHASHDIR": "1",
             "CCACHE_UMASK": "000",
+            "CCACHE_SLOPPINESS": "locale",
         }
 
     def student(self, folder: str = THEIRS, **env: str) -> System:
