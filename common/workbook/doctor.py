@@ -159,12 +159,19 @@ def _place() -> list[Row]:
     ]  # fmt: skip
 
 
+def _not_watched() -> list[Row]:
+    """What the emulated device cannot report on this machine's processor, as it says itself."""
+    lines = install._output(str(build_folder() / "emulator" / "emulate"), "--platform").splitlines()
+    label = "not watched here: "
+    return [Row(None, "not reported", line[len(label) :]) for line in lines if label in line[:30]]
+
+
 def report() -> int:
     """Prints the table; non-zero when something necessary is missing."""
     print(f"CUDA Workbook in {ROOT}")
     print(f"{platform.platform()}, {os.cpu_count()} cores")
     compilers, nvcc = _compilers()
-    rows = [*_tools(), *compilers, *_packages(), *_gpu(nvcc), *_place()]
+    rows = [*_tools(), *compilers, *_packages(), *_gpu(nvcc), *_place(), *_not_watched()]
     for row in rows:
         row.show()
     good = all(row.good is not False for row in rows)
