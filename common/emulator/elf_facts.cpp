@@ -126,8 +126,9 @@ std::optional<ElfFacts> read_elf(const std::string& path) {
     facts.is_elf = true;
     facts.is_object = header.e_type == ET_REL;
     facts.is_for_this_processor = header.e_ident[EI_CLASS] == ELFCLASS64 &&
-                      header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == machine::kElfMachine &&
-                      (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+                                  header.e_ident[EI_DATA] == ELFDATA2LSB &&
+                                  header.e_machine == machine::kElfMachine &&
+                                  (header.e_type == ET_EXEC || header.e_type == ET_DYN);
     if (!facts.is_for_this_processor) return facts;
     std::vector<Elf64_Phdr> segments;
     for (unsigned i = 0; i < header.e_phnum; ++i) {

@@ -46,7 +46,10 @@ UNIT_TESTS = ("ptx", "machine", "checks", "runtime", "driver")
 LESSONS = ("02", "05", "14", "18", "19", "21")
 CASES = (
     "out_of_bounds_global_bytes",
-    "race_shared_missing_sync",
+    "race_shared_missing_barrier",
+    "race_global_host_managed",
+    "race_global_host_file",
+    "uninitialized_shared_tail",
     "barrier_divergence_in_branch",
     "host_dereference_read",
     "host_dereference_write",
@@ -124,9 +127,7 @@ def make_sysroot(folder: Path) -> Path:
     env = dict(os.environ, APT_CONFIG=str(apt / "apt.conf"))
     output_of(["apt-get", "update", "-q"], "arm64's lists of packages", env=env)
     packages = apt / "packages"
-    output_of(
-        ["apt-get", "download", "-q", *LIBRARIES], "arm64's packages", env=env, cwd=packages
-    )
+    output_of(["apt-get", "download", "-q", *LIBRARIES], "arm64's packages", env=env, cwd=packages)
     for package in packages.glob("*.deb"):
         output_of(["dpkg", "-x", str(package), str(sysroot)], package.name)
     (sysroot / "complete").touch()
@@ -205,7 +206,9 @@ class Build:
 
     def make(self, *targets: str) -> None:
         """Builds these targets."""
-        self._loud(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", *targets])
+        self._loud(
+            ["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", *targets]
+        )
 
     def _loud(self, command: list[str]) -> None:
         done = subprocess.run(

@@ -79,8 +79,9 @@ struct Style {
     return __builtin_sqrt(x);
 }
 
-// x86-64 makes the NaN that is wanted where no operand but one is a NaN: that operand, or a negative
-// one. arm64's own is positive. `result` of an operation whose only NaN, if any, is `operand`.
+// x86-64 makes the NaN that is wanted where no operand but one is a NaN: that operand, or a
+// negative one. arm64's own is positive. `result` of an operation whose only NaN, if any, is
+// `operand`.
 [[gnu::always_inline]] inline float single_nan(float result, float) {
     return result;
 }

@@ -15,9 +15,9 @@ template <class To, class From>
     return __builtin_bit_cast(To, from);
 }
 
-constexpr uint32_t kCanonicalNan32 = 0x7fffffff;  // what f32 arithmetic returns for every NaN
+constexpr uint32_t kCanonicalNan32 = 0x7fffffff;        // what f32 arithmetic returns for every NaN
 constexpr uint64_t kInvalidNan64 = 0xfff8000000000000;  // of an f64 operation on numbers
-constexpr uint16_t kCanonicalNan16 = 0x7fff;      // f16 and bf16
+constexpr uint16_t kCanonicalNan16 = 0x7fff;            // f16 and bf16
 
 // Exact. A NaN keeps its payload. Only the low 16 bits count; the wide type is for vectors.
 [[gnu::always_inline]] inline float half_to_float(uint32_t half) {

@@ -130,7 +130,7 @@ uint64_t return_address(const void* context) {
 
 bool begin_single_step(void* context) {
     mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
-    if (step.holds(machine.pc)) return true;  // its other page
+    if (step.holds(machine.pc)) return true;      // its other page
     constexpr uint32_t kBreakpoint = 0xd4200000;  // brk #0
     const uint32_t instruction = instruction_at(machine.pc);
     if (!means_the_same_elsewhere(instruction)) return false;

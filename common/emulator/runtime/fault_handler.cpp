@@ -126,8 +126,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     const bool device_signal = signal == SIGSEGV || signal == SIGBUS;
     if (signal == SIGSEGV && info->si_code > 0 && self.hooks.on_closed_page) {
         const int error = errno;
-        const bool again =
-            self.hooks.on_closed_page(machine::host_fault(*info, context), context);
+        const bool again = self.hooks.on_closed_page(machine::host_fault(*info, context), context);
         errno = error;
         if (again) return;
     }
