@@ -156,7 +156,7 @@ struct Memory::Impl {
 
     void open() {
         RegionBytes bytes = kRegionBytes[0];
-        const bool dear = reserving_takes_memory();
+        static const bool dear = reserving_takes_memory();  // trying it costs the same memory
         for (const RegionBytes& candidate : kRegionBytes) {
             if (dear) break;
             base = reserve(candidate.wide + candidate.narrow + candidate.fine);
