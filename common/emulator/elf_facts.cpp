@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "machine/platform.h"
+
 namespace emulator {
 namespace {
 
@@ -123,10 +125,11 @@ std::optional<ElfFacts> read_elf(const std::string& path) {
     if (!image.get(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return facts;
     facts.is_elf = true;
     facts.is_object = header.e_type == ET_REL;
-    facts.is_x86_64 = header.e_ident[EI_CLASS] == ELFCLASS64 &&
-                      header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == EM_X86_64 &&
-                      (header.e_type == ET_EXEC || header.e_type == ET_DYN);
-    if (!facts.is_x86_64) return facts;
+    facts.is_for_this_processor = header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                                  header.e_ident[EI_DATA] == ELFDATA2LSB &&
+                                  header.e_machine == machine::kElfMachine &&
+                                  (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+    if (!facts.is_for_this_processor) return facts;
     std::vector<Elf64_Phdr> segments;
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment{};

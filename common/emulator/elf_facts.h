@@ -10,8 +10,8 @@ namespace emulator {
 
 struct ElfFacts {
     bool is_elf = false;
-    bool is_object = false;           // what a compiler writes and no linker has linked
-    bool is_x86_64 = false;           // 64-bit, little-endian, x86-64
+    bool is_object = false;              // what a compiler writes and no linker has linked
+    bool is_for_this_processor = false;  // a program or library, and for what this one runs on
     bool is_dynamic = false;          // has an interpreter, so that shared libraries can be loaded
     bool has_device_code = false;     // a section .nv_fatbin
     bool has_static_cudart = false;   // contains the runtime itself

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "elf_facts.h"
+#include "machine/platform.h"
 #include "options.h"
 
 namespace fs = std::filesystem;
@@ -41,6 +42,7 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
                         that the program has PTX for)
   --error-exitcode=N    exit with N when there was an error finding (default: the program's code)
   --force               do not look at the program first; for one that loads CUDA code by itself
+  --platform            the processor of this machine, and what cannot be reported on it
   --help                this text
 
 Each option sets the environment variable of its name: --error-exitcode is EMULATOR_ERROR_EXITCODE.
@@ -136,8 +138,10 @@ void check_program(const std::string& path) {
         fail(kExitCannotRun,
              path + " is an object file, and no program yet; link it: `nvcc -cudart shared " +
                  path + " -o program`");
-    if (!facts->is_x86_64)
-        fail(kExitCannotRun, path + " is not built for x86-64, which is all that is supported");
+    if (!facts->is_for_this_processor)
+        fail(kExitCannotRun,
+             path + " is not built for " + machine::kHostProcessor +
+                 ", the processor of this machine; build it here, or for this machine");
     if (!facts->is_dynamic)
         fail(kExitCannotRun,
              path + " is linked statically, or a library, so no other libcudart can be loaded; "
@@ -221,6 +225,12 @@ int main(int argc, char** argv) {
         }
         if (argument == "--help" || argument == "-h") {
             std::fputs(kHelp, stdout);
+            return 0;
+        }
+        if (argument == "--platform") {
+            std::printf("processor: %s\n", machine::kHostProcessor);
+            for (const std::string& text : machine::not_watched_here())
+                std::printf("not watched here: %s\n", text.c_str());
             return 0;
         }
         if (argument == "--force") {

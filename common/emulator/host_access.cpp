@@ -10,8 +10,6 @@
 namespace emulator {
 namespace {
 
-static_assert(checks::kHostPageBytes == runtime::kPageBytes);
-
 checks::HostWatch* watch = nullptr;
 void (*after_touch)() = nullptr;
 

@@ -125,7 +125,8 @@ set_target_properties(emulator_cuda PROPERTIES
     OUTPUT_NAME cuda SOVERSION 1 INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 
-add_executable(emulate emulate.cpp elf_facts.cpp options.cpp)
+file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform_*.cpp)
+add_executable(emulate emulate.cpp elf_facts.cpp options.cpp ${emulator_platforms})
 target_link_libraries(emulate PRIVATE emulator_options)
 target_compile_definitions(emulate PRIVATE EMULATOR_CUDART_SONAME="${cudart_soname}")
 set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)

@@ -182,6 +182,13 @@ def _place(built: bool) -> list[Row]:
     ]  # fmt: skip
 
 
+def _not_watched() -> list[Row]:
+    """What the emulated device cannot report on this machine's processor, as it says itself."""
+    lines = output(str(build_folder() / "emulator" / "emulate"), "--platform").splitlines()
+    label = "not watched here: "
+    return [Row(None, "not reported", line[len(label) :]) for line in lines if label in line[:30]]
+
+
 def report() -> int:
     """Prints the table; non-zero when something necessary is missing or broken."""
     pypi.use_tools()
@@ -190,7 +197,7 @@ def report() -> int:
     compilers, nvcc = _compilers()
     device = _device()
     rows = [_processor(), *_tools(), *compilers, *_packages(), *_gpu(nvcc), device,
-            *_place(bool(device.good))]  # fmt: skip
+            *_place(bool(device.good)), *_not_watched()]  # fmt: skip
     for row in rows:
         row.show()
     good = all(row.good is not False for row in rows)

@@ -137,7 +137,7 @@ def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str
             environment[key] = setting
     try:
         done = subprocess.run(
-            [str(program)],
+            [*shlex.split(options.runner), str(program)],
             env=environment,
             capture_output=True,
             text=True,
@@ -227,6 +227,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="directory for the programs")
     parser.add_argument("--library", type=Path, required=True, help="directory of libcudart.so")
     parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--runner", default="", help="command before each program, such as qemu")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--build-only", action="store_true", help="compile, do not run")

@@ -19,10 +19,11 @@
 #include <functional>
 
 #include "machine/memory.h"
+#include "machine/platform.h"
 
 namespace checks {
 
-constexpr uint64_t kHostPageBytes = 4096;
+using machine::kHostPageBytes;
 
 // One page of an allocation, a bit for each byte.
 struct PageUse {

@@ -12,7 +12,7 @@ namespace {
 template <class T, class S>
 struct Rsqrt {
     // In double, so that the square root's rounding does not show.
-    static T apply(T a) { return S::out(T(1.0 / root(double(S::in(a))))); }
+    static T apply(T a) { return S::out(single_nan(T(1.0 / root(double(S::in(a)))), a)); }
 };
 
 // a * (1 / b) on hardware: for |b| > 2^126 the reciprocal is subnormal and counts as zero.

@@ -79,20 +79,34 @@ struct Style {
     return __builtin_sqrt(x);
 }
 
+// x86-64 makes the NaN that is wanted where no operand but one is a NaN: that operand, or a
+// negative one. arm64's own is positive. `result` of an operation whose only NaN, if any, is
+// `operand`.
+[[gnu::always_inline]] inline float single_nan(float result, float) {
+    return result;
+}
+[[gnu::always_inline]] inline double single_nan(double result, [[maybe_unused]] double operand) {
+#if !defined(__x86_64__)
+    if (result != result)
+        return operand == operand ? bits_as<double>(kInvalidNan64) : quieted(operand);
+#endif
+    return result;
+}
+
 template <class T, class S>
 struct AddFloat {
-    static T apply(T a, T b) { return S::out(prefer_nan(S::in(a) + S::in(b), b)); }
+    static T apply(T a, T b) { return S::out(prefer_nan(single_nan(S::in(a) + S::in(b), a), b)); }
 };
 template <class T, class S>
 struct SubFloat {
-    static T apply(T a, T b) { return S::out(prefer_nan(S::in(a)-S::in(b), b)); }
+    static T apply(T a, T b) { return S::out(prefer_nan(single_nan(S::in(a)-S::in(b), a), b)); }
 };
 template <class T, class S>
 struct MulFloat {
     static T apply(T a, T b) {
         const T x = S::in(a), y = S::in(b), result = x * y;
         if constexpr (S::kFlush) return S::out(flushed_early(result, double(x) * y));
-        return S::out(prefer_nan(result, b));
+        return S::out(prefer_nan(single_nan(result, a), b));
     }
 };
 template <class T, class S>
@@ -103,7 +117,7 @@ struct FmaFloat {
     static T apply(T a, T b, T c) {
         const T x = S::in(a), y = S::in(b), z = S::in(c), result = fused(x, y, z);
         if constexpr (S::kFlush) return S::out(flushed_early(result, double(x) * y + z));
-        return S::out(prefer_nan(prefer_nan(result, c), b));
+        return S::out(prefer_nan(prefer_nan(single_nan(result, a), c), b));
     }
 };
 template <class T, class S>
@@ -113,12 +127,13 @@ struct DivFloat {
         if constexpr (S::kFlush) {
             return S::out(flushed_early(result, double(x) / y));
         }
-        return S::out(result);
+        // The first operand's NaN before the second's, as x86-64 has it.
+        return S::out(single_nan(result, x == x ? y : x));
     }
 };
 template <class T, class S>
 struct SqrtFloat {
-    static T apply(T a) { return S::out(root(S::in(a))); }
+    static T apply(T a) { return S::out(single_nan(root(S::in(a)), a)); }
 };
 template <class T, class S>
 struct RcpFloat {

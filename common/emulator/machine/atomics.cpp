@@ -158,6 +158,8 @@ T apply_at(uint64_t address, T old, T b, T c) {
     if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, double>) {
         if (global && std::isnan(b)) return b;
         if (global && std::isnan(old)) return old;
+        const double sum = old + b;
+        return std::isnan(sum) ? nan_of(old, b) : sum;
     }
     if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
         const auto flushed = [&](float x) {

@@ -215,7 +215,11 @@ template <class Lane = int32_t, class F>
 #endif
     }
 #else
-    for (uint32_t i = 0; i < kWarpSize; ++i) bits |= uint32_t(bool(f(i))) << i;
+    alignas(64) Lane truth[kWarpSize];
+#pragma GCC ivdep
+    for (uint32_t i = 0; i < kWarpSize; ++i) truth[i] = f(i) ? Lane(-1) : Lane(0);
+    for (uint32_t i = 0; i < kWarpSize; ++i)
+        bits |= uint32_t(int32_t(truth[i])) & kLaneBit32.bit[i];
 #endif
     return bits;
 }

@@ -125,7 +125,8 @@ std::vector<Sum> product(const MatrixShape& s, unsigned matrices, const std::vec
 [[gnu::noinline]] double fused(double a, double b, double c) {
     volatile double x = a, y = b, z = c;
     volatile double result = std::fma(x, y, z);
-    return result;
+    const double sum = result;
+    return sum == sum ? sum : nan_of(a, c, b);
 }
 
 // The bytes of one register, or of one of its elements, that a lane moves at once.

@@ -15,6 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "machine/platform.h"
+
 namespace machine {
 namespace {
 
@@ -37,7 +39,8 @@ constexpr RegionBytes kRegionBytes[] = {{56 * kTiB, 4 * kTiB, 4 * kTiB},
                                         {24 * kTiB, 4 * kTiB, 4 * kTiB},
                                         {8 * kTiB, 4 * kTiB, 4 * kTiB},
                                         {1 * kTiB, 4 * kTiB, 4 * kTiB},
-                                        {kTiB / 8, kTiB / 8, kTiB / 8}};
+                                        {kTiB / 8, kTiB / 8, kTiB / 8},
+                                        {kTiB / 16, kTiB / 16, kTiB / 16}};  // of arm64's 512 GiB
 constexpr unsigned kWideShift = 36, kNarrowShift = 32, kFineShift = 20;
 // Freed runs of wide or narrow slots that stay untouched before one of them is used again.
 constexpr size_t kQuarantine = 256;
@@ -153,7 +156,7 @@ struct Memory::Impl {
 
     void open() {
         RegionBytes bytes = kRegionBytes[0];
-        const bool dear = reserving_takes_memory();
+        static const bool dear = reserving_takes_memory();  // trying it costs the same memory
         for (const RegionBytes& candidate : kRegionBytes) {
             if (dear) break;
             base = reserve(candidate.wide + candidate.narrow + candidate.fine);
@@ -209,7 +212,7 @@ struct Memory::Impl {
     std::byte* storage(const Allocation& allocation, Home& home) {
         const bool visible = allocation.host_visible();
         if (visible || allocation.bytes > kLazyBytes) {
-            home.mapped = align_up(allocation.bytes, page_bytes());
+            home.mapped = align_up(allocation.bytes, std::max(page_bytes(), kHostPageBytes));
             const int fixed = !visible ? 0 : reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
             void* at = mmap(visible ? reinterpret_cast<void*>(allocation.address) : nullptr,
                             home.mapped,

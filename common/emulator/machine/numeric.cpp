@@ -3,6 +3,7 @@
 #include "machine/numeric.h"
 
 #include <bit>
+#include <initializer_list>
 
 namespace machine {
 namespace {
@@ -44,6 +45,12 @@ uint64_t rounded_shift(uint64_t magnitude, int shift, bool negative, Rounding ro
 }
 
 }  // namespace
+
+double nan_of(double first, double second, double third) {
+    for (const double operand : {first, second, third})
+        if (operand != operand) return bits_as<double>(bits_as<uint64_t>(operand) | 1ull << 51);
+    return bits_as<double>(kInvalidNan64);
+}
 
 ExactNumber exact_from_unsigned(uint64_t value) {
     ExactNumber number;

@@ -15,8 +15,9 @@ template <class To, class From>
     return __builtin_bit_cast(To, from);
 }
 
-constexpr uint32_t kCanonicalNan32 = 0x7fffffff;  // what f32 arithmetic returns for every NaN
-constexpr uint16_t kCanonicalNan16 = 0x7fff;      // f16 and bf16
+constexpr uint32_t kCanonicalNan32 = 0x7fffffff;        // what f32 arithmetic returns for every NaN
+constexpr uint64_t kInvalidNan64 = 0xfff8000000000000;  // of an f64 operation on numbers
+constexpr uint16_t kCanonicalNan16 = 0x7fff;            // f16 and bf16
 
 // Exact. A NaN keeps its payload. Only the low 16 bits count; the wide type is for vectors.
 [[gnu::always_inline]] inline float half_to_float(uint32_t half) {
@@ -29,6 +30,10 @@ constexpr uint16_t kCanonicalNan16 = 0x7fff;      // f16 and bf16
     const uint32_t result = magnitude < 0x400 ? subnormal : normal;
     return bits_as<float>(result | (half & 0x8000) << 16);
 }
+
+// What an f64 operation gives instead of a number: the first operand that is a NaN, quieted, else
+// the NaN of an invalid operation. Processors differ in both.
+double nan_of(double first, double second, double third = 0);
 
 // Rounds to nearest, ties to even. NaN becomes 0x7fff. The result is below 65536.
 [[gnu::always_inline]] inline uint32_t float_to_half(float value) {

@@ -111,20 +111,14 @@ void end(int signal, const siginfo_t* info) {
     die_by(signal, info);
 }
 
-// Of the processor's page-fault error code.
-constexpr uint64_t kWriteBit = 2, kFetchBit = 16;
-
-DeviceFault describe(const siginfo_t* info, const ucontext_t* context) {
-    const auto* registers = context->uc_mcontext.gregs;
-    const auto error = uint64_t(registers[REG_ERR]);
-    const auto pc = uint64_t(registers[REG_RIP]), address = uint64_t(info->si_addr);
-    if ((error & kFetchBit) || pc == address) {
-        // A call of a device function's address: only the return address on the stack is code.
-        const uint64_t caller = *reinterpret_cast<const uint64_t*>(registers[REG_RSP]) - 1;
-        return {DeviceFault::Kind::kExecute, address, host_site_without_callers(caller)};
-    }
-    const auto kind = error & kWriteBit ? DeviceFault::Kind::kWrite : DeviceFault::Kind::kRead;
-    return {kind, address, host_site_of_instruction(pc)};
+DeviceFault describe(const siginfo_t& info, const void* context) {
+    const machine::HostFault fault = machine::host_fault(info, context);
+    // A call of a device function's address: the instruction there is none, its caller is.
+    if (fault.kind == DeviceFault::Kind::kExecute)
+        return {fault.kind,
+                fault.address,
+                host_site_without_callers(machine::return_address(context) - 1)};
+    return {fault.kind, fault.address, host_site_of_instruction(fault.pc)};
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -132,14 +126,11 @@ void handle(int signal, siginfo_t* info, void* context) {
     const bool device_signal = signal == SIGSEGV || signal == SIGBUS;
     if (signal == SIGSEGV && info->si_code > 0 && self.hooks.on_closed_page) {
         const int error = errno;
-        const auto flags = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
-        const bool again =
-            self.hooks.on_closed_page(uint64_t(info->si_addr), flags & kWriteBit, context);
+        const bool again = self.hooks.on_closed_page(machine::host_fault(*info, context), context);
         errno = error;
         if (again) return;
     }
-    const auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-    const auto pc = uint64_t(registers[REG_RIP]), sp = uint64_t(registers[REG_RSP]);
+    const uint64_t pc = machine::interrupted_pc(context), sp = machine::interrupted_sp(context);
     if (nested > 0) {
         // The report itself failed: once more without what failed, then as if we were not here.
         if (nested == 1) {
@@ -157,7 +148,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     }
     if (device_signal && !sent && self.hooks.is_device_address(uint64_t(info->si_addr))) {
         ++nested;
-        DeviceFault fault = describe(info, static_cast<ucontext_t*>(context));
+        DeviceFault fault = describe(*info, context);
         on_report_stack(
             [](void* argument) {
                 state().hooks.on_device_fault(*static_cast<DeviceFault*>(argument));

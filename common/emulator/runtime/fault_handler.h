@@ -7,11 +7,13 @@
 #include <string>
 
 #include "machine/memory.h"
+#include "machine/platform.h"
 
 namespace runtime {
 
 struct DeviceFault {
-    enum class Kind : uint8_t { kRead, kWrite, kExecute } kind;
+    using Kind = machine::HostFault::Kind;
+    Kind kind;
     uint64_t address;
     machine::HostSite site;  // the instruction in the host program
 };
@@ -26,7 +28,7 @@ struct FaultHooks {
     int device_fault_exit_code;
     // The host has touched a page that is closed to it: true when it may try again. Runs first, in
     // the middle of any code, so it takes no locks and allocates nothing. `context`: ucontext_t.
-    bool (*on_closed_page)(uint64_t address, bool writes, void* context) = nullptr;
+    bool (*on_closed_page)(const machine::HostFault&, void* context) = nullptr;
     // One instruction has run behind on_closed_page, if it asked for that; false: not by us.
     bool (*on_step)(void* context) = nullptr;
 };

@@ -191,13 +191,18 @@ const Watched* find(const char* name) {
     return nullptr;
 }
 
+uint64_t page_bytes() {
+    static const auto bytes = uint64_t(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
 bool point(const Object& object, void** slot, void* to) {
     const uint64_t at = uint64_t(slot);
     const bool relro = at >= object.relro_begin && at < object.relro_end;
-    void* const page = reinterpret_cast<void*>(at & ~(kPageBytes - 1));
-    if (relro && mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
+    void* const page = reinterpret_cast<void*>(at & ~(page_bytes() - 1));
+    if (relro && mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) return false;
     __atomic_store_n(slot, to, __ATOMIC_RELEASE);
-    if (relro) mprotect(page, kPageBytes, PROT_READ);
+    if (relro) mprotect(page, page_bytes(), PROT_READ);
     return true;
 }
 
@@ -205,7 +210,7 @@ bool change(const Object& object, const ElfW(Rela) * relocations, uint64_t bytes
     bool all = true;
     for (uint64_t i = 0; relocations && i < bytes / sizeof(ElfW(Rela)); ++i) {
         const auto type = ELF64_R_TYPE(relocations[i].r_info);
-        if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
+        if (type != machine::kCallRelocation && type != machine::kAddressRelocation) continue;
         const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocations[i].r_info)];
         // Defined by the object itself: it may be anything.
         if (symbol.st_shndx != SHN_UNDEF) continue;
@@ -225,8 +230,8 @@ bool change(const dl_phdr_info& info) {
         const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
         if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
         if (segment.p_type == PT_GNU_RELRO) {
-            object.relro_begin = begin & ~(kPageBytes - 1);
-            object.relro_end = (begin + segment.p_memsz) & ~(kPageBytes - 1);
+            object.relro_begin = begin & ~(page_bytes() - 1);
+            object.relro_end = (begin + segment.p_memsz) & ~(page_bytes() - 1);
         }
     }
     if (!dynamic) return true;

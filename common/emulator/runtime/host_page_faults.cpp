@@ -56,13 +56,12 @@ void record(uint64_t address, uint64_t bytes, bool writes, const HostPath& path)
 }
 
 // The page opens for one instruction. False: it stays open.
-bool step_over(Region& region, uint64_t page, uint8_t guard, ucontext_t* context) {
-    if (stepping >= std::size(steps) || sigismember(&context->uc_sigmask, SIGTRAP) ||
-        !host_pages().stepping || host_pages().steps.fetch_add(1) > kMostSteps)
+bool step_over(Region& region, uint64_t page, uint8_t guard, void* context) {
+    const auto* blocked = &static_cast<const ucontext_t*>(context)->uc_sigmask;
+    if (stepping >= std::size(steps) || sigismember(blocked, SIGTRAP) || !host_pages().stepping ||
+        host_pages().steps.fetch_add(1) > kMostSteps || !machine::begin_single_step(context))
         return false;
-    constexpr greg_t kTrapFlag = 0x100;
     steps[stepping++] = {&region, page, guard};
-    context->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
     return true;
 }
 
@@ -126,12 +125,12 @@ bool is_closed_page(uint64_t address) {
     return region && region->actual[address / kPageBytes - region->first] != kOpen;
 }
 
-bool open_closed_page(uint64_t address, bool writes, void* context_pointer) {
-    auto* const context = static_cast<ucontext_t*>(context_pointer);
+bool open_closed_page(const machine::HostFault& fault, void* context) {
+    const uint64_t address = fault.address, pc = fault.pc;
+    const bool writes = fault.kind == machine::HostFault::Kind::kWrite;
     Region* const region = region_at(address);
     if (!region) return false;
     const uint64_t page = address / kPageBytes - region->first;
-    const uint64_t pc = uint64_t(context->uc_mcontext.gregs[REG_RIP]);
     const uint8_t guard = region->actual[page];
     if (guard == kOpen || (guard == kNoWrite && !writes)) {
         // Another thread has opened the page meanwhile, or is about to close it. What keeps
@@ -166,11 +165,9 @@ bool open_closed_page(uint64_t address, bool writes, void* context_pointer) {
     return true;
 }
 
-bool close_after_step(void* context_pointer) {
+bool close_after_step(void* context) {
     if (!stepping) return false;
-    constexpr greg_t kTrapFlag = 0x100;
-    auto* const context = static_cast<ucontext_t*>(context_pointer);
-    context->uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
+    machine::end_single_step(context);
     while (stepping) {
         const Step step = steps[--stepping];
         if (step.region->wanted[step.page] != step.guard) continue;

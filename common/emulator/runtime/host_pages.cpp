@@ -138,7 +138,7 @@ void stop_watching() {
 }  // namespace
 
 void watch_host_pages(const PageJudge& judge) {
-    if (sysconf(_SC_PAGESIZE) != long(kPageBytes)) return;
+    if (kPageBytes % uint64_t(sysconf(_SC_PAGESIZE)) != 0) return;
     HostPages& self = host_pages();
     self.judge = judge;
     dl_iterate_phdr(

@@ -19,10 +19,11 @@
 #include <cstdint>
 
 #include "machine/memory.h"
+#include "machine/platform.h"
 
 namespace runtime {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPageBytes = machine::kHostPageBytes;
 
 // A bit for each byte of a page.
 using PageBits = std::array<uint64_t, kPageBytes / 64>;
@@ -84,7 +85,7 @@ private:
 bool is_closed_page(uint64_t address);
 
 // The fault handler's hooks.
-bool open_closed_page(uint64_t address, bool writes, void* context);
+bool open_closed_page(const machine::HostFault& fault, void* context);
 bool close_after_step(void* context);
 
 }  // namespace runtime

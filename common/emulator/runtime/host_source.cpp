@@ -227,7 +227,12 @@ bool is_library_source(const std::string& path) {
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
 #endif
-    for (const char* part : {"/targets/x86_64-linux/include/", "/include/c++/", "/lib/gcc/"})
+    for (const char* part : {"/targets/x86_64-linux/include/",
+                             "/targets/sbsa-linux/include/",
+                             "/targets/aarch64-linux/include/",
+                             "/include/c++/",
+                             "/lib/gcc/",
+                             "/lib/gcc-cross/"})
         if (text.find(part) != std::string::npos) return true;
     // A toolkit in any other place, such as a Python environment, shows by its best-known header.
     if (text.starts_with("/usr/local/cuda")) return true;

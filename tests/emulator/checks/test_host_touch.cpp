@@ -252,13 +252,14 @@ TEST_CASE("host touch: an asynchronous copy in the default stream alone", "[chec
 
 TEST_CASE("host touch: the bytes of a page that are in use", "[checks][race][host]") {
     Touches p;
-    const auto a = p.visible(3000);
+    constexpr int kWords = checks::kHostPageBytes / 4;
+    const auto a = p.visible(3 * kWords - 72);
     p.write(a, 1);
     p.launch(1, 32, 1);
-    p.warp(0, 0).load(20, a.from(16));             // half of it has been written
-    p.warp(0, 0, 0xf).load(21, a.from(1024 + 5));  // some words of a sector
-    p.warp(0, 0).load(22, a.from(2048), 1);        // bytes
-    p.thread(0, 0).store(23, a[2999]);
+    p.warp(0, 0).load(20, a.from(16));               // half of it has been written
+    p.warp(0, 0, 0xf).load(21, a.from(kWords + 5));  // some words of a sector
+    p.warp(0, 0).load(22, a.from(2 * kWords), 1);    // bytes
+    p.thread(0, 0).store(23, a[3 * kWords - 73]);
     p.end_launch();
     using Pages = std::map<uint64_t, std::pair<int, int>>;
     CHECK(p.in_use() == Pages{{0, {128, 192}}, {1, {0, 16}}, {2, {4, 36}}});

@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 
+#include "host_half.h"
 #include "machine_lab.h"
 
 namespace matrix_lab {
@@ -29,7 +30,7 @@ struct Format {
     double (*decode)(uint64_t);
 };
 inline uint64_t as_half(int x) {
-    return std::bit_cast<uint16_t>(_Float16(x));
+    return std::bit_cast<uint16_t>(HostHalf(x));
 }
 inline uint64_t as_bf16(int x) {
     return std::bit_cast<uint32_t>(float(x)) >> 16;
@@ -56,7 +57,7 @@ inline uint64_t as_e5m2(int x) {
     return uint64_t(kCodes[std::abs(x)] | (x < 0 ? 0x80 : 0));
 }
 inline double from_half(uint64_t b) {
-    return double(std::bit_cast<_Float16>(uint16_t(b)));
+    return double(std::bit_cast<HostHalf>(uint16_t(b)));
 }
 inline double from_float(uint64_t b) {
     return double(std::bit_cast<float>(uint32_t(b)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfenv>
 
+#include "host_half.h"
 #include "lane_bench.h"
 
 using namespace machine_lab;
@@ -286,7 +287,7 @@ TEST_CASE("f32 with a half operand: one rounding, saturation", "[machine][float]
         {0x8000, 0x3c00, bits(-0.0f)},
         {0x4500, 0x3c00, bits(0.25f)},
     };
-    const auto half = [](uint64_t h) { return double(std::bit_cast<_Float16>(uint16_t(h))); };
+    const auto half = [](uint64_t h) { return double(std::bit_cast<HostHalf>(uint16_t(h))); };
     const auto fused = evaluate("fma.rn.f32.f16 %f4, %rs1, %rs2, %f3", "%f4", sets);
     const auto down = evaluate("fma.rm.f32.f16 %f4, %rs1, %rs2, %f3", "%f4", sets);
     const auto clamped = evaluate("fma.rn.sat.f32.f16 %f4, %rs1, %rs2, %f3", "%f4", sets);
@@ -390,7 +391,7 @@ TEST_CASE("formats of 8 bits: every code, rounding, the largest number and NaN",
             const auto wide = evaluate("cvt.rn.f16x2." + name + " %r4, %rs1", "%r4", sets);
             for (unsigned i = 0; i < 32; ++i) {
                 const double want = value(e4m3, base + i);
-                const double got = double(std::bit_cast<_Float16>(uint16_t(wide[i])));
+                const double got = double(std::bit_cast<HostHalf>(uint16_t(wide[i])));
                 CAPTURE(name, base + i);
                 REQUIRE(((want != want && got != got) || want == got));
                 back.push_back({bits(float(want)), bits(float(-want)), 0});

@@ -25,6 +25,7 @@ uint32_t next_id = 1'000'000;
 
 struct Pages {
     machine::Allocation allocation;
+    void* mapped = nullptr;
     volatile unsigned char* bytes = nullptr;
 
     explicit Pages(machine::MemoryKind kind = machine::MemoryKind::kPinned) {
@@ -51,8 +52,10 @@ struct Pages {
         (void)once;
         told.clear();
         single_threaded = true;
-        bytes = static_cast<unsigned char*>(mmap(
-            nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+        mapped = mmap(nullptr, 3 * kPageBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+        const uint64_t aligned = (uint64_t(mapped) + kPageBytes - 1) / kPageBytes * kPageBytes;
+        bytes = reinterpret_cast<unsigned char*>(aligned);
         allocation.id = ++next_id;
         allocation.kind = kind;
         allocation.address = uint64_t(bytes);
@@ -62,7 +65,7 @@ struct Pages {
         enter_host_pages();
         forget_host_pages(allocation);
         leave_host_pages();
-        munmap(const_cast<unsigned char*>(bytes), 2 * kPageBytes);
+        munmap(mapped, 3 * kPageBytes);
     }
 
     // Work in flight has written bytes of the first page, and read others.
