@@ -152,7 +152,10 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
 }
 
 bool is_library_module(const std::string& module) {
-    return starts_with_any(module, {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}) ||
+    // The last is where Debian's cross compilers have the C library, for qemu.
+    return starts_with_any(
+               module,
+               {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/aarch64-linux-gnu/lib/"}) ||
            module.starts_with("[");
 }
 
