@@ -23,8 +23,10 @@ namespace fs = std::filesystem;
 namespace {
 
 using emulator::kExitCannotRun;
-constexpr int kExitNotFound = 127;                            // as env and the shell have it
-constexpr std::string_view kCudart = EMULATOR_CUDART_SONAME;  // libcudart.so.13
+constexpr int kExitNotFound = 127;  // as env and the shell have it
+// libcudart.so.12 needs it, so it is loaded in any case.
+constexpr const char* kCudart = "libcudart.so.13";
+constexpr const char* kSupported[] = {kCudart, "libcudart.so.12"};
 
 constexpr const char* kHelp =
     R"(usage: emulate [OPTIONS] PROGRAM [ARGUMENTS]
@@ -122,8 +124,9 @@ std::string cudart_of(const emulator::ElfFacts& facts) {
     return "";
 }
 
-// Exits with one message when the program cannot run on the emulator.
-void check_program(const std::string& path) {
+// Exits with one message when the program cannot run on the emulator; else the names of libcudart
+// that it is linked with, itself or through its libraries.
+std::set<std::string> check_program(const std::string& path) {
     if (access(path.c_str(), F_OK) != 0) fail(kExitNotFound, path + ": " + std::strerror(errno));
     if (fs::is_directory(path)) fail(kExitCannotRun, path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
@@ -150,19 +153,22 @@ void check_program(const std::string& path) {
     std::set<std::string> seen;
     std::vector<emulator::ElfFacts> all{*facts};
     collect_libraries(*facts, seen, all);
-    bool device_code = false, static_runtime = false, shared_runtime = false, driver = false;
+    bool device_code = false, static_runtime = false, driver = false;
+    std::set<std::string> runtimes;
     for (const auto& file : all) {
         device_code |= file.has_device_code;
         static_runtime |= file.has_static_cudart;
         for (const auto& name : file.needed) driver |= name.starts_with("libcuda.so");
         const std::string cudart = cudart_of(file);
-        shared_runtime |= !cudart.empty();
-        if (!cudart.empty() && cudart != kCudart)
+        if (cudart.empty()) continue;
+        runtimes.insert(cudart);
+        if (std::find(std::begin(kSupported), std::end(kSupported), cudart) == std::end(kSupported))
             fail(kExitCannotRun,
-                 path + " needs " + cudart + ", but this emulator was built as " +
-                     std::string(kCudart) +
-                     "; build program and emulator with the same CUDA toolkit");
+                 path + " needs " + cudart +
+                     ", and this emulator stands in for libcudart.so.12 and libcudart.so.13; build "
+                     "the program with a CUDA toolkit of version 12.4 or newer");
     }
+    const bool shared_runtime = !runtimes.empty();
     if (static_runtime && !shared_runtime)
         fail(kExitCannotRun,
              path +
@@ -174,6 +180,7 @@ void check_program(const std::string& path) {
                  " contains no device code (no section .nv_fatbin) and uses "
                  "neither libcudart nor libcuda: it is not a CUDA program. If it loads CUDA code "
                  "later by itself, use --force");
+    return runtimes;
 }
 
 void prepend(const char* variable, const std::string& value) {
@@ -193,7 +200,8 @@ void preload(const std::string& library) {
     setenv("LD_PRELOAD", (names.substr(0, end) + ":" + library + names.substr(end)).c_str(), 1);
 }
 
-void set_up_environment() {
+// `runtimes`: the names of libcudart that the program needs.
+void set_up_environment(std::set<std::string> runtimes) {
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
     const fs::path directory = self.parent_path(), library = directory / kCudart;
@@ -207,7 +215,8 @@ void set_up_environment() {
     // blanks separate the names in LD_PRELOAD: then the bare name is searched for.
     prepend("LD_LIBRARY_PATH", directory.string());
     const bool blank = library.string().find_first_of(" \t\n") != std::string::npos;
-    preload(blank ? std::string(kCudart) : library.string());
+    if (runtimes.empty()) runtimes.insert(kCudart);
+    for (const auto& name : runtimes) preload(blank ? name : (directory / name).string());
     unsetenv(emulator::kSessionVariable);
 }
 
@@ -265,8 +274,9 @@ int main(int argc, char** argv) {
     }
     if (next >= argc) fail(emulator::kExitBadUsage, "no program given; see emulate --help");
     const std::string program = locate(argv[next]);
-    if (!force) check_program(program);
-    set_up_environment();
+    std::set<std::string> runtimes;
+    if (!force) runtimes = check_program(program);
+    set_up_environment(runtimes);
     execv(program.c_str(), argv + next);
     fail(kExitCannotRun, program + " cannot be started: " + std::strerror(errno));
 }

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import editors, install, processor, self_test, toolkit
+from . import editors, headers, install, processor, self_test, toolkit
 from .lock import only_one
 from .phases import Phase
 from .project import ROOT, Lesson, WorkbookError, build_folder, cores
@@ -93,6 +93,8 @@ def _configure(device: str, nvcc: Path, folder: Path) -> None:
     ]
     if cxx := os.environ.get("CXX"):
         command.append(f"-DCMAKE_CUDA_HOST_COMPILER={shutil.which(cxx) or cxx}")
+    if device == "emulator":
+        command.append(f"-DEMULATOR_CUDA_INCLUDE={headers.pinned(nvcc)}")
     if not any((folder / name).is_file() for name in ("build.ninja", "Makefile")):
         command += ["-G", "Ninja" if shutil.which("ninja") else "Unix Makefiles"]
     elif (folder / "build.ninja").is_file():

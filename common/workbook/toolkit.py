@@ -15,7 +15,7 @@ from .phases import Phase
 from .project import ROOT, WorkbookError, state_folder
 
 OLDEST_NVCC = (12, 4)
-# Every lesson's programs were compiled and graded with these.
+# tests/setup/toolkits.py compiles and grades six lessons with these.
 TESTED = ((12, 4), (12, 6), (12, 9), (13, 0), (13, 5))
 
 # NVIDIA's compiler as wheels, all of CUDA 13.0. cuRAND has a count of its own: 10.4.0 is in 13.0.

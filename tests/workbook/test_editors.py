@@ -19,8 +19,8 @@ from unittest import mock
 
 from rich.console import Console
 
-from workbook import build, demo, editors, install, programs, screen
-from workbook.grade import Grade
+from workbook import build, demo, editors, install, mutants, programs, screen
+from workbook.grade import Grade, grade_program
 from workbook.project import ROOT, Lesson, find_lesson, lessons
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -49,8 +49,7 @@ class Problems(unittest.TestCase):
     def test_a_finding_is_on_its_line_and_nothing_else_matches(self) -> None:
         for mutant, code in (("race", "race-global"), ("no_guard", "out-of-bounds-global")):
             with self.subTest(mutant):
-                file = LESSON.solution_folder / "mutants" / f"{mutant}.cu"
-                grade, _ = demo.grade_as_student(BUILD, LESSON, file)
+                grade, _ = demo.grade_as_student(BUILD, mutants.find(LESSON, mutant))
                 text = printed(grade)
                 found = matched(text)
                 told = {(f.code, f.line, f.severity) for f in grade.merged_findings() if f.unsafe}
@@ -83,7 +82,8 @@ class Problems(unittest.TestCase):
                 self.assertTrue((ROOT / found[0]["file"]).is_file(), found[0]["file"])
 
     def test_a_report_of_the_emulator_is_matched_too(self) -> None:
-        file = LESSON.solution_folder / "mutants" / "race.cu"
+        mutant = mutants.find(LESSON, "race")
+        file, _ = mutants.written(BUILD, mutant)
         program, _ = programs.compiled(BUILD, LESSON, file)
         done = subprocess.run(
             [BUILD / "emulator" / "emulate", program], stdout=subprocess.PIPE,
@@ -97,7 +97,7 @@ class Problems(unittest.TestCase):
             if (first := re.search(head["regexp"], line))
             and (at := re.search(place["regexp"], following))
         ]
-        grade, _ = demo.grade_as_student(BUILD, LESSON, file)
+        grade, _ = demo.grade_as_student(BUILD, mutant)
         told = {(f.code, f.line) for f in grade.merged_findings() if f.unsafe}
         self.assertEqual({(code, line) for code, _, line in found}, told, done.stdout)
         self.assertTrue(all((ROOT / path).is_file() for _, path, _ in found), found)
@@ -105,7 +105,7 @@ class Problems(unittest.TestCase):
     def test_a_right_answer_has_none(self) -> None:
         program, _ = programs.compiled(BUILD, LESSON, LESSON.solution_file)
         self.assertTrue(program.is_file())
-        grade, _ = demo.grade_as_student(BUILD, LESSON, LESSON.solution_file)
+        grade = grade_program(LESSON, program, "emulator", BUILD)
         self.assertEqual(matched(printed(grade)), [])
 
     def test_without_an_editor_nothing_is_added(self) -> None:

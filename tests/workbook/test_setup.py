@@ -32,7 +32,7 @@ class Setup(unittest.TestCase):
         self.bin = self.folder / "bin"
 
     def environment(self, **variables: str) -> dict[str, str]:
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA", "WORKBOOK"))}
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA", "CXX", "WORKBOOK"))}
         return {**env, "PATH": f"{self.bin}:/usr/bin:/bin", **variables}
 
     def test_without_rights_the_exact_command_is_said(self) -> None:

@@ -3,21 +3,18 @@
 """Writes what follows from the driver API's list of names: a weak stub for each, the per-thread
 spellings, and the table behind cuGetProcAddress.
 
-The names are those that the toolkit's stub libcuda exports and that its cuda.h declares. A name
-that driver/*.cpp defines is a strong symbol and wins over its stub, which says what is missing and
-returns CUDA_ERROR_NOT_SUPPORTED. `_ptsz` and `_ptds` spellings call the plain function with the
-per-thread default stream in place of stream 0.
+The names are those of names/libcuda.so.1.txt, their types those of cuda.h. A name that driver/*.cpp
+defines is a strong symbol and wins over its stub, which says what is missing and returns
+CUDA_ERROR_NOT_SUPPORTED. `_ptsz` and `_ptds` spellings call the plain function with the per-thread
+default stream in place of stream 0.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-NAME = re.compile(r"^cu[A-Z][A-Za-z0-9_]*$")
 DECLARATION = re.compile(r"\bCUresult\s+CUDAAPI\s+(cu[A-Z]\w*)\s*\(([^;]*?)\)\s*;", re.DOTALL)
 POINTER_TYPE = re.compile(r"\*\s*PFN_(cu[A-Z]\w*?)_v(\d+)(_pt(?:ds|sz))?\s*\)")
 ALIAS = re.compile(r"#define\s+(cu[A-Z]\w*)\s+__CUDA_API_PT([SD])[ZS]\((\w+)\)")
@@ -30,16 +27,9 @@ def without_comments(text: str) -> str:
     return re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
 
 
-def exported(nm: str, library: Path) -> set[str]:
-    """The driver functions that a shared library exports."""
-    try:
-        listing = subprocess.run(
-            [nm, "-D", "--defined-only", str(library)], check=True, capture_output=True, text=True
-        ).stdout
-    except (FileNotFoundError, subprocess.CalledProcessError) as error:
-        sys.exit(f"generate_driver.py: {nm} {library}: {error}")
-    names = {line.split()[-1].partition("@")[0] for line in listing.splitlines() if line.strip()}
-    return {name for name in names if NAME.match(name)}
+def listed(path: Path) -> set[str]:
+    """The names in a file of names/, which may start with remarks."""
+    return {line for line in path.read_text().split("\n") if line and not line.startswith("#")}
 
 
 def argument_names(parameters: str) -> list[str]:
@@ -155,24 +145,18 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--include", type=Path, required=True, help="where cuda.h is")
-    parser.add_argument("--library", type=Path, help="the toolkit's stub libcuda.so, if it has one")
-    parser.add_argument("--nm", default="nm")
+    parser.add_argument("--names", type=Path, required=True, help="what libcuda.so.1 exports")
     parser.add_argument("--out", type=Path, required=True, help="folder for the generated files")
     arguments = parser.parse_args()
     header = without_comments((arguments.include / "cuda.h").read_text())
-    typedefs = arguments.include / "cudaTypedefs.h"
-    names = {name for name, _ in DECLARATION.findall(header)}
-    if arguments.library and arguments.library.exists():
-        names = exported(arguments.nm, arguments.library)
-    if len(names) < 100:
-        sys.exit("generate_driver.py: cuda.h and the stub library name hardly any functions")
+    typedefs = (arguments.include / "cudaTypedefs.h").read_text()
+    names = listed(arguments.names)
     per_thread, forwarded = per_thread_source(header, names)
-    table = entry_points(typedefs.read_text() if typedefs.exists() else "", names)
+    table = entry_points(typedefs, names)
     out = arguments.out
     write_if_changed(out / "driver_stubs.cpp", stub_source(names - forwarded))
     write_if_changed(out / "driver_per_thread.cpp", per_thread)
     write_if_changed(out / "driver_entry_points.cpp", table_source(table))
-    write_if_changed(out / "driver_names.txt", "\n".join(sorted(names)) + "\n")
 
 
 if __name__ == "__main__":

@@ -306,8 +306,6 @@ EMULATOR_API cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream,
     return is_capturing(stream, status, true);
 }
 
-// CUDA 13 added the data of edges to these two.
-#if CUDART_VERSION >= 13000
 EMULATOR_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
                                                   cudaStreamCaptureStatus* status,
                                                   unsigned long long* id, cudaGraph_t* graph,
@@ -337,19 +335,6 @@ EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t s
                                                                   size_t count, unsigned flags) {
     return update(stream, needs, count, flags, true);
 }
-#else
-EMULATOR_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
-                                                  cudaStreamCaptureStatus* status,
-                                                  unsigned long long* id, cudaGraph_t* graph,
-                                                  const cudaGraphNode_t** needs, size_t* count) {
-    return info(stream, status, id, graph, needs, count, false);
-}
-EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
-                                                             cudaGraphNode_t* needs, size_t count,
-                                                             unsigned flags) {
-    return update(stream, needs, count, flags, false);
-}
-#endif
 
 // What a thread allows itself while others capture in the global mode: kept, and without effect,
 // as such calls are refused in every mode, or do no harm.

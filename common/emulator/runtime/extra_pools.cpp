@@ -282,7 +282,6 @@ EMULATOR_API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMem
     });
 }
 
-#if CUDART_VERSION >= 13000
 // The same by location instead of device. Only pinned memory of devices has pools here.
 static cudaError_t pool_by_location(const char* name, cudaMemPool_t* result,
                                     const cudaMemLocation* location, cudaMemAllocationType type,
@@ -315,7 +314,6 @@ EMULATOR_API cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAll
         return cudaSuccess;
     });
 }
-#endif
 
 // ---- memory of graphs: there is none beyond what the graphs' nodes have allocated
 // ----------------

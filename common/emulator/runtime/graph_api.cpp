@@ -7,19 +7,12 @@
 
 using namespace runtime;
 
-// CUDA 13 added data to edges (for programmatic launches, which need compute capability 9.0).
-#if CUDART_VERSION >= 13000
-#define EDGES_IN const cudaGraphEdgeData*,
-#define EDGES_OUT cudaGraphEdgeData *edges,
-#define CLEAR_EDGES(count)                                                                         \
-    if (edges) std::fill_n(edges, count, cudaGraphEdgeData{})
-#else
-#define EDGES_IN
-#define EDGES_OUT
-#define CLEAR_EDGES(count)
-#endif
-
 namespace {
+
+// The data of edges matters to programmatic launches only, which need compute capability 9.0.
+void clear_edges(cudaGraphEdgeData* edges, size_t count) {
+    if (edges) std::fill_n(edges, count, cudaGraphEdgeData{});
+}
 
 // The protocol of all "get" functions: no array: only the number; too long: the rest is null.
 template <class T, class F>
@@ -133,7 +126,8 @@ EMULATOR_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t handle, cudaGraphNode
 }
 
 EMULATOR_API cudaError_t cudaGraphGetEdges(cudaGraph_t handle, cudaGraphNode_t* from,
-                                           cudaGraphNode_t* to, EDGES_OUT size_t* count) {
+                                           cudaGraphNode_t* to, cudaGraphEdgeData* edges,
+                                           size_t* count) {
     return api("cudaGraphGetEdges", [&](Call&) -> cudaError_t {
         const Graph* graph = find_graph(handle);
         if (!graph || !count || !from != !to) return cudaErrorInvalidValue;
@@ -146,7 +140,7 @@ EMULATOR_API cudaError_t cudaGraphGetEdges(cudaGraph_t handle, cudaGraphNode_t* 
         }
         std::fill_n(from, *count, nullptr);
         std::fill_n(to, *count, nullptr);
-        CLEAR_EDGES(*count);
+        clear_edges(edges, *count);
         size_t stored = 0;
         give(
             all,
@@ -162,29 +156,29 @@ EMULATOR_API cudaError_t cudaGraphGetEdges(cudaGraph_t handle, cudaGraphNode_t* 
 
 EMULATOR_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t handle,
                                                       cudaGraphNode_t* nodes,
-                                                      EDGES_OUT size_t* count) {
+                                                      cudaGraphEdgeData* edges, size_t* count) {
     return api("cudaGraphNodeGetDependencies", [&](Call&) -> cudaError_t {
         const Node* node = find_node(handle);
         if (!node || !count) return cudaErrorInvalidValue;
-        CLEAR_EDGES(*count);
+        clear_edges(edges, *count);
         return give_nodes(node->needs, nodes, count);
     });
 }
 
 EMULATOR_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle,
                                                         cudaGraphNode_t* nodes,
-                                                        EDGES_OUT size_t* count) {
+                                                        cudaGraphEdgeData* edges, size_t* count) {
     return api("cudaGraphNodeGetDependentNodes", [&](Call&) -> cudaError_t {
         const Node* node = find_node(handle);
         if (!node || !count) return cudaErrorInvalidValue;
-        CLEAR_EDGES(*count);
+        clear_edges(edges, *count);
         return give_nodes(followers(*node), nodes, count);
     });
 }
 
 EMULATOR_API cudaError_t cudaGraphAddDependencies(cudaGraph_t handle, const cudaGraphNode_t* from,
                                                   const cudaGraphNode_t* to,
-                                                  EDGES_IN size_t count) {
+                                                  const cudaGraphEdgeData*, size_t count) {
     return api("cudaGraphAddDependencies", [&](Call&) -> cudaError_t {
         const Graph* graph = find_graph(handle);
         if (!graph || (count && (!from || !to))) return cudaErrorInvalidValue;
@@ -204,7 +198,7 @@ EMULATOR_API cudaError_t cudaGraphAddDependencies(cudaGraph_t handle, const cuda
 EMULATOR_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t handle,
                                                      const cudaGraphNode_t* from,
                                                      const cudaGraphNode_t* to,
-                                                     EDGES_IN size_t count) {
+                                                     const cudaGraphEdgeData*, size_t count) {
     return api("cudaGraphRemoveDependencies", [&](Call&) -> cudaError_t {
         if (!find_graph(handle) || (count && (!from || !to))) return cudaErrorInvalidValue;
         for (size_t i = 0; i < count; ++i) {

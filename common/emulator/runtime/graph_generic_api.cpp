@@ -141,19 +141,11 @@ cudaError_t set_in(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodePara
 
 }  // namespace
 
-#if CUDART_VERSION >= 13000
 EMULATOR_API cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                           const cudaGraphNode_t* needs, const cudaGraphEdgeData*,
                                           size_t count, cudaGraphNodeParams* given) {
     return add(node, graph, needs, count, given);
 }
-#else
-EMULATOR_API cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                          const cudaGraphNode_t* needs, size_t count,
-                                          cudaGraphNodeParams* given) {
-    return add(node, graph, needs, count, given);
-}
-#endif
 EMULATOR_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* given) {
     return set(node, given);
 }

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <unwind.h>
 #include <vector>
@@ -117,7 +118,10 @@ private:
     static std::string function_name(uint64_t address) {
         Dl_info info;
         const bool found = address && dladdr(reinterpret_cast<void*>(address), &info);
-        return found && info.dli_sname ? info.dli_sname : "";
+        const std::string_view name = found && info.dli_sname ? info.dli_sname : "";
+        // A function of libcudart.so.12 has the name of the one that it stands for.
+        constexpr std::string_view kCuda12 = "emulator12_";
+        return std::string(name.starts_with(kCuda12) ? name.substr(kCuda12.size()) : name);
     }
     static bool same(const std::vector<uint64_t>& known, const Path& path) {
         return known.size() == path.count &&

@@ -23,6 +23,9 @@ from edge_support import (
     preloaded,
 )
 
+EMULATOR = Path(__file__).resolve().parents[3] / "common" / "emulator"
+SONAMES = ("libcudart.so.13", "libcudart.so.12")
+
 
 def damaged(name: str, change) -> Path:
     """A copy of the program `plain` whose bytes `change` has edited."""
@@ -40,7 +43,7 @@ def fat_binary(data: bytearray) -> int:
 
 
 class Library(unittest.TestCase):
-    """The file libcudart.so.N itself."""
+    """The files libcudart.so.13 and libcudart.so.12 themselves."""
 
     def names(self, library: Path) -> set[str]:
         done = subprocess.run(
@@ -48,30 +51,40 @@ class Library(unittest.TestCase):
         )
         return {line.split()[-1] for line in done.stdout.splitlines()}
 
-    def ours(self) -> Path:
-        return next(options.library.glob("libcudart.so.*"))
+    def listed(self, soname: str) -> set[str]:
+        """What the list of the real library's names says, as nm would."""
+        lines = (EMULATOR / "names" / f"{soname}.txt").read_text().splitlines()
+        found = {line for line in lines if not line.startswith("#")}
+        self.assertGreater(len(found), 400)
+        return {f"{name}@@{soname}" for name in found} | {soname}
 
-    def theirs(self) -> Path:
+    def test_exports_the_names_and_versions_of_the_real_ones(self) -> None:
+        header = (EMULATOR / "emulator_api.h").read_text()
+        own = set(re.findall(r"\b(emulator[A-Z]\w+)\(", header))
+        for soname in SONAMES:
+            with self.subTest(soname):
+                ours, theirs = self.names(options.library / soname), self.listed(soname)
+                self.assertEqual(theirs - ours, set())
+                extra = {name.split("@")[0] for name in ours - theirs}
+                ignored = r"cu[A-Z]|libcuda\.so|emulatorCuda12Functions"
+                extra = {name for name in extra if not re.match(ignored, name)}
+                self.assertEqual(extra, own if soname == "libcudart.so.13" else set())
+
+    def test_the_toolkits_own_library_has_no_more(self) -> None:
         root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent
-        found = sorted(root.glob(f"**/{self.ours().name}"))
+        found = [path for soname in SONAMES for path in sorted(root.glob(f"**/{soname}"))]
         if not found:
-            self.skipTest(f"no {self.ours().name} under {root}")
-        return found[0]
-
-    def test_exports_the_names_and_versions_of_the_real_one(self) -> None:
-        ours, theirs = self.names(self.ours()), self.names(self.theirs())
-        self.assertEqual(theirs - ours, set())
-        extra = {name.split("@")[0] for name in ours - theirs}
-        extra = {name for name in extra if not re.match(r"cu[A-Z]|libcuda\.so", name)}
-        header = (Path(__file__).parents[3] / "common/emulator/emulator_api.h").read_text()
-        want = set(re.findall(r"\b(emulator[A-Z]\w+)\(", header))
-        self.assertEqual(extra, want)
+            self.skipTest(f"no libcudart.so.N under {root}")
+        theirs = self.names(found[0]) - self.listed(found[0].name)
+        self.assertEqual(theirs, set(), "newer than the list in common/emulator/names")
 
     def test_soname(self) -> None:
-        done = subprocess.run(
-            ["readelf", "-d", str(self.ours())], capture_output=True, text=True, check=True
-        )
-        self.assertIn(f"soname: [{self.ours().name}]", done.stdout)
+        for soname in SONAMES:
+            done = subprocess.run(
+                ["readelf", "-d", str(options.library / soname)],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            self.assertIn(f"soname: [{soname}]", done.stdout)
 
     def test_program_that_binds_all_names_at_start(self) -> None:
         run = emulate(program="plain_now")
@@ -132,7 +145,7 @@ class Refusals(unittest.TestCase):
         self.check(126, "is an object file", path)
 
     def test_library(self) -> None:
-        path = next(options.library.glob("libcudart.so.*"))
+        path = options.library / "libcudart.so.13"
         self.check(126, "linked statically, or a library", path)
 
     def test_no_device_code(self) -> None:
@@ -142,11 +155,11 @@ class Refusals(unittest.TestCase):
         self.check(126, "nvcc -cudart shared", options.build / "plain_static")
 
     def test_other_major_version(self) -> None:
-        ours = next(options.library.glob("libcudart.so.*")).name.encode()
-        other = ours[:-2] + b"11"
+        other = b"libcudart.so.11"
 
         def change(data: bytearray) -> None:
-            data[:] = data.replace(ours, other)
+            for soname in SONAMES:
+                data[:] = data.replace(soname.encode(), other)
 
         self.check(126, f"needs {other.decode()}", damaged("other_version", change))
 
@@ -221,7 +234,6 @@ class Placement(unittest.TestCase):
     """Where the emulator and the program lie."""
 
     def test_rpath_to_the_real_library(self) -> None:
-        name = next(options.library.glob("libcudart.so.*")).name
         if re.search(r"[\s:]", str(options.library.resolve())):
             self.skipTest("LD_PRELOAD, which goes before a program's rpath, takes no such path")
         # Not in the build folder: nvcc cannot pass a path with a space on to the linker.
@@ -231,10 +243,11 @@ class Placement(unittest.TestCase):
         # A library that cannot run anything: whoever loads it fails.
         source = fake / "fake.c"
         source.write_text("int nothing;\n")
-        subprocess.run(
-            ["cc", "-shared", f"-Wl,-soname,{name}", str(source), "-o", str(fake / name)],
-            check=True,
-        )
+        for name in SONAMES:
+            subprocess.run(
+                ["cc", "-shared", f"-Wl,-soname,{name}", str(source), "-o", str(fake / name)],
+                check=True,
+            )
         program = options.build / "plain_rpath"
         flags = ["-Xlinker", f"--disable-new-dtags,-rpath={fake}"]
         self.assertEqual(compile_program("plain.cu", program, [*PTX, *flags]), "")
