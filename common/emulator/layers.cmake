@@ -155,6 +155,7 @@ add_executable(emulator_self_test self_test.cu)
 target_compile_options(emulator_self_test PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xcompiler=-g>)
 target_link_libraries(emulator_self_test PRIVATE CUDA::cudart)
+target_link_directories(emulator_self_test PRIVATE ${CUDAToolkit_LIBRARY_DIR})
 target_link_options(emulator_self_test PRIVATE ${WORKBOOK_LINKER})
 set_target_properties(emulator_self_test PROPERTIES
     OUTPUT_NAME self_test RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)

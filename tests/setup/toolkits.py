@@ -194,6 +194,8 @@ def checkout(cache: Path) -> Path:
     for name in before - wanted:
         (copy / name).unlink(missing_ok=True)
     kept.write_text("\n".join(sorted(wanted)))
+    # As in a new checkout: what CMake remembers of an older one may differ.
+    (copy / "build" / "CMakeCache.txt").unlink(missing_ok=True)
     answers = {}
     for number in LESSONS:
         solution = next(ROOT.glob(f"solutions/{number}_*/*.cu"))
