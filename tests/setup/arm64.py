@@ -26,6 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "common"))
 from workbook import install  # noqa: E402
+from workbook import toolkit as cuda  # noqa: E402
 from workbook.project import WorkbookError  # noqa: E402
 
 SKIPPED = 77
@@ -136,18 +137,18 @@ def make_sysroot(folder: Path) -> Path:
 
 def make_toolkit(folder: Path) -> Path:
     """This machine's nvcc, with the headers and libcudart of arm64's wheels as its target."""
-    version = re.search(r"==(\d+)\.(\d+)", install.WHEELS[0])
+    version = re.search(r"==(\d+)\.(\d+)", cuda.WHEELS[0])
     wanted = (int(version.group(1)), int(version.group(2)))
-    nvcc = install.find_nvcc()
-    if install.nvcc_version(nvcc)[:2] != wanted:
+    nvcc = cuda.find_nvcc()
+    if cuda.nvcc_version(nvcc)[:2] != wanted:
         os.environ["WORKBOOK_NVCC"] = "wheels"
-        nvcc = install.find_nvcc()
+        nvcc = cuda.find_nvcc()
     toolkit = folder / "toolkit"
     target = toolkit / "targets" / "aarch64-linux"
     if not (target / "complete").is_file():
         shutil.rmtree(toolkit, ignore_errors=True)
         fetch_wheels(folder, target)
-        install.complete_toolkit(target)
+        cuda.complete_toolkit(target)
         (target / "complete").touch()
     # nvcc looks for its target beside the folder that it is called in.
     real = nvcc.resolve().parents[1]
@@ -168,7 +169,7 @@ def fetch_wheels(folder: Path, target: Path) -> None:
     wheels.mkdir(exist_ok=True)
     platforms = [word for tag in TAGS for word in ("--platform", tag)]
     pip = [str(venv / "bin" / "pip"), "download", "-q", "--no-deps", "--only-binary=:all:"]
-    output_of([*pip, *platforms, "-d", str(wheels), *install.WHEELS], "arm64's wheels")
+    output_of([*pip, *platforms, "-d", str(wheels), *cuda.WHEELS], "arm64's wheels")
     unpacked = folder / "unpacked"
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
@@ -176,7 +177,7 @@ def fetch_wheels(folder: Path, target: Path) -> None:
     roots = list(unpacked.glob("nvidia/cu*"))
     here = [root for root in roots if (root / "bin" / "nvcc").is_file()]
     if len(roots) != 1 or not here or not list((roots[0] / "lib").glob("libcudart.so.*")):
-        raise WorkbookError("arm64's wheels do not have the layout that install.py knows")
+        raise WorkbookError("arm64's wheels do not have the layout that toolkit.py knows")
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(target, ignore_errors=True)
     roots[0].rename(target)

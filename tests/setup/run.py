@@ -163,8 +163,13 @@ def umask(work: Work) -> None:
     system = work.student(THEIRS)
     system.run(f"chmod -R go= {THEIRS}")
     whole(system, THEIRS, "student", "umask 077;")
-    # Programs from wheels stay executable for others, who cannot enter the folder.
-    found = system.run(f"find {THEIRS} -perm /066 ! -type l | head -5", "student").strip()
+    # venv and pip copy their scripts with the rights that the packages name, into folders that
+    # nobody else can enter.
+    packages = f"-path {THEIRS}/.workbook/cuda -o -path {THEIRS}/.workbook/tools"
+    look = f"find {THEIRS} \\( {packages} \\) -prune -o -perm /066 ! -type l -print | head -5"
+    found = system.run(look, "student").strip()
+    closed = system.run(f"stat -c %a {THEIRS}/.workbook {THEIRS}/build", "student").split()
+    expect(closed == ["700", "700"], f"others can enter what was made: {closed}")
     expect(not found, "something can be read or written by others")
 
 
