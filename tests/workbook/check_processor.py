@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The emulated device on one processor that qemu imitates: check_processor.py MODEL LEVEL.
 
-The library under test holds the handlers of every level and chooses by itself. All unit tests run
-but the [slow] ones, then the device's self-test, and six lessons are graded. With a third argument,
-`slow`, those unit tests run instead. Without qemu the test is skipped with a reason, but not where CI
-is set.
+The library under test holds the handlers of every level, and chooses by itself. All unit tests
+but the [slow] ones run, then the device's self-test, and six lessons are graded. With a third
+argument, `slow`, the slow unit tests run instead. Without qemu the test is skipped with a reason,
+but not where CI is set.
 """
 
 from __future__ import annotations
