@@ -24,7 +24,7 @@ from pathlib import Path
 
 from bare_system import ROOT, SKIPPED, Failed, Skip, System, base
 
-HOME = "/root/cuda-workbook"
+HOME = "/srv/cuda-workbook"
 THEIRS = "/home/student/cuda-workbook"
 _VERDICT = "hint: make hint-00"  # the last words of lesson 00's first grade
 
