@@ -11,43 +11,40 @@ export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME S
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
+# Commands of their own name, and those with an argument: hint-02, explain-race-shared.
+COMMANDS := next all watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator
+WITH_ARGUMENT := hint solution reset picture sanitize demo mutant explain
+
 .DEFAULT_GOAL := next
-.PHONY: next watch setup prepare progress test test-all skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator test-hardware test-sanitized help FORCE-IT $(NUMBERS)
+.PHONY: $(COMMANDS) test test-all test-hardware test-sanitized help FORCE-IT $(NUMBERS)
+# Not under `make -n`, and not where nothing can be written.
+QUIET := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(shell mkdir -p .workbook 2>/dev/null && test -w .workbook && echo yes))
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
-next:
-	@$(WORKBOOK) next
+# $(call command,GOAL): what the goal means to common/workbook.
+command = $(if $(filter $(NUMBERS),$1),grade $1,$(or $(filter $(COMMANDS),$1),$(foreach c,$(WITH_ARGUMENT),$(if $(filter $c-%,$1),$c $(patsubst $c-%,%,$1)))))
 
-$(NUMBERS):
-	@$(WORKBOOK) grade $@
-
-hint-%: FORCE-IT
-	@$(WORKBOOK) hint $*
-
-solution-%: FORCE-IT
-	@$(WORKBOOK) solution $*
-
-reset-%: FORCE-IT
-	@$(WORKBOOK) reset $*
-
-picture-%: FORCE-IT
-	@$(WORKBOOK) picture $*
-
-sanitize-%: FORCE-IT
-	@$(WORKBOOK) sanitize $*
-
-demo-%: FORCE-IT
-	@$(WORKBOOK) demo $*
-
-mutant-%: FORCE-IT
-	@$(WORKBOOK) mutant $*
-
-explain-%: FORCE-IT
-	@$(WORKBOOK) explain $*
-
-watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator:
-	@$(WORKBOOK) $@
+# A lesson that has not passed is no error of make's, and yet its exit status must say so. Under
+# --question make ends with 1 and without `make: *** [Makefile:30: 02] Error 1` where a recipe is left
+# to run; lines with `+` run all the same. So the first rule does the work and leaves a mark when it
+# went well, and the second has a recipe only when there is no mark.
+GOALS := $(filter $(NUMBERS) $(COMMANDS) $(addsuffix -%,$(WITH_ARGUMENT)),$(or $(MAKECMDGOALS),next))
+ifneq ($(if $(filter-out $(GOALS),$(MAKECMDGOALS)),,$(QUIET)),)
+MAKEFLAGS += --question
+MARK := .workbook/went-well-$(shell echo $$PPID)
+# Ctrl-C: the shell ends well, so make adds no line of its own to what the command said. It ends a
+# moment after make has had the signal too: else make may miss its child.
+run.%: FORCE-IT
+	+@trap 'sleep 0.2; exit 0' INT; rm -f $(MARK); if $(WORKBOOK) $(call command,$*); then : > $(MARK); fi
+$(GOALS): %: run.%
+	$(if $(shell test -e $(MARK) && rm -f $(MARK) && echo yes),,@exit 1)
+else
+$(NUMBERS) $(COMMANDS):
+	@trap 'sleep 0.2; exit 0' INT; $(WORKBOOK) $(call command,$@)
+$(addsuffix -%,$(WITH_ARGUMENT)): FORCE-IT
+	@trap 'sleep 0.2; exit 0' INT; $(WORKBOOK) $(call command,$@)
+endif
 
 # TESTS=name runs only the tests whose names match.
 test:
@@ -70,6 +67,7 @@ test-sanitized:
 help:
 	@echo "make                 set up what is missing, grade the first unsolved lesson, say what is next"
 	@echo "make 02              grade lesson 02; the exit status is the verdict"
+	@echo "make all             grade every lesson that you have begun, in one table"
 	@echo "make watch           grade each time you save; keys for hint, picture, explanation"
 	@echo "make picture-02      draw what your kernels touch: build/pictures (CASE=words: of which test)"
 	@echo "make progress        what you have reached"
@@ -77,6 +75,7 @@ help:
 	@echo "make explain-CODE    what a finding means, for instance make explain-race-shared"
 	@echo "make solution-02     the solution, after passing (FORCE=1: before)"
 	@echo "make reset-02        put the file back as it was (a copy of yours is kept)"
+	@echo "make reset-all       put every file back; asks first, and keeps copies"
 	@echo "make sanitize-02     the lesson under compute-sanitizer, on this machine's card"
 	@echo "make check-gpu       every solution on this machine's card (for authors)"
 	@echo "make demo-18         a lesson's ladder side by side, with counters and a figure; on a"
@@ -88,7 +87,7 @@ help:
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
 	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
-	@echo "make outputs         paste genuine output into the lessons' READMEs (for authors)"
+	@echo "make outputs         paste genuine output into README files and the tests (for authors)"
 	@echo "make bench           every rung and the best libraries on this machine's card, about four"
 	@echo "                     minutes, into plots/data/bench.csv (LESSONS=\"16 19\": only those)"
 	@echo "make bench-cost      the emulated device's time beside a card's and one core's"

@@ -41,9 +41,19 @@ LADDERS = {
     "24_ladder": (
         "24", ["decides samples of the Mandelbrot set"], "The area of the Mandelbrot set",
     ),
+    "25_ladder": (
+        "25", ["running sums", "running sums in three launches"], "Running sums of ints",
+    ),
+    "26_ladder": (
+        "26", ["keeps half of the floats", "keeps 5 of 100 floats"], "Keeping what passes",
+    ),
+    "27_ladder": (
+        "27", ["sorts floats", "sorts floats with values", "sorts doubles"], "Sorting",
+    ),
 }  # fmt: skip
-# Works that move next to nothing: their rate is in 10^9 elements a second.
-COUNTED = {"23", "24"}
+# Works that move next to nothing, or everything several times: their rate is in 10^9 elements a
+# second.
+COUNTED = {"23", "24", "27"}
 
 KINDS = {"rung": BLOCKS[0], "solution": BLOCKS[2], "peer": "#C8C8C8"}
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # workbook_add_lesson(NN_slug): builds the student's file and the solution against the one test.
 #
 #   lessons/NN_slug/slug.cu    + tests/lessons/test_NN_slug.cpp -> lesson_NN_slug
@@ -16,7 +17,7 @@ function(workbook_add_lesson id)
         ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp)
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
     target_include_directories(lesson_test_${id} PRIVATE ${PROJECT_SOURCE_DIR}/lessons/${id})
-    workbook_link_list(link_${id} lesson_test_${id} workbook_catch_main)
+    workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main)
     set(workload ${PROJECT_SOURCE_DIR}/tests/lessons/workload_${id}.cpp)
     if(EXISTS ${workload})
         add_library(lesson_workload_${id} OBJECT EXCLUDE_FROM_ALL ${workload})
@@ -39,7 +40,7 @@ function(workbook_add_lesson id)
         target_include_directories(${target} PRIVATE
             ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host)
         target_compile_options(${target} PRIVATE ${options})
-        target_link_libraries(${target} PRIVATE workbook_device workbook_catch_main)
+        target_link_libraries(${target} PRIVATE workbook_device workbook_lesson_main)
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         if(EXISTS ${workload})
             add_executable(bench_${target} EXCLUDE_FROM_ALL
@@ -58,7 +59,7 @@ function(workbook_link_list name)
     foreach(library IN LISTS ARGN)
         string(APPEND lines "$<JOIN:$<TARGET_OBJECTS:${library}>,\n>\n")
     endforeach()
-    string(APPEND lines "$<TARGET_FILE:CUDA::cudart>\n${WORKBOOK_LINKER}\n")
+    string(APPEND lines "$<TARGET_FILE:CUDA::cudart>\n${WORKBOOK_LINKER}\n${WORKBOOK_LINK_NOW}\n")
     get_target_property(catch_type Catch2::Catch2 TYPE)
     if(NOT catch_type STREQUAL INTERFACE_LIBRARY)
         string(APPEND lines "$<TARGET_FILE:Catch2::Catch2>\n")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Toolchain file: a build for Linux on arm64 on another machine, whose programs run under qemu.
 #
 #   cmake -S . -B build -DCMAKE_TOOLCHAIN_FILE=common/cmake/arm64.cmake \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small, suspicious ELF reader: every offset is checked, since the file may be anything.
+// Reads ELF files defensively: every offset is checked, since the file may be damaged or hostile.
 #include "elf_facts.h"
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine/platform.h"
+#include "machine/platform/platform.h"
 
 namespace emulator {
 namespace {
@@ -143,7 +143,8 @@ std::optional<ElfFacts> read_elf(const std::string& path) {
         if (segment.p_type == PT_DYNAMIC)
             read_dynamic(image, segments, segment, absolute.parent_path().string(), facts);
     read_sections(image, header, facts);
-    // The runtime opens the driver by this name; a program that only uses the runtime does not.
+    // The runtime loads the driver by this name with dlopen; a program that only uses the runtime
+    // is not linked with it.
     constexpr char kDriver[] = "libcuda.so.1";
     bool shared_runtime = false;
     for (const auto& name : facts.needed) shared_runtime |= name.starts_with("libcudart.so");

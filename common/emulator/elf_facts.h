@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an ELF file says about itself, as far as it matters for loading our libcudart into it.
+// What an ELF file contains that matters for loading the emulator's libcudart into it.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@ namespace emulator {
 
 struct ElfFacts {
     bool is_elf = false;
-    bool is_object = false;              // what a compiler writes and no linker has linked
-    bool is_for_this_processor = false;  // a program or library, and for what this one runs on
+    bool is_object = false;              // compiled but not linked
+    bool is_for_this_processor = false;  // a program or library that can run here
     bool is_dynamic = false;          // has an interpreter, so that shared libraries can be loaded
     bool has_device_code = false;     // a section .nv_fatbin
-    bool has_static_cudart = false;   // contains the runtime itself
+    bool has_static_cudart = false;   // the CUDA runtime is linked statically
     std::vector<std::string> needed;  // DT_NEEDED
     std::vector<std::string> rpath, runpath;  // with $ORIGIN replaced
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// emulate PROGRAM ARGS: runs an nvcc-built program with our libcudart in place of NVIDIA's. All it
-// does is look at the program first, so that what cannot work is explained, set the environment,
-// and exec.
+// emulate PROGRAM ARGS: runs an nvcc-built program with the emulator's libcudart in place of
+// NVIDIA's. It inspects the program first, so that it can explain what cannot work, sets the
+// environment, and calls exec.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "elf_facts.h"
-#include "machine/platform.h"
+#include "machine/platform/platform.h"
 #include "options.h"
 
 namespace fs = std::filesystem;
@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 using emulator::kExitCannotRun;
-constexpr int kExitNotFound = 127;  // as env and the shell have it
-// libcudart.so.12 needs it, so it is loaded in any case.
+constexpr int kExitNotFound = 127;  // as env and the shell use it
+// Always loaded: libcudart.so.12 depends on it.
 constexpr const char* kCudart = "libcudart.so.13";
 constexpr const char* kSupported[] = {kCudart, "libcudart.so.12"};
 
@@ -40,6 +40,8 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
   --trace=FILE          write every access and barrier of the first launches to FILE, as JSON lines
   --budget=N            thread-instructions that one launch may use before it counts as hanging
   --devices=N           how many devices the program sees (default 1)
+  --memory=BYTES        memory of each device, such as 24G (default 4G); only what the program
+                        touches takes memory of this machine
   --arch=N              compute capability of the devices: 75, 80, 90, ... (default: the newest
                         that the program has PTX for)
   --error-exitcode=N    exit with N when there was an error finding (default: the program's code)
@@ -52,18 +54,19 @@ For source lines build with `-lineinfo` (device) and `-g` (host).
 Exit code: the program's own, or N. 139: the host touched device memory. 127: no such program.
 126: the program cannot run here; the message says why. 3: some of its device code could not be
 run, and the program itself ended with 0. 2: wrong options. 70: internal error, a fault of the
-emulated device.
+emulated device. 71: the program has used up the memory of this machine.
 )";
 
 struct OptionName {
     const char *option, *variable;
 };
-constexpr std::array<OptionName, 8> kOptions{{{"--checks", "EMULATOR_CHECKS"},
+constexpr std::array<OptionName, 9> kOptions{{{"--checks", "EMULATOR_CHECKS"},
                                               {"--report", "EMULATOR_REPORT"},
                                               {"--counters", "EMULATOR_COUNTERS"},
                                               {"--trace", "EMULATOR_TRACE"},
                                               {"--budget", "EMULATOR_BUDGET"},
                                               {"--devices", "EMULATOR_DEVICES"},
+                                              {"--memory", "EMULATOR_MEMORY"},
                                               {"--arch", "EMULATOR_ARCH"},
                                               {"--error-exitcode", "EMULATOR_ERROR_EXITCODE"}}};
 
@@ -72,7 +75,8 @@ constexpr std::array<OptionName, 8> kOptions{{{"--checks", "EMULATOR_CHECKS"},
     std::exit(code);
 }
 
-// The file that the name stands for: itself when it has a slash, else searched for in PATH.
+// The file that `name` refers to: the name itself when it has a slash, else the first match in
+// PATH.
 std::string locate(const std::string& name) {
     if (name.find('/') != std::string::npos || fs::is_directory(name)) return name;
     const char* path = std::getenv("PATH");
@@ -89,8 +93,8 @@ std::string locate(const std::string& name) {
     fail(kExitNotFound, name + ": no such program in PATH");
 }
 
-// The libraries of `facts`, found where the dynamic linker looks before the system's directories:
-// CUDA code often sits in a library of the program. System libraries are of no interest.
+// Finds the libraries of `facts` in the directories that the dynamic linker searches before the
+// system's: CUDA code often is in a library of the program. System libraries are skipped.
 void collect_libraries(const emulator::ElfFacts& facts, std::set<std::string>& seen,
                        std::vector<emulator::ElfFacts>& found) {
     std::vector<std::string> directories =
@@ -124,8 +128,8 @@ std::string cudart_of(const emulator::ElfFacts& facts) {
     return "";
 }
 
-// Exits with one message when the program cannot run on the emulator; else the names of libcudart
-// that it is linked with, itself or through its libraries.
+// Exits with one message when the program cannot run on the emulator. Otherwise returns the names
+// of libcudart that it is linked with, directly or through its libraries.
 std::set<std::string> check_program(const std::string& path) {
     if (access(path.c_str(), F_OK) != 0) fail(kExitNotFound, path + ": " + std::strerror(errno));
     if (fs::is_directory(path)) fail(kExitCannotRun, path + " is a directory, not a program");
@@ -169,7 +173,9 @@ std::set<std::string> check_program(const std::string& path) {
                      "the program with a CUDA toolkit of version 12.4 or newer");
     }
     const bool shared_runtime = !runtimes.empty();
-    if (static_runtime && !shared_runtime)
+    // nvcc links its runtime into every program that it links, those for the driver API too.
+    // Whether such a program calls it shows when it does: see cuGetExportTable.
+    if (static_runtime && !shared_runtime && !driver)
         fail(kExitCannotRun,
              path +
                  " contains NVIDIA's runtime (-cudart static, nvcc's default), so the emulated one "
@@ -189,8 +195,8 @@ void prepend(const char* variable, const std::string& value) {
     setenv(variable, joined.c_str(), 1);
 }
 
-// In front of what is preloaded already, but behind a sanitizer's library (libasan.so), which has
-// to be the first of all.
+// Inserts the library before those that are already preloaded, but after a sanitizer's library
+// (libasan.so), which must come first.
 void preload(const std::string& library) {
     const char* old = std::getenv("LD_PRELOAD");
     const std::string names = old ? old : "";
@@ -211,8 +217,9 @@ void set_up_environment(std::set<std::string> runtimes) {
         fail(kExitCannotRun,
              "the emulator is in " + directory.string() +
                  ": the dynamic linker takes no path with a colon or semicolon");
-    // An RPATH in the program wins over LD_LIBRARY_PATH, a preloaded library wins over both. But
-    // blanks separate the names in LD_PRELOAD: then the bare name is searched for.
+    // An RPATH in the program takes precedence over LD_LIBRARY_PATH, and a preloaded library over
+    // both. LD_PRELOAD cannot hold a path with blanks, since blanks separate its names: in that
+    // case the bare name is preloaded and searched for.
     prepend("LD_LIBRARY_PATH", directory.string());
     const bool blank = library.string().find_first_of(" \t\n") != std::string::npos;
     if (runtimes.empty()) runtimes.insert(kCudart);
@@ -267,7 +274,8 @@ int main(int argc, char** argv) {
             fail(emulator::kExitBadUsage,
                  name + text.substr(std::min(text.size(), std::strlen(known->variable))));
         }
-        // A file name is relative to where emulate was started, wherever the program goes.
+        // File names are relative to the directory in which emulate was started, even if the
+        // program changes its own.
         if (name == "--report" || name == "--counters" || name == "--trace")
             value = fs::absolute(value).string();
         setenv(known->variable, value.c_str(), 1);

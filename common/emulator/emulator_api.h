@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a program may ask the emulated device beyond the CUDA runtime API. The functions are
-// exported by the emulator's libcudart only: look them up with dlsym, so that the same program
-// also runs on NVIDIA's library (tests/support/lesson_test.h does).
+// What a program may ask the emulated device beyond the CUDA runtime API. Only the emulator's
+// libcudart exports these functions: look them up with dlsym, so that the same program also runs on
+// NVIDIA's library (as tests/support/lesson_test.h does).
 #pragma once
 
 #include <stdint.h>
@@ -10,14 +10,14 @@
 extern "C" {
 #endif
 
-// Sums over all launches since the last reset. Definitions: common/README.md, "Counters".
+// Sums over all launches since the last reset. Definitions: COUNTERS.md.
 typedef struct EmulatorCounters {
     uint64_t size;  // set by the caller to sizeof(EmulatorCounters)
     uint64_t launches, blocks, warps, threads;
     uint64_t warp_instructions, thread_instructions;
     uint64_t branches, divergent_branches;  // conditional, per warp (PTX model)
     uint64_t global_load_requests, global_load_sectors,
-        global_load_bytes;  // bytes the threads asked for
+        global_load_bytes;  // bytes that the threads requested
     uint64_t global_store_requests, global_store_sectors, global_store_bytes;
     uint64_t global_atomics;          // one per active thread, atom and red
     uint64_t global_atomic_requests;  // one per warp instruction
@@ -29,27 +29,57 @@ typedef struct EmulatorCounters {
     uint64_t warp_syncs;
     uint64_t host_to_device_bytes, device_to_host_bytes, device_to_device_bytes;
     uint64_t device_allocations, device_frees;
-    uint64_t double_instructions;  // warp instructions of 64-bit floating-point arithmetic
+    uint64_t double_instructions;        // warp instructions of 64-bit floating-point arithmetic
+    uint64_t busiest_warp_instructions;  // of the busiest warp of each launch, summed over launches
 } EmulatorCounters;
 
-void emulatorCountersReset(void);
+void emulatorCountersReset(void);                     // also starts to count
 int emulatorCountersGet(EmulatorCounters* counters);  // 0: ok, 1: counters are switched off
-// Findings reported so far with severity error; warnings; both since the process began.
+
+// What one line of the user's source asked of memory within one kernel, since the last reset.
+typedef struct EmulatorLine {
+    uint64_t size;  // set by the caller to sizeof(EmulatorLine)
+    uint64_t line;
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t global_load_requests, global_load_sectors, global_load_bytes;
+    uint64_t global_store_requests, global_store_sectors, global_store_bytes;
+    uint64_t shared_load_conflicts, shared_store_conflicts;
+    uint64_t atomics;  // global and shared, one per active thread
+    uint64_t barriers, branches, divergent_branches;
+    char kernel[96];
+    char file[96];  // without its folder
+} EmulatorLine;
+// index 0, 1, ...: begin with 0, which makes the list. 0: ok, 1: there is no such line.
+int emulatorCountersLine(uint32_t index, EmulatorLine* line);
+// The number of errors and of warnings reported since the process began.
 void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings);
 
-// Who wrote a word of device memory last. Only with EMULATOR_WRITERS=1.
+// For a program that grades another's code: from now on findings go to `tell`, as JSON lines and
+// the moment that they are found, in place of any file, and counters never go back: a reset only
+// starts to count. Works once, before the library's constructors have run; 0: ok, 1: too late.
+//   {"event": "device"}                                   the device works and nothing ran yet
+//   {"event": "finding", "index": 0, "finding": {...}}    the same index again: it has grown
+//   {"event": "device-end", "findings": 1, "launches": 3} with last = 1: the process ends
+int emulatorReportTo(void (*tell)(const char* line, uint64_t bytes, int last));
+
+// The memory of each device from now on, in bytes, as EMULATOR_MEMORY sets it: 1 MiB to 1 TiB. Only
+// what a program touches takes memory of the host. 0: ok, 1: not in that range.
+int emulatorMemorySet(uint64_t bytes);
+
+// The last writer of a word of device memory. Only with EMULATOR_WRITERS=1.
 typedef struct EmulatorWriter {
     uint64_t size;    // set by the caller to sizeof(EmulatorWriter)
     uint64_t launch;  // 1, 2, 3, ... in the process
-    uint32_t by;      // 0: nobody since it was allocated, 1: a kernel, 2: the host (copy or memset)
-    uint32_t line;    // of the store, 0 if unknown; like all that follows: of a kernel only
+    uint32_t by;  // 0: not written since its allocation, 1: a kernel, 2: the host (copy or memset)
+    uint32_t line;  // of the store, 0 if unknown; this and the members below are for kernels only
     uint32_t grid[3], block_size[3], block[3], thread[3];
     char kernel[96];
     char file[96];  // without its folder
 } EmulatorWriter;
 int emulatorWriterOf(uint64_t address, EmulatorWriter* writer);  // 0: ok, 1: not known
 
-// The launches of this process, the last one is 0 ago; the last 16 are kept. Likewise.
+// The launches of this process, counted back from the last one (ago = 0); the last 16 are kept.
+// Only with EMULATOR_WRITERS=1.
 typedef struct EmulatorLaunch {
     uint64_t size;  // set by the caller to sizeof(EmulatorLaunch)
     uint64_t serial;
@@ -58,8 +88,8 @@ typedef struct EmulatorLaunch {
 } EmulatorLaunch;
 int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch);  // 0: ok, 1: there is none
 
-// The line of the user's own source in which host code stands, from the program's debug
-// information. `path`: addresses of instructions, the innermost first, then those of its callers.
+// The line of the user's own source for a place in host code, from the program's debug information.
+// `path`: addresses of instructions, the innermost first, then those of its callers.
 typedef struct EmulatorSource {
     uint64_t size;  // set by the caller to sizeof(EmulatorSource)
     uint32_t line;

@@ -4,8 +4,8 @@
 #include <sys/single_threaded.h>
 
 #include "checks/host_watch.h"
-#include "runtime/host_calls.h"
-#include "runtime/host_pages.h"
+#include "runtime/host_watch/host_calls.h"
+#include "runtime/host_watch/host_pages.h"
 
 namespace emulator {
 namespace {
@@ -29,20 +29,20 @@ void on_touch(const runtime::PageTouch& touch) {
 }  // namespace
 
 void watch_host_accesses(const std::vector<checks::Checker>& checkers, runtime::FaultHooks& hooks,
-                         void (*told)()) {
+                         void (*on_reported)()) {
     for (const checks::Checker& checker : checkers)
         if (auto* const found = dynamic_cast<checks::HostWatch*>(checker.observer.get()))
             watch = found;
     if (!watch) return;
-    after_touch = told;
-    runtime::PageJudge judge{};
-    judge.has_news = [] { return watch->has_news(); };
-    judge.in_flight = [] { return watch->uses_host_memory(); };
-    judge.review = review;
-    judge.on_touch = on_touch;
-    judge.single_threaded = [] { return bool(__libc_single_threaded); };
+    after_touch = on_reported;
+    runtime::PagePolicy policy{};
+    policy.has_news = [] { return watch->has_news(); };
+    policy.in_flight = [] { return watch->uses_host_memory(); };
+    policy.review = review;
+    policy.on_touch = on_touch;
+    policy.single_threaded = [] { return bool(__libc_single_threaded); };
     runtime::prepare_host_calls();
-    runtime::watch_host_pages(judge);
+    runtime::watch_host_pages(policy);
     hooks.on_closed_page = runtime::open_closed_page;
     hooks.on_step = runtime::close_after_step;
 }

@@ -1,12 +1,12 @@
-# Assembly: what the layers need from outside, the drop-in libcudart, and the launcher `emulate`.
+# Links the layers: their external dependencies, the drop-in libcudart, and the launcher `emulate`.
 include(${CMAKE_CURRENT_SOURCE_DIR}/ptx/dependencies.cmake OPTIONAL)
 include(${CMAKE_CURRENT_SOURCE_DIR}/machine/flags.cmake OPTIONAL)
-# g++ 12 sees overlaps in std::string's own code that cannot happen (GCC bug 105329).
+# g++ 12 reports overlaps in std::string's own code that cannot happen (GCC bug 105329).
 target_compile_options(emulator_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
 
-# Whatever toolkit the student has, the device is built against the headers of one: CUDA 13.0. They
-# say no more than `make` needs to fetch from PyPI where that toolkit is not the one found here.
+# Whatever toolkit the student has, the device is built against the headers of CUDA 13.0. `make`
+# downloads them from PyPI when the toolkit found here is another one.
 set(EMULATOR_CUDA_INCLUDE "" CACHE PATH "Folder of CUDA 13.0's headers; empty: looked for")
 function(emulator_cuda_version folder out)
     set(${out} "" PARENT_SCOPE)
@@ -36,6 +36,8 @@ if(NOT version STREQUAL 13000)
         "-DEMULATOR_CUDA_INCLUDE=.../site-packages/nvidia/cu13/include")
 endif()
 
+set(EMULATOR_HEADERS ${cuda_include} CACHE INTERNAL "CUDA 13.0's headers")
+
 find_path(LIBDW_INCLUDE_DIR elfutils/libdwfl.h)
 find_library(LIBDW_LIBRARY dw)
 mark_as_advanced(LIBDW_INCLUDE_DIR LIBDW_LIBRARY)
@@ -44,9 +46,12 @@ if(NOT LIBDW_LIBRARY OR NOT LIBDW_INCLUDE_DIR)
 endif()
 target_include_directories(emulator_runtime PRIVATE ${LIBDW_INCLUDE_DIR})
 target_include_directories(emulator_runtime SYSTEM PUBLIC ${cuda_include})
-target_include_directories(emulator_driver SYSTEM PUBLIC ${cuda_include})
+if(EMULATOR_DRIVER)
+    target_include_directories(emulator_driver SYSTEM PUBLIC ${cuda_include})
+    set(driver_archive $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_driver>)
+endif()
 target_link_libraries(emulator_runtime PUBLIC ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
-# Never blamed for an API call: the emulator itself and the wrappers that lessons share.
+# API calls are never attributed to these: the emulator itself and the wrappers that lessons share.
 get_filename_component(host_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../host ABSOLUTE)
 target_compile_definitions(emulator_runtime PRIVATE
     EMULATOR_LIBRARY_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/:${host_wrappers}/")
@@ -65,7 +70,7 @@ add_custom_command(
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py ${names}/libcuda.so.1.txt
         ${cuda_include}/cuda.h
     COMMENT "The driver API's names from cuda.h" VERBATIM)
-file(GLOB cuda12_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda12*.cpp)
+file(GLOB cuda12_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda12/*.cpp)
 set(stub_sources ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${generated}/cudart12.cpp)
 add_custom_command(
     OUTPUT ${generated}/stubs.stamp
@@ -79,25 +84,31 @@ add_custom_command(
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
 
 set_source_files_properties(${stub_sources} ${driver_sources} PROPERTIES GENERATED TRUE)
+if(EMULATOR_DRIVER)
+    set(driver_layer emulator_driver)
+else()  # the stubs of its functions remain
+    set(driver_sources ${generated}/driver_stubs.cpp driver_left_out.cpp)
+endif()
 add_library(emulator_cudart_objects OBJECT libcudart.cpp host_access.cpp options.cpp output.cpp
     processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${driver_sources})
 add_dependencies(emulator_cudart_objects emulator_stubs)
-target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime emulator_driver emulator_checks)
+target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime ${driver_layer} emulator_checks)
 
-# A name that nothing defines is an error now, not in the middle of a program. (The sanitizers' own
-# names are only there when the program starts.)
+# An undefined name is an error at link time, not in the middle of a program. (The sanitizers' own
+# names are only defined when the program starts.)
 set(no_undefined_names)
 if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
     set(no_undefined_names -Wl,-z,defs)
 endif()
 
-# emulator_shared_library(NAME FOLDER LEVELS): the drop-in library with the handlers of these
-# processor levels beside the oldest ones.
+# emulator_shared_library(NAME FOLDER LEVELS): the drop-in library with handlers for these processor
+# levels in addition to the oldest one.
 function(emulator_shared_library name folder levels)
     add_library(${name} SHARED $<TARGET_OBJECTS:emulator_cudart_objects>)
-    # The runtime's objects all go in: nothing refers to cudaMalloc, and a weak stub stands for it.
+    # Links all of the runtime's objects: nothing refers to cudaMalloc, and a weak stub would take
+    # its place.
     target_link_libraries(${name} PRIVATE
-        $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime,emulator_driver>
+        $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime> ${driver_archive}
         emulator_checks emulator_machine emulator_ptx ${levels})
     target_link_options(${name} PRIVATE
         -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
@@ -108,7 +119,7 @@ function(emulator_shared_library name folder levels)
 endfunction()
 emulator_shared_library(emulator_cudart ${PROJECT_BINARY_DIR}/emulator emulator_chosen_levels)
 
-# The same with every level, for the tests of other processors.
+# The same with every processor level, for the tests of other processors.
 emulator_shared_library(
     emulator_cudart_all_levels ${PROJECT_BINARY_DIR}/emulator_all_levels emulator_all_levels)
 set_target_properties(emulator_cudart_all_levels PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -123,8 +134,8 @@ emulator_shared_library(
     emulator_cudart_broken ${PROJECT_BINARY_DIR}/emulator_broken emulator_broken_objects)
 set_target_properties(emulator_cudart_broken PROPERTIES EXCLUDE_FROM_ALL ON)
 
-# libcuda.so.1 is a name for the same library: it has nothing in it but the need for it, so that both
-# APIs share one state however a program comes by them.
+# libcuda.so.1 contains nothing but a dependency on the library above, so that both APIs share one
+# state however a program loads them.
 file(WRITE ${generated}/libcuda.cpp "// Nothing: the functions are those of libcudart.so.13.\n")
 add_library(emulator_cuda SHARED ${generated}/libcuda.cpp)
 target_link_libraries(emulator_cuda PRIVATE emulator_cudart)
@@ -133,8 +144,8 @@ set_target_properties(emulator_cuda PROPERTIES
     OUTPUT_NAME cuda SOVERSION 1 INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 
-# libcudart.so.12, for programs of CUDA 12: a jump to the same library for each name. It has no plain
-# name libcudart.so beside it, since that is the name of libcudart.so.13.
+# libcudart.so.12, for programs of CUDA 12: each name jumps to libcudart.so.13. There is no plain
+# libcudart.so for it: that is the name of libcudart.so.13.
 add_library(emulator_cudart12 SHARED ${generated}/cudart12.cpp)
 add_dependencies(emulator_cudart12 emulator_stubs)
 target_link_libraries(emulator_cudart12 PRIVATE emulator_options emulator_cudart)
@@ -144,13 +155,13 @@ set_target_properties(emulator_cudart12 PROPERTIES
     OUTPUT_NAME cudart SUFFIX .so.12 INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
     LINK_DEPENDS ${generated}/stubs.stamp LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 
-file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform_*.cpp)
+file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform/*64.cpp)
 add_executable(emulate emulate.cpp elf_facts.cpp options.cpp ${emulator_platforms})
 target_link_libraries(emulate PRIVATE emulator_options)
 set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 add_dependencies(emulate emulator_cudart emulator_cudart12 emulator_cuda)
 
-# The known program that `make` and `make doctor` run on a device that was just built.
+# The self-test's program, which `make` and `make doctor` run on a device that was just built.
 add_executable(emulator_self_test self_test.cu)
 target_compile_options(emulator_self_test PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xcompiler=-g>)

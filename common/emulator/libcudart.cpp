@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The drop-in libcudart as a whole: what happens when it is loaded, and when the process ends.
+// The drop-in libcudart as a whole: what happens when it is loaded and when the process ends.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -14,25 +14,28 @@
 #include <vector>
 
 #include "checks/checks.h"
-#include "checks/counters.h"
-#include "checks/trace.h"
-#include "checks/writers.h"
+#include "checks/record/counters.h"
+#include "checks/record/trace.h"
+#include "checks/record/writers.h"
+#include "checks/report/report.h"
 #include "emulator_api.h"
 #include "host_access.h"
-#include "machine/levels.h"
+#include "machine/lanes/levels.h"
 #include "options.h"
 #include "output.h"
-#include "runtime/context.h"
-#include "runtime/copy.h"
-#include "runtime/errors.h"
-#include "runtime/fault_handler.h"
-#include "runtime/host_pages.h"
-#include "runtime/host_sites.h"
-#include "runtime/host_source.h"
-#include "runtime/internal_error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/copy.h"
+#include "runtime/core/errors.h"
+#include "runtime/host_watch/fault_handler.h"
+#include "runtime/host_watch/host_pages.h"
+#include "runtime/host_watch/host_sites.h"
+#include "runtime/host_watch/host_source.h"
+#include "runtime/host_watch/internal_error.h"
+#include "runtime/host_watch/memory_watch.h"
 
 // Destructors of this library's own objects never run: programs call the API from destructors and
-// atexit functions of their own, which may come after any of ours. Bound inside the library only.
+// atexit functions of their own, which may run after any of ours. This definition is bound inside
+// the library only.
 extern "C" __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void*), void*, void*) {
     return 0;
 }
@@ -40,8 +43,8 @@ extern "C" __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void*
 namespace emulator {
 namespace {
 
-// Sees every event after the checkers: counts launches, lets findings out to the file early, and
-// keeps the fault handler in front of handlers that the program installs meanwhile.
+// Receives every event after the checkers: counts launches, writes findings to the file early, and
+// keeps the fault handler in front of handlers that the program installs in the meantime.
 class Follower final : public machine::Observer {
 public:
     void on_alloc(const machine::Allocation& allocation) override {
@@ -55,19 +58,19 @@ public:
     void on_host_access(const machine::HostAccess&) override { runtime::refresh_fault_handler(); }
     void on_api(const machine::ApiEvent&) override;
     uint64_t launches = 0;
-    bool unsupported = false;  // something of the program could not be run at all
+    bool unsupported = false;  // some device code of the program could not be run
 };
 
 struct Library {
     Options options;
     checks::Report report;
     std::vector<checks::Checker> checkers;
-    std::unique_ptr<checks::Counters> counters;  // null: nobody has asked for them
-    std::unique_ptr<checks::Trace> trace;        // null: likewise
-    std::unique_ptr<checks::Writers> writers;    // null: likewise
+    std::unique_ptr<checks::Counters> counters;  // null: not requested
+    std::unique_ptr<checks::Trace> trace;        // null: not requested
+    std::unique_ptr<checks::Writers> writers;    // null: not requested
     Follower follower;
     Output output;
-    int exit_status = 0;  // as given to exit() or returned from main
+    int exit_status = 0;  // as passed to exit() or returned from main
     bool forked = false;  // in the child: leaks and counters are the parent's to report
 };
 
@@ -75,6 +78,10 @@ Library& library() {
     static auto& instance = *new Library;
     return instance;
 }
+
+// Where findings go instead of a file. Set before the constructors of this library run.
+constinit Output::Tell report_to = nullptr;
+constinit bool loaded = false;
 
 void Follower::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
     library().output.stream(library().report);
@@ -89,6 +96,13 @@ void count_from_now_on() {
     if (counters) return;
     counters = std::make_unique<checks::Counters>();
     runtime::context().observers.add(counters.get(), checks::kCountersInterest);
+}
+
+// Both structs consist of the same names in the same order.
+void fill(EmulatorCounters& to, const checks::Counts& from) {
+    static_assert(sizeof to == sizeof from + sizeof to.size);
+#define COUNTER(name) to.name = from.name;
+#include "checks/record/counter_fields.def"
 }
 
 void write_counters() {
@@ -108,7 +122,8 @@ void write_counters() {
     _exit(kExitBadUsage);
 }
 
-// The runtime's lock, unless somebody holds on to it: a process that is ending must end.
+// Takes the runtime's lock, but gives up when another thread keeps it: a process that is ending
+// must end.
 class EndLock {
 public:
     EndLock() : mutex_(runtime::context().mutex) {
@@ -129,6 +144,13 @@ private:
     bool held_ = false;
 };
 
+// `free` and `realloc`: the C library keeps the size of a block in front of it.
+bool frees_on_host(const runtime::DeviceFault& fault, const machine::Allocation* allocation) {
+    if (!allocation || fault.kind != runtime::DeviceFault::Kind::kRead) return false;
+    const uint64_t offset = fault.address - allocation->address;
+    return offset == ~uint64_t(7) || offset == ~uint64_t(15);
+}
+
 // "host code reads `0x7000000028`, byte 40 of device memory of 4000 bytes"
 std::string what_happened(const runtime::DeviceFault& fault,
                           const machine::Allocation* allocation) {
@@ -139,8 +161,7 @@ std::string what_happened(const runtime::DeviceFault& fault,
     text += "`" + runtime::hex(fault.address) + "`, ";
     if (!allocation) return text + "an address of the device that no allocation holds";
     const uint64_t offset = fault.address - allocation->address;
-    // The C library keeps the size of a block in front of it.
-    if (fault.kind == Kind::kRead && (offset == ~uint64_t(7) || offset == ~uint64_t(15)))
+    if (frees_on_host(fault, allocation))
         return "host code reads the bytes in front of device memory, as `free` and `realloc` do: "
                "device memory is freed with `cudaFree`";
     text += offset < allocation->bytes ? "byte " + std::to_string(offset) + " of " : "outside of ";
@@ -162,19 +183,33 @@ void on_device_fault(const runtime::DeviceFault& fault) {
     event.allocation = context.memory.find(fault.address);
     event.site = fault.site;
     event.message = what_happened(fault, event.allocation);
+    if (frees_on_host(fault, event.allocation)) event.reason = machine::ApiEvent::Reason::kHostFree;
     context.fire(event);
-    // Now, in case that a handler of the program ends it without another word.
+    // Printed now, since a handler of the program may end it without returning here.
     library().output.print(library().report);
+}
+
+void say_memory_is_used_up() {
+    std::fflush(stdout);
+    std::fprintf(stderr, "emulator: %s\n", runtime::describe_memory_use().c_str());
 }
 
 void on_dying(int) {
     const EndLock lock;
+    if (runtime::memory_used_up()) say_memory_is_used_up();
     if (lock.held()) runtime::finish_host_pages();
     library().output.finish(library().report, library().follower.launches, true);
     write_counters();
+    if (runtime::memory_used_up()) _exit(kExitOutOfMemory);
 }
 
-// A fault of the device itself. Whoever reads the report must not grade this run.
+// The program did not react to the signal: what has been found since the last launch is lost.
+void on_memory_used_up() {
+    say_memory_is_used_up();
+    _exit(kExitOutOfMemory);
+}
+
+// A fault of the emulated device itself. A reader of the report must not grade this run.
 [[noreturn]] void on_internal_error(const std::string& what) {
     std::fflush(stdout);
     std::fprintf(stderr,
@@ -192,6 +227,7 @@ void on_dying(int) {
 void after_fork() {
     library().forked = true;
     runtime::abandon_host_pages();
+    runtime::abandon_memory_watch();
     if (library().trace) library().trace->detach();
     library().output.forget(library().report);
     library().follower.launches = 0;
@@ -231,6 +267,7 @@ void watch_faults(const Options& options) {
 }
 
 __attribute__((constructor)) void load() {
+    loaded = true;
     Library& self = library();
     std::vector<std::string> unknown;
     try {
@@ -244,9 +281,11 @@ __attribute__((constructor)) void load() {
     runtime::Settings settings;
     settings.devices = self.options.devices;
     settings.arch = self.options.arch;
+    settings.memory = self.options.memory;
     settings.budget = self.options.budget.value_or(0);
     runtime::configure(settings);
     runtime::set_internal_error_hook([](const std::string& what) { on_internal_error(what); });
+    runtime::set_memory_hook(on_memory_used_up);
     checks::set_host_resolver(runtime::resolve_host_site);
     runtime::Context& context = runtime::context();
     try {
@@ -258,10 +297,13 @@ __attribute__((constructor)) void load() {
         context.observers.add(checker.observer.get(), checker.interests);
     if (!self.options.counters.empty()) count_from_now_on();
     watch_for_pictures(self.options);
-    // A process that this one starts adds to the same report.
+    // A process that this one starts appends to the same report.
     const char* session = std::getenv(kSessionVariable);
     const bool child = session && self.options.report == session;
-    if (!self.output.open(self.options.report, child)) _exit(kExitBadUsage);
+    if (report_to)
+        self.output.open(report_to);
+    else if (!self.output.open(self.options.report, child))
+        _exit(kExitBadUsage);
     context.observers.add(&self.follower,
                           machine::kMemoryEvents | machine::kHostEvents | machine::kLaunchEvents);
     setenv(kSessionVariable, self.options.report.c_str(), 1);
@@ -271,7 +313,7 @@ __attribute__((constructor)) void load() {
     watch_faults(self.options);
 }
 
-// Runs after main, after the program's atexit functions and the destructors of its objects.
+// Runs after main, and after the program's atexit functions and the destructors of its objects.
 __attribute__((destructor)) void unload() {
     Library& self = library();
     const EndLock lock;
@@ -298,7 +340,8 @@ __attribute__((destructor)) void unload() {
 }  // namespace
 }  // namespace emulator
 
-// What generated stubs call: 801 is cudaErrorNotSupported, and the next cudaGetLastError says so.
+// Called by the generated stubs: 801 is cudaErrorNotSupported, and the next cudaGetLastError
+// returns it.
 extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const char* name) {
     runtime::say_once(std::string(name) + " is not supported by the emulated device");
     runtime::thread_state().last_error = cudaErrorNotSupported;
@@ -309,17 +352,23 @@ extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const 
 
 EMULATOR_EXPORT void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings) {
     const std::lock_guard lock(runtime::context().mutex);
-    runtime::enter_host_pages();  // tells what the host has touched until now
+    runtime::enter_host_pages();  // reports what the host has accessed so far
     runtime::leave_host_pages();
     if (errors) *errors = emulator::library().report.errors();
     if (warnings) *warnings = emulator::library().report.warnings();
 }
 
-// Counting costs time, so it starts with the first reset (or with EMULATOR_COUNTERS).
+// Counting costs time, so it starts at the first reset (or at once with EMULATOR_COUNTERS).
 EMULATOR_EXPORT void emulatorCountersReset() {
     const std::lock_guard lock(runtime::context().mutex);
     emulator::count_from_now_on();
-    emulator::library().counters->reset();
+    if (!emulator::report_to) emulator::library().counters->reset();
+}
+
+EMULATOR_EXPORT int emulatorReportTo(void (*tell)(const char*, uint64_t, int)) {
+    if (emulator::loaded) return 1;
+    emulator::report_to = tell;
+    return 0;
 }
 
 EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
@@ -327,10 +376,50 @@ EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
     const auto& counting = emulator::library().counters;
     if (!counters || !counting) return 1;
     // The caller may have been built with a shorter or a longer struct.
-    const EmulatorCounters totals = counting->totals();
+    EmulatorCounters totals{};
+    emulator::fill(totals, counting->totals());
     const uint64_t size = counters->size;
     std::memcpy(counters, &totals, std::min<uint64_t>(size, sizeof totals));
     counters->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorCountersLine(uint32_t index, EmulatorLine* line) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& counting = emulator::library().counters;
+    static std::vector<checks::CounterRow> rows;  // of the last call with index 0
+    if (index == 0 && counting) rows = counting->lines();
+    if (!line || !counting || index >= rows.size()) return 1;
+    const checks::CounterRow& row = rows[index];
+    EmulatorLine out{};
+    out.line = row.line;
+    out.warp_instructions = row.warp_instructions;
+    out.thread_instructions = row.thread_instructions;
+    out.global_load_requests = row.loads.requests;
+    out.global_load_sectors = row.loads.sectors;
+    out.global_load_bytes = row.loads.bytes;
+    out.global_store_requests = row.stores.requests;
+    out.global_store_sectors = row.stores.sectors;
+    out.global_store_bytes = row.stores.bytes;
+    out.shared_load_conflicts = row.conflicts - row.store_conflicts;
+    out.shared_store_conflicts = row.store_conflicts;
+    out.atomics = row.atomics;
+    out.barriers = row.barriers;
+    out.branches = row.branches;
+    out.divergent_branches = row.divergent;
+    std::snprintf(out.kernel, sizeof out.kernel, "%s", row.kernel.c_str());
+    std::snprintf(
+        out.file, sizeof out.file, "%s", row.file.substr(row.file.rfind('/') + 1).c_str());
+    const uint64_t size = line->size;
+    std::memcpy(line, &out, std::min<uint64_t>(size, sizeof out));
+    line->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorMemorySet(uint64_t bytes) {
+    if (bytes < emulator::kLeastMemory || bytes > emulator::kMostMemory) return 1;
+    const std::lock_guard lock(runtime::context().mutex);
+    runtime::context().memory.set_capacity(bytes);
     return 0;
 }
 

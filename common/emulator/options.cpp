@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads the EMULATOR_* variables strictly: a typing error must not switch a checker off in silence.
+// Parses the EMULATOR_* variables strictly: a typing error must not silently switch a checker off.
 #include "options.h"
 
+#include <cctype>
 #include <charconv>
 #include <string_view>
 #include <unistd.h>
@@ -37,6 +38,23 @@ uint64_t parse_number(const std::string& variable, const std::string& value, uin
     return number;
 }
 
+// Bytes, or units of 1024 bytes and more: 6G.
+uint64_t parse_bytes(const std::string& variable, const std::string& value, uint64_t low,
+                     uint64_t high) {
+    const std::string_view units = "KMGT";
+    const size_t unit =
+        value.empty() ? units.npos
+                      : units.find(char(std::toupper(static_cast<unsigned char>(value.back()))));
+    const unsigned shift = unit == units.npos ? 0 : 10 * unsigned(unit + 1);
+    uint64_t number = 0;
+    const char* const end = value.data() + value.size() - (shift ? 1 : 0);
+    const auto [next, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc{} || next != end || number > high >> shift || number << shift < low)
+        reject(
+            variable, value, "a number of bytes from 1M to 1T is expected, such as 24G for 24 GiB");
+    return number << shift;
+}
+
 }  // namespace
 
 bool set_option(Options& options, const std::string& variable, const std::string& value) {
@@ -59,6 +77,8 @@ bool set_option(Options& options, const std::string& variable, const std::string
         if (*options.error_exit_code == 0) options.error_exit_code.reset();
     } else if (variable == "EMULATOR_DEVICES") {
         options.devices = int(parse_number(variable, value, 1, 16));
+    } else if (variable == "EMULATOR_MEMORY") {
+        options.memory = parse_bytes(variable, value, kLeastMemory, kMostMemory);
     } else if (variable == "EMULATOR_ARCH") {
         options.arch = unsigned(parse_number(variable, value, 75, 129));
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writing of findings. Works with the bare file descriptor: at the end of a crashing process the
-// standard streams may be in any state.
+// Writes findings with the bare file descriptor: at the end of a crashing process the standard
+// streams may be in any state.
 #include "output.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checks/text.h"
+#include "checks/report/places.h"
+#include "checks/text/json.h"
 
 namespace emulator {
 namespace {
@@ -40,6 +41,15 @@ std::string counted(size_t count, const char* noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+// The record of a finding for the grader's channel; -1: of no number.
+std::string found(int64_t index, const std::string& finding) {
+    return checks::JsonObject()
+        .add("event", "finding")
+        .add("index", index)
+        .json("finding", finding)
+        .text();
+}
+
 }  // namespace
 
 bool Output::open(const std::string& path, bool append) {
@@ -54,7 +64,8 @@ bool Output::open(const std::string& path, bool append) {
                      std::strerror(errno));
         return false;
     }
-    // The program under test must not get a low descriptor number by surprise, nor close ours.
+    // The program under test must neither get a low descriptor number that it does not expect, nor
+    // close ours.
     const int high = fcntl(file_, F_DUPFD_CLOEXEC, 200);
     if (high >= 0) {
         close(file_);
@@ -63,7 +74,17 @@ bool Output::open(const std::string& path, bool append) {
     return true;
 }
 
+void Output::open(Tell tell) {
+    tell_ = tell;
+    append_line(checks::JsonObject().add("event", "device").text());
+}
+
+void Output::tell(const checks::Report& report, size_t index) {
+    append_line(found(int64_t(index), checks::render_json(report.findings()[index])));
+}
+
 bool Output::append_line(const std::string& text) {
+    if (tell_) tell_(text.data(), text.size(), 0);
     if (file_ < 0 || failed_) return false;
     if (start_ == end_) start_ = end_ = lseek(file_, 0, SEEK_END);
     failed_ = !write_all(file_, text + "\n");
@@ -77,8 +98,9 @@ bool Output::append_line(const std::string& text) {
 }
 
 void Output::stream(const checks::Report& report) {
-    if (file_ < 0) return;
     const auto& findings = report.findings();
+    for (; tell_ && streamed_ < findings.size(); ++streamed_) tell(report, streamed_);
+    if (file_ < 0) return;
     for (; streamed_ < findings.size(); ++streamed_)
         append_line(checks::render_json(findings[streamed_]));
 }
@@ -89,7 +111,8 @@ void Output::rewrite(const checks::Report& report) {
     std::string text;
     for (size_t i = first_; i < findings.size(); ++i)
         text += checks::render_json(findings[i]) + "\n";
-    // Only when the end of the file is still ours: another process may have added to it.
+    // Only when the end of the file is the end of our part: another process may have appended to
+    // it.
     struct stat status {};
     flock(file_, LOCK_EX);
     if (fstat(file_, &status) == 0 && status.st_size == end_ && ftruncate(file_, start_) == 0) {
@@ -112,7 +135,16 @@ void Output::print(const checks::Report& report) {
 void Output::finish(const checks::Report& report, uint64_t launches, bool ended_early) {
     stream(report);
     rewrite(report);
+    for (size_t i = first_; tell_ && i < report.findings().size(); ++i) tell(report, i);
     print(report);
+    if (tell_) {
+        const std::string end = checks::JsonObject()
+                                    .add("event", "device-end")
+                                    .add("findings", report.findings().size() - first_)
+                                    .add("launches", launches)
+                                    .text();
+        tell_(end.data(), end.size(), 1);
+    }
     if (printed_ == std::max(first_, summed_up_)) return;
     summed_up_ = printed_;
     write_all(STDERR_FILENO,
@@ -121,8 +153,12 @@ void Output::finish(const checks::Report& report, uint64_t launches, bool ended_
 }
 
 void Output::internal_error(const std::string& what) {
-    append_line("{\"code\": \"internal-error\", \"severity\": \"internal\", \"message\": " +
-                checks::json_string(what) + "}");
+    const std::string line = checks::JsonObject()
+                                 .add("code", "internal-error")
+                                 .add("severity", "internal")
+                                 .add("message", what)
+                                 .text();
+    append_line(tell_ ? found(-1, line) : line);
 }
 
 void Output::forget(const checks::Report& report) {

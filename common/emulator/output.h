@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: MIT
-// Where findings go: text on stderr when the program ends, JSON lines in a file while it runs.
+// Where findings are written: as text on stderr when the program ends, as JSON lines in a file
+// while it runs.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "checks/report.h"
+#include "checks/report/report.h"
 
 namespace emulator {
 
 class Output {
 public:
-    // `path` of the JSON file; empty: none. With `append` the file keeps what is in it (a child of
-    // a process that writes the same file). An unwritable path is said on stderr; false then.
+    // Opens the JSON file; an empty path means none. With `append` the file keeps its contents (a
+    // child of a process that writes the same file). If the path is not writable, prints a message
+    // and returns false.
     bool open(const std::string& path, bool append);
 
-    // Adds the findings that are new since the last call to the file. Cheap when there are none.
+    // Instead of a file: a function that takes one line of JSON, and whether it is the last.
+    using Tell = void (*)(const char* line, uint64_t bytes, int last);
+    void open(Tell tell);
+
+    // Appends the findings that are new since the last call to the file. Cheap when there are none.
     void stream(const checks::Report& report);
 
     // Prints the findings that have not been printed yet.
     void print(const checks::Report& report);
 
-    // The end of the process, however it comes: brings the file up to date (counts grow after a
-    // finding is first written), prints what is still to print, and the summary when there is
-    // anything to sum up. A second end (a handler after a handler) repeats nothing.
+    // The process ends, in whatever way: updates the file (counts grow after a finding is first
+    // written), prints the remaining findings, and the summary unless it would be empty. A second
+    // call (a handler within a handler) repeats nothing.
     void finish(const checks::Report& report, uint64_t launches, bool ended_early);
 
-    // The emulated device itself has failed: a line of its own, with the code `internal-error`.
+    // The emulated device itself has failed: prints one line with the code `internal-error`.
     void internal_error(const std::string& what);
 
-    // After fork(), in the child: the parent reports what was found so far.
+    // After fork(), in the child: the parent reports the findings so far.
     void forget(const checks::Report& report);
 
 private:
     void rewrite(const checks::Report& report);
+    void tell(const checks::Report& report, size_t index);
     bool append_line(const std::string& text);
 
     std::string path_;
+    Tell tell_ = nullptr;
     int file_ = -1;
     int64_t start_ = 0, end_ = 0;                                    // our part of the file
     size_t streamed_ = 0, first_ = 0, printed_ = 0, summed_up_ = 0;  // findings

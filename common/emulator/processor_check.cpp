@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Says that a processor is too old for the emulated device, before any code runs that it does not
-// have. Compiled for the oldest processor, and written with system calls alone.
+// Reports a processor that is too old for the emulated device, before any code runs that it does
+// not support. Compiled for the oldest processor; uses system calls only.
 #include <unistd.h>
 
-#include "machine/processor.h"
+#include "machine/platform/processor.h"
 #include "options.h"
 
 #if defined(__x86_64__)
 namespace {
 
-// Before every other constructor of this library.
+// Runs before every other constructor of this library.
 [[gnu::constructor(101)]] void check_processor() {
     if (machine::processor_level() != machine::ProcessorLevel::kBaseline) return;
     constexpr char kText[] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The known program of the device's self-test (common/workbook/self_test.py): known values, known
-// counters, and three mistakes on known lines. It prints its values; the mistakes are on purpose.
+// The program of the device's self-test (common/workbook/self_test.py): known values, known
+// counters, and three deliberate mistakes on known lines. It prints its values.
 #include <cstdio>
 #include <vector>
 

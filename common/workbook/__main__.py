@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands behind the Makefile: PYTHONPATH=common python3 -m workbook --help."""
+"""The commands of the Makefile: PYTHONPATH=common python3 -m workbook --help."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import argparse
 import errno
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
-from . import install, phases, pypi
+from . import files, install, phases, pypi, runner
 from .lock import only_one
 from .project import (
     INTERNAL,
@@ -24,12 +25,13 @@ from .project import (
     devices_wanted,
     find_lesson,
     lessons,
+    relative,
 )
 
 
 def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
     """Builds, grades and shows one lesson on the devices of DEVICE; True when all passed."""
-    from . import build, grade, install, progress, screen
+    from . import build, grade, grade_screen, install, progress
 
     wanted = devices_wanted()
     if only_card := wanted == ["gpu"]:
@@ -46,14 +48,29 @@ def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
         progress.remember(result)
         results.append(result)
         if not as_json:
-            screen.show_grade(result, advice=advice)
+            grade_screen.show_grade(result, advice=advice)
         if result.build_error:
             break
         if device == "gpu" and result.correct and not as_json:
             _time(lesson, folder)
     if as_json:
         print(json.dumps([result.as_json() for result in results], indent=2))
-    return all(result.passed for result in results)
+    passed = all(result.passed for result in results)
+    if passed and advice and not as_json:
+        _say_next()
+    return passed
+
+
+def _say_next() -> None:
+    """After a lesson that passed: the first one that has not."""
+    from . import progress
+
+    data = progress.load()
+    following = next((one for one in lessons() if not progress.solved(one, data)), None)
+    if following:
+        print(f"\nSolved. Next: lessons/{following.id}/README.md, then make {following.number}")
+    else:
+        print("\nSolved, and with it every lesson. make progress shows them all.")
 
 
 def _time(lesson: Lesson, folder: Path) -> None:
@@ -89,12 +106,7 @@ def _next(as_json: bool) -> int:
     passed = _grade(lesson, as_json)
     if as_json:
         return PASSED
-    if passed and len(unsolved) > 1:
-        after = unsolved[1]
-        print(f"\nSolved. Next: lessons/{after.id}/README.md, then make {after.number}")
-    elif passed:
-        print("\nSolved, and this was the last one: make progress")
-    else:
+    if not passed:
         print(f"\nNext: read  lessons/{lesson.id}/README.md")
         print(f"      edit  lessons/{lesson.id}/{lesson.slug}.cu")
         print(f"      run   make {lesson.number}")
@@ -126,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add("next", "grade the first unsolved lesson").add_argument("--json", action="store_true")
     add("grade", "grade one lesson", "lesson").add_argument("--json", action="store_true")
+    add("all", "grade every lesson that was begun, in one table")
     add("watch", "grade a lesson each time it is saved")
     add("picture", "draw what a lesson's kernels touch", "lesson")
     add("progress", "what was reached so far")
@@ -186,7 +199,9 @@ def run(options: argparse.Namespace) -> int:
         return plots.draw()
     if command in ("sanitize", "check-gpu"):
         os.environ["DEVICE"] = "gpu"
-    if command in ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize", "mutant"):
+    reset_all = command == "reset" and options.lesson == "all"
+    named = ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize", "mutant")
+    if command in named and not reset_all:
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):
         install.ensure_modules()  # these build nothing, and write little
@@ -196,6 +211,10 @@ def run(options: argparse.Namespace) -> int:
         return _next(options.json)
     if command == "grade":
         return PASSED if _grade(lesson, options.json) else NOT_PASSED
+    if command == "all":
+        from . import grade_all
+
+        return grade_all.run()
     if command == "bench-cost":
         from . import bench_cost
 
@@ -265,7 +284,7 @@ def run(options: argparse.Namespace) -> int:
         return lesson_files.show_hint(lesson, _number("TASK"), _number("RUNG"))
     if command == "solution":
         return lesson_files.show_solution(lesson)
-    return lesson_files.reset(lesson)
+    return lesson_files.reset_all() if reset_all else lesson_files.reset(lesson)
 
 
 def main() -> int:
@@ -276,10 +295,11 @@ def main() -> int:
     if options.plain:
         os.environ["PLAIN"] = "1"
     if os.environ.get("PLAIN", "") not in ("", "0"):
-        from . import screen_words
+        from . import plain_output
 
-        screen_words.use_plain_words()
+        plain_output.use_plain_words()
     pypi.use_tools()
+    runner.end_on_signals()
     try:
         code = run(options)
         if (told := phases.summary()) and not getattr(options, "json", False):
@@ -292,9 +312,12 @@ def main() -> int:
         if error.to_do:
             print(f"  to do: {error.to_do}", file=sys.stderr)
         return error.code
-    except BrokenPipeError:  # `make demo-18 | head`: whoever read it has enough
+    except BrokenPipeError:  # `make demo-18 | head`: the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except files.NotReadable as error:
+        print(f"error: {relative(error.filename)} {error.strerror}", file=sys.stderr)
+        return NOT_ABLE
     except OSError as error:
         sys.stdout.flush()
         where = f" ({error.filename})" if error.filename else ""
@@ -312,6 +335,7 @@ def main() -> int:
         print(f"error: {error.strerror}{where}\n  to do: {to_do}", file=sys.stderr)
         return NOT_ABLE
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         print("\nstopped", file=sys.stderr)
         return 130
 

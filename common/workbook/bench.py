@@ -24,10 +24,10 @@ SECONDS = 0.6  # for the runs of one workload, warm-up and checking not counted
 BUDGET = 200  # seconds of measuring; what does not fit any more is named
 
 # The lessons that have a target come first, should the time not suffice.
-FIRST = ("19", "21", "16", "02", "09", "10", "22", "20", "12", "23", "24")
+FIRST = ("19", "25", "26", "27", "21", "16", "02", "09", "10", "22", "20", "12", "23", "24")
 
 PEER_NAMES = {
-    "cub": "CUB", "cublas": "cuBLAS", "curand_philox": "cuRAND Philox",
+    "cub": "CUB", "thrust": "Thrust", "cublas": "cuBLAS", "curand_philox": "cuRAND Philox",
     "curand_xorwow": "cuRAND XORWOW", "host": "CPU", "transfers": "this workbook",
     "access": "this workbook",
 }  # fmt: skip
@@ -74,7 +74,7 @@ def peers() -> list[Program]:
 
 
 def plan() -> str:
-    """What would be done, for whoever has no card."""
+    """What would be measured, for a machine without a card."""
     lines = ["On a machine with an NVIDIA card it would build for that card and measure"]
     ladders: dict[str, list[str]] = {}
     for one in sorted(programs_of([]), key=lambda p: p.lesson.number if p.lesson else ""):
@@ -260,7 +260,7 @@ def bench(
     measuring = time.monotonic()
     todo = jobs(wanted, libraries, elements, part=bool(chosen))
     wrong, late = measure(device, folder, todo, rows, 0.7 * budget)
-    bench_csv.write(out, rows)  # kept, whatever Python does
+    bench_csv.write(out, rows)  # before the Python part, which may fail
     if device == "gpu":
         left = budget - (time.monotonic() - measuring)
         wrong += bench_python.measure(rows, max(left, 20.0), works_of(wanted) if chosen else None)

@@ -179,8 +179,7 @@ def problems(path: Path) -> list[str]:
 
 def short(work: Timed) -> str:
     """One measurement in words."""
-    rate = f"{work.gigabytes_per_second:8.0f} GB/s"
-    return f"{work.median:10.4f} ms {rate}  noise {work.noise:.1%}"
+    return f"{work.median:10.4f} ms {work.rate():>14}  noise {work.noise:.1%}"
 
 
 def show(rows: Rows) -> None:

@@ -3,18 +3,30 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import editors, headers, install, processor, self_test, toolkit
+from . import (
+    compile_commands,
+    editors,
+    files,
+    headers,
+    install,
+    processor,
+    refusals,
+    runner,
+    self_test,
+    stale_outputs,
+    toolkit,
+)
+from .link_errors import in_words as link_errors
 from .lock import only_one
 from .phases import Phase
 from .project import ROOT, Lesson, WorkbookError, build_folder, cores
@@ -26,9 +38,14 @@ class Built:
 
     ok: bool
     text: str = ""
-    stage: str = ""  # compile, link or build: what failed
+    stage: str = ""  # compile, link or build: what failed; refused: what may not be graded
 
 
+# What one process of the compiler may take, and a build of a lesson in all.
+_COMPILER_SECONDS, _COMPILER_MEMORY = 120, 8 << 30
+_BUILD_SECONDS = (
+    600  # of a student's file: one that waits for a pipe takes no time of the processor
+)
 _CONFIGURE_LINES = 30  # about what CMake prints in all
 
 
@@ -157,32 +174,78 @@ def build(
     targets: list[str],
     show: str = "",
     reached: Callable[[float], None] | None = None,
+    student_file: Path | None = None,
+    native: list[str] | None = None,
 ) -> Built:
-    """Builds targets; output is captured. `show` names the phase that is seen meanwhile; `reached`
-    is called with what is done, from 0 to 1.
+    """Builds targets; output is captured. What to compile follows from the sources' contents.
+
+    `show` names the phase that is seen meanwhile; `reached` is called with what is done, from 0 to
+    1; `native` are options of make or ninja itself.
     """
     if show:
         with Phase("build", show) as phase:
             return build(folder, targets, reached=phase.reached)
     command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
+    command += ["--", *native] if native else []
     with only_one("building"):
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env=_env(),
-        )
-        assert process.stdout is not None
-        said = []
+        sources = stale_outputs.Sources(folder, student_file)
+        sources.remove_stale()
+        if student_file:
+            code, text = _run(_limited(command), reached, seconds=_BUILD_SECONDS)
+        else:
+            code, text = _run(command, reached)
+        sources.forget_changed()
+        return Built(code == 0, text, "build")
+
+
+def _limited(command: list[str]) -> list[str]:
+    """The command, where no process that it starts may take more than a compiler needs."""
+    limits = f"ulimit -t {_COMPILER_SECONDS}; ulimit -v {_COMPILER_MEMORY >> 10}"
+    return ["/bin/sh", "-c", f'{limits}; exec "$@"', "sh", *command]
+
+
+def _run(
+    command: list[str],
+    reached: Callable[[float], None] | None = None,
+    where: Path | None = None,
+    seconds: float = 24 * 3600,
+) -> tuple[int, str]:
+    """Exit code and output; nothing that it started is left, however this ends."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace", env=_env(), cwd=where, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    said = []
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        runner.kill_group(process.pid)
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
         with process:
             for line in process.stdout:
                 said.append(line)
                 done = _done(line) if reached else None
                 if reached and done is not None:
                     reached(done)
-        return Built(process.returncode == 0, "".join(said), "build")
+    finally:
+        timer.cancel()
+        runner.kill_group(process.pid)
+    if late.is_set():
+        said.append(f"error: stopped after {seconds:g} s\n")
+    return process.returncode, files.printable("".join(said))
+
+
+def build_all(folder: Path, targets: list[str], show: str) -> None:
+    """Builds what can be built of these; the next build of one that cannot says why."""
+    keep_going = "-k0" if (folder / "build.ninja").is_file() else "-k"
+    with Phase("build", show) as phase:
+        build(folder, targets, reached=phase.reached, native=[keep_going])
 
 
 def _done(line: str) -> float | None:
@@ -191,21 +254,6 @@ def _done(line: str) -> float | None:
         return int(match.group(1)) / max(1, int(match.group(2)))
     match = re.match(r"\[ *(\d+)%\]", line)
     return int(match.group(1)) / 100 if match else None
-
-
-def _commands(folder: Path) -> list[dict[str, str]]:
-    try:
-        return json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-
-
-def compile_command(folder: Path, source: Path, target: str) -> tuple[list[str], Path] | None:
-    """How CMake compiles `source` for `target`: the arguments and the folder to run them in."""
-    for entry in _commands(folder):
-        if Path(entry["file"]) == source and f"{target}.dir" in entry["command"]:
-            return shlex.split(entry["command"]), Path(entry["directory"])
-    return None
 
 
 def warnings_about(text: str, source: Path) -> list[str]:
@@ -238,33 +286,38 @@ def tidy(text: str) -> str:
 def build_student_file(
     folder: Path, target: str, source: Path, reached: Callable[[float], None] | None = None
 ) -> Built:
-    """Builds one lesson's program. A failure says whether the file does not compile or not link."""
-    built = build(folder, [target], reached=reached)
+    """Builds one lesson's program. A failure says whether the file does not compile, does not link,
+    or holds what no lesson's file may.
+    """
+    if reasons := refusals.of_names_in_source(source):
+        return Built(False, "\n".join(reasons), "refused")
+    built = build(folder, [target], reached=reached, student_file=source)
     if built.ok:
+        if reasons := refusals.of_target(folder, target, source):
+            return Built(False, "\n".join(reasons), "refused")
         return Built(True, "\n".join(warnings_about(built.text, source)))
     _stop_on_full_disk(built.text, folder)
-    found = compile_command(folder, source, target)
+    found = compile_commands.of(folder, source, target)
     if found:
         command, where = found
-        done = subprocess.run(
-            _to_null_output(command), cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace", env=_env(),
-        )  # fmt: skip
-        if done.returncode != 0:
-            return Built(False, tidy(done.stdout).strip(), "compile")
-    undefined = re.findall(r"undefined reference to [`'‘]([^'’]+)['’]", built.text)
-    multiple = re.findall(r"multiple definition of [`'‘]([^'’]+)['’]", built.text)
-    if undefined or multiple:
-        lines = [
-            f"the test calls {name}, and {source.name} does not define it"
-            for name in dict.fromkeys(undefined)
-        ]
-        lines += [
-            f"{name} is defined twice" + (": the test has one, take yours out" * (name == "main"))
-            for name in dict.fromkeys(multiple)
-        ]
+        code, text = _run(_limited(_to_null_output(command)), where=where, seconds=_BUILD_SECONDS)
+        if code != 0:
+            return Built(False, tidy(text).strip() + _stopped(text), "compile")
+        if reasons := refusals.of_target(folder, target, source):
+            return Built(False, "\n".join(reasons), "refused")
+    if lines := link_errors(built.text, source):
         return Built(False, "\n".join(lines), "link")
     return Built(False, tidy(built.text).strip(), "build")
+
+
+def _stopped(text: str) -> str:
+    """A sentence where the compiler did not end by itself."""
+    if not re.search(r"died due to signal|memory exhausted|out of memory|bad_alloc|Killed", text):
+        return ""
+    return (
+        f"\nthe compiler was stopped: it may take {_COMPILER_SECONDS} s and "
+        f"{_COMPILER_MEMORY >> 30} GiB for one file"
+    )
 
 
 def first_failure(text: str, lines: int = 30) -> str:
@@ -301,7 +354,7 @@ def ensure_device(device: str, nvcc: Path, lesson: Lesson | None = None) -> Path
     if built_for:
         _say(f"The device was built for a {built_for} processor; this one is {processor.name()}.")
         _choose_handlers_anew(folder)
-    targets = ["emulator_cudart", "emulate", self_test.TARGET, "workbook_catch_main"]
+    targets = ["emulator_cudart", "emulate", self_test.TARGET, "workbook_lesson_main"]
     if lesson:
         targets.append(f"lesson_test_{lesson.id}")
     with Phase("device", "Building the emulated device") as phase:

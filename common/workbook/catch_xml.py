@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Test cases: their names from the test's source, their outcome from Catch2's XML (2.x and 3.x)."""
+"""Test cases: their names and tags from the test's source, and what came of one."""
 
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,8 +28,19 @@ class TestCase:
         return ""
 
     @property
+    def task_numbers(self) -> set[int]:
+        """The tasks that it checks: for an [efficient] case those whose values it needs."""
+        return {int(m.group(1)) for tag in self.tags if (m := re.fullmatch(r"task(\d+)", tag))}
+
+    @property
     def efficient(self) -> bool:
         return "efficient" in self.tags
+
+    def waits_for(self, wrong: set[int]) -> bool:
+        """Whether its counts say nothing while these tasks' values are wrong. Without a tag of a
+        task it needs all of them.
+        """
+        return bool(wrong & self.task_numbers if self.task_numbers else wrong)
 
     @property
     def title(self) -> str:
@@ -128,83 +138,10 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What the XML of one test case says. `complete` is False when it was cut short."""
+    """What Catch2 says of one test case. `complete` is False when it was cut short."""
 
     complete: bool = False
     success: bool = False
     assertions: int = 0
     failures: list[Failure] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-
-
-def read_outcome(path: Path, case: TestCase) -> Outcome:
-    """Reads the report that a run of exactly `case` wrote to `path`."""
-    outcome = Outcome()
-    try:
-        text = path.read_bytes()
-    except OSError:
-        return outcome
-    if len(text) > 16 << 20:
-        return outcome
-    # Control characters in a student's message are not XML; Catch2 escapes most of them.
-    text = re.sub(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]", b"?", text)
-    try:
-        root = ElementTree.fromstring(text.decode("utf-8", "replace"))
-    except ElementTree.ParseError:
-        _collect_partial(text.decode("utf-8", "replace"), outcome)
-        return outcome
-    found = list(root.iter("TestCase"))
-    if root.tag not in ("Catch", "Catch2TestRun") or len(found) != 1:
-        return outcome
-    if found[0].get("name") != case.name:
-        return outcome
-    verdict = found[0].find("OverallResult")
-    totals = root.find("OverallResults")
-    if verdict is None or totals is None:
-        return outcome
-    outcome.complete = True
-    failed = int(totals.get("failures", "1"))
-    outcome.assertions = failed + int(totals.get("successes", "0"))
-    _collect(found[0], [], outcome)
-    outcome.success = verdict.get("success") == "true" and failed == 0 and not outcome.failures
-    return outcome
-
-
-def _collect(element: ElementTree.Element, infos: list[str], outcome: Outcome) -> None:
-    """Walks in document order: <Info> elements belong to the next result."""
-    for child in element:
-        text = (child.text or "").strip()
-        if child.tag == "Info":
-            infos.append(text)
-        elif child.tag == "Warning":
-            outcome.warnings.append(text)
-        elif child.tag == "Section":
-            _collect(child, infos, outcome)
-        elif child.tag == "Expression" and child.get("success") != "true":
-            failure = Failure(
-                infos=list(infos),
-                expression=(child.findtext("Original") or "").strip(),
-                expansion=(child.findtext("Expanded") or "").strip(),
-                exception=(child.findtext("Exception") or "").strip(),
-                fatal=(child.findtext("FatalErrorCondition") or "").strip(),
-                line=int(child.get("line", "0")),
-            )
-            outcome.failures.append(failure)
-            infos.clear()
-        elif child.tag in ("Exception", "FatalErrorCondition", "Failure"):
-            failure = Failure(infos=list(infos), line=int(child.get("line", "0")))
-            if child.tag == "Exception":
-                failure.exception = text or "an exception"
-            elif child.tag == "FatalErrorCondition":
-                failure.fatal = text or "a fatal error"
-            else:
-                failure.expression = text or "FAIL()"
-            outcome.failures.append(failure)
-            infos.clear()
-
-
-def _collect_partial(text: str, outcome: Outcome) -> None:
-    """The failed checks in a report that was cut short, for the message only."""
-    for pattern, kind in ((r"<Exception[^>]*>(.*?)</Exception>", "exception"),):
-        for match in re.finditer(pattern, text, re.DOTALL):
-            outcome.failures.append(Failure([], **{kind: match.group(1).strip()}))

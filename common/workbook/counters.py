@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which counters a lesson is about: those that its [efficient] cases look at, and their values."""
+"""The counters of a lesson: those that its [efficient] cases check, and their values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from . import files
 from .catch_xml import TestCase, case_bodies
 from .project import ROOT
 
@@ -31,7 +32,9 @@ _WORDS = {
 @functools.cache
 def fields() -> tuple[str, ...]:
     """The emulator's counters by name."""
-    text = (ROOT / "common" / "emulator" / "counter_fields.def").read_text(encoding="utf-8")
+    text = (ROOT / "common" / "emulator" / "checks" / "record" / "counter_fields.def").read_text(
+        encoding="utf-8"
+    )
     return tuple(re.findall(r"^COUNTER\((\w+)\)", text, re.MULTILINE))
 
 
@@ -75,7 +78,7 @@ def read_details(path: Path) -> list[dict[str, Any]]:
     Arrays come with their bytes under `raw`.
     """
     try:
-        data = path.read_bytes()[: 64 << 20]
+        data = files.read_bytes(path, 64 << 20, cut=True)
     except OSError:
         return []
     entries, at = [], 0

@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import textwrap
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 from . import build as builder
-from . import catch_xml, counters, grade, mutants, programs, screen, skeletons, timing
+from . import catch_xml, counters, grade, grade_screen, mutants, programs, screen, skeletons, timing
 from .project import PASSED, Lesson, WorkbookError, cores, relative
 
 
 @dataclass
 class Rung:
-    """One program of the ladder, what it is, and what came of it."""
+    """One program of the ladder, its description, and its result."""
 
     name: str
     text: str
@@ -64,8 +65,8 @@ def climb(lesson: Lesson, build: Path) -> list[Rung]:
     with ThreadPoolExecutor(max_workers=cores()) as pool:
         made = list(pool.map(program_of, rungs))
     for rung, program in zip(rungs, made, strict=True):
-        # One after the other: grading ends every process that a program may have left behind.
-        rung.grade = grade.grade_program(lesson, program, "emulator", build)
+        # One after the other: grading ends every process that a program has left running.
+        rung.grade = grade.grade_program(lesson, program, "emulator", build, thorough=True)
         for result in rung.grade.counted:
             measured = counters.measured(result.details)
             for name in columns.get(result.case.name, []):
@@ -107,6 +108,23 @@ def rows_of_counters(
 
 def _short(value: int | None) -> str:
     return "–" if value is None else f"{value:,}" if value < 10**8 else f"{value:.3g}"
+
+
+_NAME_WIDTH = 20  # of a counter's name at least, before numbers get short
+
+
+def _number_format(rows: list[list[int | None]], width: int) -> Callable[[int | None], str]:
+    """How to write these numbers so that a line holds them: in full, else as `28.0 M`."""
+    columns = zip(*[[len(_short(value)) for value in row] for row in rows], strict=True)
+    needed = _NAME_WIDTH + sum(max(9, *column) + 2 for column in columns)
+    return _short if needed <= width else _rounded
+
+
+def _rounded(value: int | None) -> str:
+    if value is None or value < 10**4:
+        return _short(value)
+    power = min(4, (len(str(value)) - 1) // 3)
+    return f"{value / 1000**power:.3g} {' kMGT'[power]}"
 
 
 def _heading(rungs: list[Rung]) -> list[str]:
@@ -157,16 +175,19 @@ def _show_counters(
     for case, lines in rows:
         right = [_case_right(rung, case) for rung in rungs]
         table = Table(box=None, pad_edge=False, header_style="bold", show_header=True)
-        table.add_column("", min_width=longest)
+        differing = [values for _, values in lines if len({*values}) > 1]
+        number = _number_format(differing, out.width)
+        table.add_column("", min_width=min(longest, _NAME_WIDTH), overflow="fold")
         for at, name in enumerate(names):
             mark = {True: " ✓", False: " ✗", None: ""}[right[at]]
-            table.add_column(Text(name + mark), justify="right", min_width=9)
+            width = max([9, *(len(number(values[at])) for values in differing)])
+            table.add_column(Text(name + mark), justify="right", min_width=width, no_wrap=True)
         same = []
         for name, values in lines:
             if len({*values}) == 1:
                 same.append(f"{counters.words(name)} {_short(values[0])}")
             else:
-                table.add_row(counters.words(name), *[_short(value) for value in values])
+                table.add_row(counters.words(name), *[number(value) for value in values])
         for line in _wrap(case.title, out.width - 2):
             out.print(Text(line, "cyan"))
         if table.row_count or len({*right}) > 1:
@@ -195,22 +216,22 @@ def show_times(rungs: list[Rung]) -> None:
     for name in names:
         out.print(Text(name, "cyan"))
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for at, column in enumerate(("", "rung", "values", "median", "spread", "GB/s", "of copy")):
-            table.add_column(column, justify="left" if at in (1, 4) else "right")
+        for at, column in enumerate(("", "rung", "values", "median", "spread", "rate", "of copy")):
+            table.add_column(column, justify="left" if at in (1, 4) else "right", overflow="fold")
         for heading, rung in zip(_heading(rungs), rungs, strict=True):
             work = next((w for w in rung.timing.workloads if w.name == name), None)  # type: ignore
             if work is None:
                 table.add_row(heading, rung.name, (rung.timing and rung.timing.trouble) or "–")
                 continue
-            rate = work.gigabytes_per_second
+            share = work.share_of(ceiling)
             table.add_row(
                 heading,
                 rung.name,
                 _mark(not work.wrong),
                 screen.milliseconds(work.median),
                 f"{screen.milliseconds(work.fastest)} to {screen.milliseconds(work.slowest)}",
-                f"{rate:.0f}",
-                f"{rate / ceiling:.0%}" if ceiling else "–",
+                work.rate(),
+                "–" if share is None else f"{share:.0%}",
             )
         out.print(table)
     for rung in rungs:
@@ -260,7 +281,7 @@ def run_mutant(lesson: Lesson, name: str) -> int:
     out.print()
     show_edit(mutant, out)
     print(f"\n{relative(source)}\nThe student's screen:\n")
-    screen.show_grade(result)
+    grade_screen.show_grade(result)
     return PASSED
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import counters
 from .project import ROOT, Lesson
+from .timing import Timed
 
 _MOST_PANELS = 6
 
@@ -24,6 +25,13 @@ def _style() -> Any:
     return style
 
 
+def _rate(work: Timed | None, ceiling: float) -> str:
+    if work is None:
+        return "–"
+    share = work.share_of(ceiling)
+    return work.rate() + ("" if share is None else f", {share:.0%}")
+
+
 def _panels(rungs: list[Any], rows: list[Any]) -> list[tuple[str, list[float], list[str], list]]:
     """Title, bar lengths, texts and whether each is on target. Times first, then counters."""
     panels: list[tuple[str, list[float], list[str], list]] = []
@@ -31,14 +39,13 @@ def _panels(rungs: list[Any], rows: list[Any]) -> list[tuple[str, list[float], l
     if all(timed):
         ceiling = max(t.ceiling for t in timed)
         for name in dict.fromkeys(work.name for t in timed for work in t.workloads):
-            rates = [
-                next((w.gigabytes_per_second for w in t.workloads if w.name == name), 0.0)
-                for t in timed
-            ]
-            texts = [f"{r:.0f} GB/s" + (f", {r / ceiling:.0%}" if ceiling else "") for r in rates]
-            panels.append(
-                (f"{name}: share of the copy bandwidth", rates, texts, [None] * len(rates))
-            )
+            works = [next((w for w in t.workloads if w.name == name), None) for t in timed]
+            unit = next((w.unit for w in works if w), "")
+            rates = [(w.elements / w.median if unit else w.gigabytes_per_second)
+                     if w and w.median else 0.0 for w in works]  # fmt: skip
+            texts = [_rate(work, ceiling) for work in works]
+            title = f"{unit} per second" if unit else "share of the copy bandwidth"
+            panels.append((f"{name}: {title}", rates, texts, [None] * len(rates)))
     seen = set()
     for case, lines in rows:
         right = [
@@ -54,7 +61,7 @@ def _panels(rungs: list[Any], rows: list[Any]) -> list[tuple[str, list[float], l
             title = f"{counters.words(name)}\n" + textwrap.shorten(case.title, 52, placeholder=" …")
             panels.append((title, bars, texts, right))
 
-    # The widest ratios say most; the order of the lesson is kept among those that stay.
+    # Keeps the counters with the widest ratios, in the order of the lesson.
     def ratio(panel: tuple) -> float:
         positive = [value for value in panel[1] if value > 0]
         return max(panel[1]) / min(positive) if positive else 1.0

@@ -124,7 +124,7 @@ def _packages() -> list[Row]:
         place = importlib.util.find_spec(need.package)
         folder = Path(place.origin).parents[1] if place and place.origin else ""
         rows.append(Row(True, need.package, f"{version}, {relative(folder)}"))
-    # Nothing can be said of headers without a compiler that looks for them.
+    # Without a compiler that searches for them, nothing is known about headers.
     for need in install.missing():
         rows.append(Row(False, need.package, need.why, f"sudo apt-get install {need.package}"))
     return rows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells editors how the sources are compiled: build/clangd/compile_commands.json, for clangd.
+"""Writes build/clangd/compile_commands.json, so that editors know how the sources are compiled.
 
 CMake's own compile_commands.json calls nvcc for the .cu files, whose options clang does not know.
 `.clangd` in the top folder points to the one that is written here.
@@ -48,7 +48,7 @@ def for_clang(command: list[str], stand_ins: Path) -> list[str]:
 def write_commands(folder: Path, to: Path | None = None) -> None:
     """Translates the build folder's compile_commands.json where it is newer than what is there.
 
-    Editors are a comfort: when it cannot be written, grading goes on.
+    If it cannot be written, grading continues: it is only a convenience for editors.
     """
     source, target = folder / "compile_commands.json", (to or FOLDER) / "compile_commands.json"
     try:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import files, own_lines
+
 
 @dataclass
 class Finding:
@@ -33,16 +35,44 @@ class Finding:
         return Path(str(self.data.get("file") or "")).name
 
     @property
+    def happened(self) -> tuple[str, int]:
+        """File and line of the instruction, where own_lines has moved the finding to a call."""
+        place = self.data.get("happened") or {"file": self.file, "line": self.line}
+        return str(place["file"]), int(place["line"])
+
+    @property
     def place(self) -> str:
         if not self.file:
             return ""
         return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
-    def key(self) -> tuple[str, str, int, int]:
-        """Equal for the same cause in different test cases."""
-        other = self.data.get("other") or {}
-        return self.code, self.file, self.line, int(other.get("line") or 0)
+    def facts(self) -> dict[str, Any]:
+        """What is known, by name (checks/report/report.h); the words of a message may change."""
+        facts = self.data.get("facts")
+        return facts if isinstance(facts, dict) else {}
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for one fault in different test cases: its lines, its arrays, what is done to them.
+
+        The two sides of a race have no order.
+        """
+        facts, other = self.facts, self.data.get("other") or {}
+        sides = [(self.line, str(facts.get("access", "")))]
+        if other.get("line"):
+            sides.append((int(other["line"]), str(facts.get("other_access", ""))))
+        arrays = {str(facts.get("array", "")), *map(str, facts.get("other_arrays") or [])}
+        before = any(int(facts.get(name) or 0) < 0 for name in ("index", "past_end"))
+        clash = facts.get("clash")
+        return (
+            self.code, self.severity, self.file, tuple(sorted(sides)), tuple(sorted(arrays)),
+            "before" if before else "", facts.get("reason"),
+            # How far apart the threads are depends on the launch; the rest is another fault.
+            facts.get("relation") if facts.get("relation") in ("host", "streams", "graph") else "",
+            clash if clash in ("scope", "async-copy", "allocation") else "",
+            "" if self.line else str(self.data.get("message")),
+        )  # fmt: skip
 
     @property
     def unsafe(self) -> bool:
@@ -84,11 +114,11 @@ def _xyz(value: Any) -> str:
 
 
 def read_report(path: Path) -> list[Finding]:
-    """The findings in a report file; a line that was cut short is left out."""
-    try:
-        text = path.read_bytes()[: 16 << 20].decode("utf-8", "replace")
-    except OSError:
-        return []
+    """The findings in a report file; a line that was cut short is left out.
+
+    OSError where there is no such file.
+    """
+    text = files.read_bytes(path, files.REPORT_BYTES, cut=True).decode("utf-8", "replace")
     found = []
     for line in text.splitlines():
         try:
@@ -96,16 +126,34 @@ def read_report(path: Path) -> list[Finding]:
         except ValueError:
             continue
         if isinstance(data, dict) and "code" in data:
-            found.append(Finding(data))
+            found.append(finding_of(printable(data)))
     return found
+
+
+def finding_of(data: dict[str, Any]) -> Finding:
+    """A record of the device, at a line of the student's own where one led there."""
+    own_lines.point_to(data)
+    return Finding(data)
+
+
+def printable(data: Any) -> Any:
+    """The same JSON with every text as a terminal may show it."""
+    if isinstance(data, str):
+        return files.printable(data)
+    if isinstance(data, list):
+        return [printable(one) for one in data]
+    if isinstance(data, dict):
+        return {key: printable(one) for key, one in data.items()}
+    return data
 
 
 def merge(per_case: list[tuple[str, list[Finding]]]) -> list[Finding]:
     """One entry for each cause, in order of first occurrence, with the cases it occurred in."""
-    merged: dict[tuple[str, str, int, int], Finding] = {}
+    merged: dict[tuple[Any, ...], Finding] = {}
     for case, found in per_case:
         for finding in found:
-            entry = merged.setdefault(finding.key, finding)
+            # Either side of a race may be the place.
+            entry = merged.setdefault((finding.line, *finding.key), finding)
             if case not in entry.cases:
                 entry.cases.append(case)
     return list(merged.values())

@@ -67,7 +67,7 @@ def show_times(contenders: list[Contender]) -> None:
         out.print(Text(f"  {name}, {any_work.elements:,} elements", "cyan"))
         table = Table(box=None, pad_edge=False, show_header=False)
         for _ in range(5):
-            table.add_column(justify="left")
+            table.add_column(justify="left", overflow="fold")
         for contender in contenders:
             work = next((w for w in contender.timing.workloads if w.name == name), None)
             if work is None:
@@ -77,14 +77,13 @@ def show_times(contenders: list[Contender]) -> None:
                 table.add_row(f"    {contender.name}", Text("wrong", "red"))
                 continue
             spread = f"{screen.milliseconds(work.fastest)} to {screen.milliseconds(work.slowest)}"
-            rate = work.gigabytes_per_second
-            share = rate / ceiling if ceiling else 0.0
+            share = work.share_of(ceiling)
             table.add_row(
                 f"    {contender.name}",
                 screen.milliseconds(work.median),
                 f"({spread})",
-                f"{rate:.0f} GB/s",
-                f"{screen.bar(share * 100, 100, 10)} {share:.0%} of copy",
+                work.rate(),
+                "" if share is None else f"{screen.bar(share * 100, 100, 10)} {share:.0%} of copy",
             )
         out.print(table)
     for contender in contenders:

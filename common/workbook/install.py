@@ -37,7 +37,7 @@ class Need:
 
     package: str
     why: str
-    optional: bool = False  # the workbook goes on without it, with less comfort
+    optional: bool = False  # the workbook also works without it, less conveniently
 
 
 # The Debian packages. `run` names those marked so where even Python is missing.
@@ -261,7 +261,7 @@ def ensure_modules() -> None:
 
 
 def _ensure_tools(needs: list[Need]) -> None:
-    """Sets .workbook/tools up with what is missing; for modules, goes on with the Python there."""
+    """Installs what is missing into .workbook/tools; for modules, goes on in the Python there."""
     if not needs:
         return
     modules = any(need in MODULES for need in needs)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import index, progress, screen, skeletons
+from . import files, index, progress, screen, skeletons
 from .project import (
     NOT_PASSED,
     PASSED,
@@ -39,7 +39,7 @@ def read_hints(text: str) -> dict[int, list[tuple[str, str]]]:
         rungs = []
         for rung in re.split(r"^### +", part[match.end() :], flags=re.MULTILINE)[1:]:
             title, _, body = rung.partition("\n")
-            rungs.append((title.strip(), body.strip()))
+            rungs.append((title.strip(), body.strip("\n").rstrip()))
         hints[int(match.group(1))] = rungs
     return hints
 
@@ -92,16 +92,16 @@ def show_solution(lesson: Lesson) -> int:
     text = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
     out = screen.console()
     if sys.stdout.isatty():
-        out.print(Syntax(text, "cuda", theme="ansi_dark", line_numbers=True))
+        out.print(Syntax(text, "cuda", theme="ansi_dark").highlight(text), soft_wrap=True)
     else:
         print(text, end="")
     if is_edited(lesson):
         from . import side_by_side
 
-        yours = lesson.student_file.read_text(encoding="utf-8", errors="replace")
+        yours = files.read_text(lesson.student_file)
         print("\nYours and the solution:")
         for line in side_by_side.render(yours, text, out.width, ("yours", "solution")):
-            out.print(line, style=_diff_style(line, out.width), markup=False, no_wrap=True)
+            out.print(line, style=_diff_style(line, out.width), markup=False, soft_wrap=True)
     print(f"file: {relative(lesson.solution_file)}")
     if (notes := lesson.solution_folder / "NOTES.md").is_file():
         print(f"why it is so: {relative(notes)}")
@@ -134,7 +134,7 @@ def is_edited(lesson: Lesson) -> bool:
     """Whether lessons/ holds work that neither git nor the generator could bring back."""
     if not lesson.student_file.is_file():
         return False
-    text = lesson.student_file.read_text(encoding="utf-8", errors="replace")
+    text = files.read_text(lesson.student_file)
     if text == skeletons.of_lesson(lesson).text or text == committed_text(lesson.student_file):
         return False
     return _digest(text) not in _written()
@@ -175,19 +175,23 @@ def backup(lesson: Lesson) -> Path:
     return copy
 
 
-def _may_overwrite(lesson: Lesson) -> bool:
-    """Asks, unless YES=1 or FORCE=1 says so."""
+def _asked(question: str, name: str) -> bool:
+    """The answer to a question, which YES=1 or FORCE=1 gives without asking."""
     if os.environ.get("YES") == "1" or os.environ.get("FORCE") == "1":
         return True
-    name = relative(lesson.student_file)
     if not sys.stdin.isatty():
         print(
             f"{name} holds your edits: not overwritten. To do it all the same: YES=1",
             file=sys.stderr,
         )
         return False
-    answer = input(f"{name} holds your edits. Put the original back (a copy is kept)? [y/N] ")
-    return answer.strip().lower() in ("y", "yes")
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _may_overwrite(lesson: Lesson) -> bool:
+    """Asks before a student's work is overwritten."""
+    name = relative(lesson.student_file)
+    return _asked(f"{name} holds your edits. Put the original back (a copy is kept)?", name)
 
 
 def reset(lesson: Lesson) -> int:
@@ -195,7 +199,7 @@ def reset(lesson: Lesson) -> int:
     text = skeletons.of_lesson(lesson).text
     path = lesson.student_file
     if path.is_file():
-        if path.read_bytes() == text.encode():
+        if not _differs(lesson):
             print(f"{relative(path)} is already as it was.")
             return PASSED
         if not _may_overwrite(lesson):
@@ -207,8 +211,39 @@ def reset(lesson: Lesson) -> int:
     return PASSED
 
 
+def reset_all() -> int:
+    """The same for every lesson, after one question."""
+    changed = [
+        lesson for lesson in lessons()
+        if not lesson.student_file.is_file() or _differs(lesson)
+    ]  # fmt: skip
+    if not changed:
+        print("Every lesson's file is already as it was.")
+        return PASSED
+    for lesson in changed:
+        print(f"  {relative(lesson.student_file)}")
+    names = "this file" if len(changed) == 1 else f"these {len(changed)} files"
+    if not _asked(f"Put {names} back as they were (copies of yours are kept)?", names):
+        print("Nothing was changed.")
+        return NOT_PASSED
+    for lesson in changed:
+        if lesson.student_file.is_file():
+            print(f"{lesson.id}: your version is kept in {relative(backup(lesson))}")
+        _write(lesson.student_file, skeletons.of_lesson(lesson).text)
+    print("Done. What you have reached is remembered: make progress")
+    return PASSED
+
+
+def _differs(lesson: Lesson) -> bool:
+    """Whether the file is not as it was at the start."""
+    try:
+        return files.read_bytes(lesson.student_file) != skeletons.of_lesson(lesson).text.encode()
+    except OSError:
+        return True
+
+
 def write_skeletons() -> int:
-    """Writes every skeleton and the index; a student's edit is kept unless allowed."""
+    """Writes every skeleton and the index; a student's edit is only overwritten if allowed."""
     status = PASSED
     for lesson in lessons():
         if not lesson.solution_file.is_file():

@@ -35,7 +35,7 @@ def only_one(what: str) -> Iterator[None]:
             print(f"Waiting: {other} in this folder. Ctrl-C stops waiting.", flush=True)
             fcntl.flock(file, fcntl.LOCK_EX)
         except OSError:
-            pass  # a file system without locks: as before, whoever starts two does so knowingly
+            pass  # a file system without locks: two runs may collide
         file.seek(0)
         file.truncate()
         file.write(f"process {os.getpid()} is {what}")

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import build, install, kept, lesson_files, programs, pypi
+from . import build, build_cache, install, lesson_files, programs, pypi
 from .project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -30,7 +30,7 @@ _OWN_FOLDERS = {"common", "lessons", "plots", "solutions", "tests"}
 
 
 def say_edited() -> None:
-    """Tells which lessons hold a student's work, since the tests do not look at it."""
+    """Prints which lessons contain a student's work, since the tests ignore it."""
     edited = [
         lesson
         for lesson in lessons()
@@ -68,7 +68,7 @@ def test(names: list[str], everything: bool = False) -> int:
     done = subprocess.run(command, env=build._env())
     if everything and done.returncode == 0:
         # Five megabytes for each state of each of a thousand programs: only the newest stay.
-        kept.remove_unused(programs.folder_of(folder), started)
+        build_cache.remove_unused(programs.folder_of(folder), started)
     return PASSED if done.returncode == 0 else NOT_PASSED
 
 
@@ -84,15 +84,21 @@ def _want_qemu() -> None:
 
 
 def outputs() -> int:
-    """Pastes what the lessons' programs print into the READMEs that quote them."""
+    """Pastes what programs print into the READMEs that quote them and the tests"""
     folder = build.prepare("emulator")
-    built = build.build(folder, [f"solution_{lesson.id}" for lesson in lessons()], "Building")
+    wanted = [f"solution_{lesson.id}" for lesson in lessons()]
+    wanted += ["solution_00_double_all", "lesson_00_double_all"]  # the tests' own lesson
+    built = build.build(folder, wanted, "Building")
     if not built.ok:
         print(build.first_failure(built.text, 60))
         raise WorkbookError("the solutions did not build (see above)")
     env = {**build._env(), "WORKBOOK_TEST_BUILD": str(folder)}
-    script = ROOT / "tests" / "workbook" / "fill_outputs.py"
-    return subprocess.run([sys.executable, str(script)], env=env, cwd=ROOT).returncode
+    tests = ROOT / "tests" / "workbook"
+    for script, *options in (("fill_outputs.py",), ("test_golden.py", "--update")):
+        command = [sys.executable, str(tests / script), *options]
+        if code := subprocess.run(command, env=env, cwd=ROOT).returncode:
+            return code
+    return PASSED
 
 
 def bench_emulator() -> int:

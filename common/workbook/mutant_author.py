@@ -13,7 +13,18 @@ from pathlib import Path
 from rich.text import Text
 
 from . import build as builder
-from . import demo, grade, mutant_edits, mutants, programs, runner, screen, skeletons, verdicts
+from . import (
+    demo,
+    files,
+    grade,
+    mutant_edits,
+    mutants,
+    programs,
+    runner,
+    screen,
+    skeletons,
+    verdicts,
+)
 from . import verdicts_proposed as proposed
 from .mutants import Mutant
 from .project import (
@@ -76,7 +87,7 @@ def begin(lesson: Lesson, name: str, draft: Path) -> None:
 
 def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Mutant, bool]:
     """The answer as an edit, graded, with verdicts; and whether it passes, which it should not."""
-    lines = draft.read_text(encoding="utf-8").splitlines()
+    lines = files.read_text(draft).splitlines()
     summary, said, body = mutants.split_whole(lines, relative(draft))
     if not summary.endswith("."):
         raise WorkbookError(f"{relative(draft)}: the text in the first lines ends with a full stop")
@@ -122,9 +133,9 @@ def _happened(
         program, _ = programs.compiled(build, lesson, source)
     except programs.BuildFailed as error:
         print(error)
-        return Verdicts([Verdict(f"{error.stage}-error")], limit), {}, False
+        return Verdicts([Verdict(verdicts.word_of(error.stage))], limit), {}, False
     limits = runner.Limits(seconds=limit or 60)
-    result = grade.grade_program(lesson, program, "emulator", build, limits=limits)
+    result = grade.grade_program(lesson, program, "emulator", build, limits=limits, thorough=True)
     wanted, marks = proposed.propose(result, marks, source.name, limit)
     return wanted, marks, result.passed
 

@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import skeletons, verdicts
+from . import files, skeletons, verdicts
 from .project import USAGE, Lesson, WorkbookError, relative
 from .verdicts import Verdicts
 
@@ -158,12 +158,12 @@ def of_lesson(lesson: Lesson) -> dict[str, Mutant]:
     """Every wrong answer of a lesson, by name and in order. Raises BadMutant."""
     path = file_of(lesson)
     found = {}
-    if path.is_file():
-        found = parse(lesson, path.read_text(encoding="utf-8"), relative(path))
+    if path.exists():
+        found = parse(lesson, files.read_text(path), relative(path))
     for source in sorted((lesson.solution_folder / "mutants").glob("*.cu")):
         if source.stem in found:
             raise BadMutant(f"{relative(source)}: mutants.txt has a {source.stem} too")
-        text = source.read_text(encoding="utf-8")
+        text = files.read_text(source)
         found[source.stem] = parse_whole(lesson, source.stem, text, relative(source))
     return found
 

@@ -11,7 +11,7 @@ import threading
 import time
 from types import TracebackType
 
-from .screen_words import is_plain
+from .plain_output import is_plain
 
 _SURE_AFTER = 3.0  # seconds: before that, an estimate of the time left means nothing
 _CARRIED = "WORKBOOK_PHASES"  # the times of a process that went on as another Python
@@ -100,7 +100,7 @@ def add(name: str, took: float) -> None:
 
 
 def carry_over() -> None:
-    """Lets the process that takes this one's place (exec) go on counting."""
+    """Lets the process that replaces this one (exec) continue to count."""
     os.environ[_CARRIED] = json.dumps(_took)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ def make(lesson: Lesson) -> int:
     files = draw(lesson, program, build, build / "pictures" / lesson.number)
     for name, text in files:
         print(f"  {relative(name)}  {text}")
+    print(f"another test: make picture-{lesson.number} CASE='part of its name'")
     return PASSED
 
 
@@ -49,27 +51,43 @@ def _cases(lesson: Lesson) -> list[TestCase]:
     return cases
 
 
-def _first_failing(
+def _to_draw(
     lesson: Lesson, program: Path, build: Path, folder: Path
 ) -> tuple[grade.CaseResult, Path]:
-    """The first test case that does not pass, with its trace; else one that shows a pattern."""
-    kept: tuple[grade.CaseResult, Path] | None = None
+    """The first test case that does not pass, with its trace; else the one that shows most."""
+    best: tuple[int, grade.CaseResult, Path] | None = None
     for number, case in enumerate(_cases(lesson)):
         path = folder / f"trace-{number}"
         result = grade.run_case(program, case, "emulator", build, trace=path)
         if not path.is_file():
             continue
-        has_accesses = b'["access"' in path.read_bytes()
-        if not result.passed and (has_accesses or result.arrays):
+        shows = _shows(path)
+        if not result.passed and (shows or result.arrays):
             return result, path
-        if has_accesses and kept is None:
-            kept = (result, path)
-    if kept is None:
+        if shows and (best is None or shows > best[0]):
+            if best:
+                best[2].unlink()
+            best = (shows, result, path)
+        else:
+            path.unlink()
+    if best is None:
         raise WorkbookError(
             "no kernel of this lesson touches memory yet: there is nothing to draw",
             f"fill in the first task; make hint-{lesson.number} helps",
         )
-    return kept
+    return best[1], best[2]
+
+
+def _shows(path: Path) -> int:
+    """What a trace has to show: 0 no access, 1 global memory, 2 shared memory, 3 and by several
+    warps. Code does not show how threads meet in shared memory: a picture does.
+    """
+    text = path.read_bytes()
+    shared = re.compile(rb'\["access",\d+,(\d+),\d+,"shared"')
+    warps = {match.group(1) for match in shared.finditer(text)}
+    if warps:
+        return 3 if len(warps) > 1 else 2
+    return int(b'["access"' in text)
 
 
 def choose(launches: list[Any], finding: findings.Finding | None) -> Any | None:
@@ -81,10 +99,14 @@ def choose(launches: list[Any], finding: findings.Finding | None) -> Any | None:
         data = finding.data
         fits = [one for one in launches if not data.get("kernel") or one.kernel == data["kernel"]]
         if finding.code.startswith("race-"):
-            fits = [one for one in fits if draw_time.racing(one, data)] or fits
+            pairs = [(one, pair) for one in fits if (pair := draw_time.racing(one, data))]
+            apart = [one for one, (a, b) in pairs if (a.block, a.warp) != (b.block, b.warp)]
+            fits = apart or [one for one, _ in pairs] or fits
         elif any(access.bad for one in fits for access in one.accesses):
             fits = [one for one in fits if any(access.bad for access in one.accesses)]
         launches = fits or launches
+    elif any(access.space == "shared" for one in launches for access in one.accesses):
+        launches = [one for one in launches if any(a.space == "shared" for a in one.accesses)]
     if not launches:
         return None
     # A few full warps say more than one thread or a thousand blocks.
@@ -97,7 +119,7 @@ def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Pa
 
     chosen = theme.DARK if os.environ.get("THEME") == "dark" else theme.LIGHT
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
-        result, path = _first_failing(lesson, program, build, Path(scratch))
+        result, path = _to_draw(lesson, program, build, Path(scratch))
         read = trace.read(path)
     verdict = "passes" if result.passed else "does not pass"
     print(f"Lesson {lesson.number}, {result.case.name}: {verdict}")

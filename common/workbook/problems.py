@@ -49,6 +49,6 @@ def lines(grade: Grade) -> list[str]:
 
 
 def show(grade: Grade) -> None:
-    """Prints them; the last line tells an editor that this grade is complete."""
+    """Prints them; the last line signals to an editor that this grade is complete."""
     found = lines(grade)
     print("\n".join([*found, f"problems: {len(found)}"]), flush=True)

@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
+import functools
 import platform
+import re
 from pathlib import Path
 
-# What each level adds to the one before, in the words of /proc/cpuinfo: pni is SSE3, abm is LZCNT.
-_LEVELS = {
-    "x86-64-v2": "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3",
-    "x86-64-v3": "abm avx avx2 bmi1 bmi2 f16c fma movbe xsave",
-    "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
-}
+_FEATURES = Path(__file__).parents[1] / "emulator/machine/platform/processor_features.def"
+
+
+@functools.cache
+def levels() -> dict[str, set[str]]:
+    """What each level adds to the one before, by the names of /proc/cpuinfo."""
+    found: dict[str, set[str]] = {}
+    text = _FEATURES.read_text(encoding="utf-8")
+    for enumerator, feature in re.findall(r"^FEATURE\((\w+), \w+, \w+, (\w+)\)", text, re.M):
+        found.setdefault(enumerator.lower().replace("_", "-"), set()).add(feature)
+    return found
+
+
 OLDEST = "x86-64-v2"
 
 
@@ -27,8 +36,8 @@ def flags(cpuinfo: str) -> set[str]:
 def level(has: set[str]) -> str:
     """The highest level all of whose features are there, `x86-64` below the second."""
     reached = "x86-64"
-    for name, wanted in _LEVELS.items():
-        if not set(wanted.split()) <= has:
+    for name, wanted in levels().items():
+        if not wanted <= has:
             break
         reached = name
     return reached
@@ -55,7 +64,7 @@ def objection() -> str:
     """Why the emulated device cannot run on this processor; '' where it can."""
     found = name()
     if found == "x86-64":
-        lacking = " ".join(sorted(set(_LEVELS[OLDEST].split()) - flags(_cpuinfo())))
+        lacking = " ".join(sorted(levels()[OLDEST] - flags(_cpuinfo())))
         return f"this processor is below {OLDEST} (it lacks {lacking}), which the device needs"
     if found.startswith("x86-64") or found == "arm64":
         return ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds a .cu file in the place of a lesson's solution: variants, mutants, skeletons.
 
-The object is kept, so that a file is compiled once, whatever it is linked with.
+Objects are cached, so that a file is compiled once, whatever it is linked with.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ import subprocess
 import threading
 from pathlib import Path
 
-from . import build as builder
-from . import kept, skeletons
+from . import build_cache, compile_commands, refusals, skeletons
 from .project import ROOT, Lesson, WorkbookError
 
 TEST, BENCH = "link", "link_bench"  # what a file is linked with
 
 
 class BuildFailed(Exception):
-    """nvcc or the linker refused, as `stage` (compile or link) tells; carries what they said."""
+    """nvcc or the linker has failed, or the file is not graded (`stage`: compile, link or refused);
+    has the words for it.
+    """
 
     def __init__(self, said: str, stage: str) -> None:
         super().__init__(said)
@@ -42,7 +43,7 @@ def has_workload(lesson: Lesson) -> bool:
 
 
 def folder_of(build: Path) -> Path:
-    """Where objects and programs are kept."""
+    """Where the cached objects and programs lie."""
     return build / "workbook" / "programs"
 
 
@@ -52,7 +53,7 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     An object is used again only while nothing that went into it has changed: the source, the
     command, the environment, every header that was read, the compilers themselves.
     """
-    found = builder.compile_command(build, lesson.solution_file, f"solution_{lesson.id}")
+    found = compile_commands.of(build, lesson.solution_file, f"solution_{lesson.id}")
     if not found:
         raise WorkbookError(f"{build}/compile_commands.json does not know {lesson.solution_file}")
     command, folder = found
@@ -61,12 +62,14 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     cache.mkdir(parents=True, exist_ok=True)
     made = cache / f"{source.stem}-{key}.o"
     record = made.with_suffix(".json")
-    if (said := kept.said(made, record)) is not None:
+    if (said := build_cache.cached_output(made, record)) is not None:
         return made, said
+    if reasons := refusals.of_names_in_source(source):
+        raise BuildFailed("\n".join(reasons), "refused")
     unique = f".{os.getpid()}-{threading.get_ident()}"
     fresh, depends = made.with_suffix(f"{unique}.o"), made.with_suffix(f"{unique}.d")
     arguments = _arguments(command, lesson.solution_file, source, fresh, depends)
-    started = kept.now()
+    started = build_cache.compile_start()
     done = subprocess.run(
         arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -74,13 +77,17 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
         fresh.unlink(missing_ok=True)
         depends.unlink(missing_ok=True)
         raise BuildFailed(f"{shlex.join(arguments)}\n{done.stdout}", "compile")
-    read = kept.files_read(depends, folder) - ours
+    read = build_cache.files_read(depends, folder)
     depends.unlink()
+    if reasons := refusals.of_includes(read, source, command):
+        fresh.unlink()
+        raise BuildFailed("\n".join(reasons), "refused")
+    read -= ours
     record.unlink(missing_ok=True)  # never beside an object that it does not describe
     os.replace(fresh, made)
     # Where something changed while the compiler was reading, the object is not to be used again.
     if _inputs(command, lesson, source)[0] == key:
-        kept.write(record, done.stdout, command, read, started)
+        build_cache.record(record, done.stdout, command, read, started)
     return made, done.stdout
 
 
@@ -91,7 +98,7 @@ def _inputs(command: list[str], lesson: Lesson, source: Path) -> tuple[str, set[
     files = [str(path) for path in (source, *headers)]
     texts = [Path(path).read_bytes() for path in files]
     # The path is part of the object: messages name the file by it.
-    return _key("\0".join([*kept.words(command), *files]).encode(), *texts), set(files)
+    return _key("\0".join([*build_cache.command_key(command), *files]).encode(), *texts), set(files)
 
 
 def _arguments(
@@ -111,26 +118,46 @@ def _arguments(
     return [*arguments, "-o", str(made), "-MD", "-MF", str(depends)]
 
 
-def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tuple[Path, str]:
-    """The program of `source` with the lesson's test (or its workload), and what was said."""
-    made, said = object_of(build, lesson, source)
-    linked_with = build / "lessons" / f"{kind}_{lesson.id}.txt"
-    lines = [line for line in linked_with.read_text().split("\n") if line]
+def linked_with(build: Path, lesson: Lesson, kind: str = TEST) -> tuple[list[str], list[str]]:
+    """The linker's options, and the objects and libraries that judge a student's object."""
+    text = (build / "lessons" / f"{kind}_{lesson.id}.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if line]
     options = [line for line in lines if line.startswith("-")]
-    inputs = [line for line in lines if not line.startswith("-")]
-    stamps = [kept.stamp(path) for path in (str(made), *inputs)]
-    key = _key(made.name.encode(), repr([lines, stamps]).encode())
+    return options, [line for line in lines if not line.startswith("-")]
+
+
+def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tuple[Path, str]:
+    """The program of `source` with the lesson's test (or workload), and the compiler's output."""
+    made, said = object_of(build, lesson, source)
+    options, inputs = linked_with(build, lesson, kind)
+    if reasons := refusals.of_object(made, source.name, refusals.Judge(build, inputs)):
+        raise BuildFailed("\n".join(reasons), "refused")
+    stamps = [build_cache.size_and_time(path) for path in (str(made), *inputs)]
+    key = _key(made.name.encode(), repr([options, inputs, stamps]).encode())
     program = made.with_name(f"{source.stem}-{key}")
     if program.is_file():
-        kept.mark_used(program)
+        build_cache.mark_used(program)
         return program, said
     fresh = program.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     compiler = os.environ.get("CXX", "g++")
     # NVIDIA's library where there is no emulator, whose folder comes first at run time.
     folders = {str(Path(path).parent) for path in inputs if ".so" in Path(path).name}
-    inputs += [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
+    # The test's objects come first: of inline functions that both have, theirs are taken.
+    judging = [path for path in inputs if path.endswith(".o")]
+    libraries = [path for path in inputs if not path.endswith(".o")]
+    libraries += [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
     linked = subprocess.run(
-        [compiler, *options, "-o", str(fresh), str(made), *inputs, "-ldl", "-lpthread"],
+        [
+            compiler,
+            *options,
+            "-o",
+            str(fresh),
+            *judging,
+            str(made),
+            *libraries,
+            "-ldl",
+            "-lpthread",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,6 +8,7 @@ import json
 import os
 from typing import Any
 
+from . import files
 from .grade import Grade
 from .project import ROOT, Lesson, state_folder
 
@@ -17,7 +18,7 @@ _GRADES = ("correct", "safe", "efficient")
 def load() -> dict[str, Any]:
     """All entries by lesson id; an unreadable file counts as empty."""
     try:
-        data = json.loads((ROOT / ".workbook" / "progress.json").read_text(encoding="utf-8"))
+        data = json.loads(files.read_text(ROOT / ".workbook" / "progress.json"))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import files
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Exit codes of every command.
@@ -76,8 +78,8 @@ class Lesson:
     def has_kernel(self) -> bool:
         """Whether there is anything of the student's for the device to run, and so to draw."""
         try:
-            text = self.student_file.read_text(encoding="utf-8", errors="replace")
-            return "__global__" in text or "__global__" in self.solution_file.read_text()
+            paths = (self.student_file, self.solution_file)
+            return any("__global__" in files.read_text(path) for path in paths)
         except OSError:
             return True
 

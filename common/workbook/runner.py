@@ -3,16 +3,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
+import math
 import os
 import selectors
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import files
+
+if TYPE_CHECKING:
+    from .channel import Channel
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -21,7 +30,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 class Limits:
     """What one test case may use. `output` in bytes, `memory` in bytes of resident memory."""
 
-    seconds: float = float(os.environ.get("WORKBOOK_TIME_LIMIT") or 20)
+    seconds: float = float(os.environ.get("WORKBOOK_TIME_LIMIT") or 15)
     memory: int = 900 << 20
     output: int = 4 << 20
     file_size: int = 64 << 20
@@ -41,6 +50,7 @@ class Ended:
     output: str
     seconds: float
     peak_memory: int
+    process: int = 0  # its number, by which it was known
 
     @property
     def signal_name(self) -> str:
@@ -70,7 +80,7 @@ def signal_words(number: int) -> str:
 def adopt_orphans() -> None:
     """From now on a process whose parent has ended becomes a child of this one, if it was below it.
 
-    A program may leave a daemon behind, out of its session: end_orphans() finds it then.
+    A program may leave a daemon running, outside of its session: end_orphans() finds it.
     """
     set_child_subreaper = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
     try:
@@ -141,6 +151,36 @@ def _own_memory(pid: int) -> int:
         return 0
 
 
+def kill_group(pid: int) -> None:
+    """Ends all processes of the group that `pid` leads."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+# How long a program has to say where it was; the emulated device needs a few milliseconds.
+_LAST_WORDS = 0.5
+
+
+def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    """Lets a program that is out of time report the kernel that it is in."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_LAST_WORDS)
+
+
+def end_on_signals() -> None:
+    """A request to end (Ctrl-C, SIGTERM, a closed terminal) cleans up first."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+
+
 def _end_of(pid: int) -> int | None:
     """A file descriptor that can be read once the process has ended; None on an old kernel."""
     try:
@@ -149,8 +189,19 @@ def _end_of(pid: int) -> int | None:
         return None
 
 
-def run(command: list[str], env: dict[str, str], folder: Path, limits: Limits = Limits()) -> Ended:
-    """Runs `command` in its own session; everything it started is gone on return."""
+def run(
+    command: list[str],
+    env: dict[str, str],
+    folder: Path,
+    limits: Limits = Limits(),
+    until: Callable[[], float] = lambda: math.inf,
+    channel: Channel | None = None,
+) -> Ended:
+    """Runs `command` in its own session; everything it started is gone on return.
+
+    `until` gives a time of time.monotonic() at which it ends at the latest, and may change it. What
+    it reports over `channel` is taken meanwhile.
+    """
     if not shutil.which(command[0]):
         raise FileNotFoundError(errno.ENOENT, "there is no such program", command[0])
     seconds = (int(limits.seconds) + 5) * 4
@@ -167,44 +218,52 @@ def run(command: list[str], env: dict[str, str], folder: Path, limits: Limits = 
         env=env,
         cwd=folder,
         start_new_session=True,
+        pass_fds=(channel.theirs.fileno(),) if channel else (),
     )
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
     selector = selectors.DefaultSelector()
     selector.register(process.stdout, selectors.EVENT_READ)
+    if channel:
+        channel.theirs.close()
+        selector.register(channel, selectors.EVENT_READ)
     end = _end_of(process.pid)
     if end is not None:
         selector.register(end, selectors.EVENT_READ)
     kept = bytearray()
     how, peak, ticks, is_open = "", 0, 0, True
-    while True:
-        happened = [key.fileobj for key, _ in selector.select(0.01)]
-        if process.stdout in happened:
-            chunk = process.stdout.read(1 << 16)
-            if chunk:
-                kept += chunk
-            elif chunk == b"":
-                is_open = False
-                selector.unregister(process.stdout)
-        if len(kept) > limits.output:
-            how = "output"
-            break
-        if process.poll() is not None:
-            break
-        ticks += 1
-        used = _session_memory(process.pid) if ticks % 16 == 0 else _own_memory(process.pid)
-        peak = max(peak, used)
-        if used > limits.memory:
-            how = "memory"
-            break
-        if time.monotonic() - started > limits.seconds:
-            how = "time"
-            break
     try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
+        while True:
+            happened = [key.fileobj for key, _ in selector.select(0.01)]
+            if channel in happened and not channel.take():
+                selector.unregister(channel)
+            if process.stdout in happened:
+                chunk = process.stdout.read(1 << 16)
+                if chunk:
+                    kept += chunk
+                elif chunk == b"":
+                    is_open = False
+                    selector.unregister(process.stdout)
+            if len(kept) > limits.output:
+                how = "output"
+                break
+            if process.poll() is not None:
+                break
+            ticks += 1
+            used = _session_memory(process.pid) if ticks % 16 == 0 else _own_memory(process.pid)
+            peak = max(peak, used)
+            if used > limits.memory:
+                how = "memory"
+                break
+            if time.monotonic() > min(started + limits.seconds, until()):
+                how = "time"
+                _ask_to_end(process)
+                break
+    finally:  # also after Ctrl-C: ends everything that was started here
+        kill_group(process.pid)
     process.wait()
+    if channel:
+        channel.take()
     if not how and is_open:  # what was still in the pipe; a stray child may hold it open: no wait
         while len(kept) <= limits.output and (chunk := process.stdout.read(1 << 16)):
             kept += chunk
@@ -214,5 +273,5 @@ def run(command: list[str], env: dict[str, str], folder: Path, limits: Limits = 
     selector.close()
     if end is not None:
         os.close(end)
-    text = bytes(kept[: limits.output]).decode("utf-8", "replace")
-    return Ended(process.returncode, how, text, time.monotonic() - started, peak)
+    text = files.printable(bytes(kept[: limits.output]).decode("utf-8", "replace"))
+    return Ended(process.returncode, how, text, time.monotonic() - started, peak, process.pid)

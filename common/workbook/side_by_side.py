@@ -24,21 +24,29 @@ def _rows(left: list[str], right: list[str]) -> list[tuple[str, int, int]]:
 
 
 def render(left: str, right: str, width: int, titles: tuple[str, str]) -> list[str]:
-    """Lines of at most `width` columns. Every line of both texts is there; long ones are cut."""
+    """Both texts beside each other in `width` columns, long lines going on below; where that is
+    too narrow the lines that differ, below each other and unbroken.
+    """
     a, b = left.expandtabs(4).splitlines(), right.expandtabs(4).splitlines()
     if width < _NARROWEST:
-        lines = list(difflib.unified_diff(a, b, *titles, lineterm="", n=2))
-        return [line[:width] for line in lines] or ["(both are the same)"]
+        return list(difflib.unified_diff(a, b, *titles, lineterm="", n=2)) or [
+            "(both are the same)"
+        ]
     half = (width - 3) // 2
-
-    def cell(number: int, lines: list[str]) -> str:
-        if number < 0:
-            return " " * half
-        text = f"{number + 1:4} {lines[number]}"
-        return (text if len(text) <= half else text[: half - 1] + "…").ljust(half)
-
     shown = [f"{titles[0]:{half}}   {titles[1]}".rstrip()]
     for mark, one, two in _rows(a, b):
         middle = " " if mark == "=" else mark
-        shown.append(f"{cell(one, a)} {middle} {cell(two, b)}".rstrip())
+        cells = _cell(one, a, half), _cell(two, b, half)
+        for at in range(max(map(len, cells))):
+            first, second = (cell[at] if at < len(cell) else "" for cell in cells)
+            shown.append(f"{first:{half}} {middle} {second}".rstrip())
     return shown
+
+
+def _cell(number: int, lines: list[str], width: int) -> list[str]:
+    """A line with its number, in as many pieces as the width needs."""
+    if number < 0:
+        return [""]
+    text, room = lines[number], width - 5
+    pieces = [text[at : at + room] for at in range(0, len(text), room)] or [""]
+    return [f"{number + 1:4} {pieces[0]}", *(f"{'':5}{piece}" for piece in pieces[1:])]

@@ -29,6 +29,19 @@ class Timed:
     halves: tuple[float, float] = (0.0, 0.0)  # medians of the two halves of the runs
     one_core: float = 0.0  # with `cost`: milliseconds of one core of the host for the same work
     one_core_elements: int = 0
+    unit: str = ""  # what is made, where computing and not memory sets the pace
+
+    def rate(self) -> str:
+        """`1470 GB/s`, or `21.3 G points/s` for work that memory does not limit."""
+        if not self.unit:
+            return f"{self.gigabytes_per_second:.0f} GB/s"
+        per_second = self.elements / self.median * 1e3 if self.median else 0.0
+        scale, letter = (1e9, "G") if per_second >= 1e9 else (1e6, "M")
+        return f"{per_second / scale:.4g} {letter} {self.unit}/s"
+
+    def share_of(self, ceiling: float) -> float | None:
+        """The share of the copy bandwidth; None where that says nothing."""
+        return None if self.unit or not ceiling else self.gigabytes_per_second / ceiling
 
     @property
     def noise(self) -> float:
@@ -93,7 +106,7 @@ def workload_of(entry: dict[str, Any]) -> Timed:
         float(entry.get("median_ms", 0)), float(entry.get("fastest_ms", 0)),
         float(entry.get("slowest_ms", 0)), int(entry.get("runs", 0)),
         (float(first), float(second)), float(entry.get("one_core_ms", 0)),
-        int(entry.get("one_core_elements", 0)),
+        int(entry.get("one_core_elements", 0)), str(entry.get("unit", "")),
     )  # fmt: skip
 
 

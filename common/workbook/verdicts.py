@@ -13,12 +13,17 @@
     fills-disk CASES         wrote a larger file than allowed
     ends-badly CASES         passed its checks, and ended with a code other than 0
     checks-nothing CASES     ended without reaching a check
+    report-lost CASES        its report did not reach the grader as a whole
+    tampered CASES           did to the grading what no lesson's file needs to do
     finding CODE @here       a finding on the line that ends with `// <- here`; any name will do
     finding CODE line 12     ... on that line
     finding CODE             ... that has no line in the file
     launch-error             each case that throws does so after a launch that was refused
     compile-error            the file does not compile
     link-error               the program does not link
+    refused                  the object is not graded (refusals.py)
+    says "words"             what its author is told of a failed case has these words
+    never-says "words"       no case's has: another wrong answer's cause is not claimed
     limit 5 seconds          no verdict: the time limit of each case
 
 CASES is one of
@@ -49,11 +54,17 @@ from .grade import CaseResult, Grade
 # Words of CaseResult.ending that a verdict may name.
 ENDINGS = (
     "crashes", "aborts", "ends-early", "times-out", "out-of-memory", "floods", "fills-disk",
-    "ends-badly", "checks-nothing",
+    "ends-badly", "checks-nothing", "report-lost", "tampered",
 )  # fmt: skip
 OF_CASES = ("fails", "efficient", "throws", *ENDINGS)
-OF_BUILDS = {"compile-error": "compile", "link-error": "link"}
-WORDS = (*OF_CASES, "finding", "launch-error", *OF_BUILDS, "limit", "maybe")
+OF_BUILDS = {"compile-error": "compile", "link-error": "link", "refused": "refused"}
+OF_WORDS = ("says", "never-says")
+WORDS = (*OF_CASES, "finding", "launch-error", *OF_WORDS, *OF_BUILDS, "limit", "maybe")
+
+
+def word_of(stage: str) -> str:
+    """The verdict of a build that failed at this stage."""
+    return next(word for word, known in OF_BUILDS.items() if known == stage)
 
 
 class BadVerdict(Exception):
@@ -110,6 +121,8 @@ def parse(lines: Sequence[str]) -> Verdicts:
         elif word == "finding":
             good = re.fullmatch(r"[a-z]+(?:-[a-z]+)*(?: @[a-z]\w*| line [1-9]\d*)?", target)
             form = "`finding CODE @here`, `finding CODE line 12` or `finding CODE`"
+        elif word in OF_WORDS:
+            good, form = re.fullmatch(r'"[^"]+"', target) and not maybe, f'`{word} "words"`'
         elif word == "launch-error" or word in OF_BUILDS:
             good, form = not target and not maybe, f"`{word}` alone"
         else:
@@ -118,8 +131,8 @@ def parse(lines: Sequence[str]) -> Verdicts:
             raise BadVerdict(f"`{text}`: write {form}")
         found.lines.append(Verdict(word, target, maybe))
     if found.build_stage and len(found.lines) > 1:
-        raise BadVerdict(f"`{found.build_stage}-error` stands alone: nothing runs")
-    if not any(not one.maybe for one in found.lines):
+        raise BadVerdict(f"`{found.lines[0].word}` stands alone: nothing runs")
+    if not any(not one.maybe and one.word not in OF_WORDS for one in found.lines):
         raise BadVerdict("at least one verdict must come true each time")
     return found
 
@@ -170,8 +183,16 @@ def judge(
     wrong: list[str] = []
     cases = [result.case for result in grade.results]
     happened = {result.case.name: word_for(result, grade) for result in grade.results}
-    reports = [_Report(one.code, one.line if one.file == file else 0, one.place, one.unsafe)
-               for one in grade.merged_findings()]  # fmt: skip
+    reports = [
+        _Report(
+            one.code,
+            one.line if one.file == file else 0,
+            one.happened[1] if one.happened[0] == file else 0,
+            one.place,
+            one.unsafe,
+        )
+        for one in grade.merged_findings()
+    ]
     named_words: dict[str, set[str]] = {}
     named_findings: set[tuple[str, int]] = set()
     for verdict in verdicts.lines:
@@ -187,6 +208,8 @@ def judge(
                 code, line = _place(verdict.target, marks)
                 named_findings.add((code, line))
                 why = _not_found(code, line, reports)
+            elif verdict.word in OF_WORDS:
+                why = _not_said(verdict, grade)
             else:
                 why = not_refused(grade)
         except BadVerdict as error:
@@ -201,7 +224,7 @@ def judge(
         if word and word not in named_words.get(result.case.name, set()):
             wrong.append(f'"{result.case.name}" {_did(word)}, and no verdict says so')
     for report in reports:
-        if report.unsafe and (report.code, report.line) not in named_findings:
+        if report.unsafe and not {(report.code, one) for one in report.lines} & named_findings:
             wrong.append(f"no verdict names {report.code} at {report.place or 'no line'}")
     if grade.passed:
         wrong.append("a wrong answer got all three grades")
@@ -210,12 +233,19 @@ def judge(
 
 @dataclass(frozen=True)
 class _Report:
-    """A finding: its line in the answer's own file, or 0."""
+    """A finding: its line in the answer's own file, or 0. A verdict may also name the line where it
+    happened, in a function that the lesson gives.
+    """
 
     code: str
     line: int
+    happened: int
     place: str
     unsafe: bool
+
+    @property
+    def lines(self) -> set[int]:
+        return {self.line, self.happened}
 
 
 def _did(word: str) -> str:
@@ -234,13 +264,30 @@ def _place(target: str, marks: dict[str, int]) -> tuple[str, int]:
 
 def _not_found(code: str, line: int, reports: list[_Report]) -> str:
     """'' where that finding is there, else what is there."""
-    lines = sorted({report.line for report in reports if report.code == code})
-    if line in lines:
+    if any(report.code == code and line in report.lines for report in reports):
         return ""
+    lines = sorted({report.line for report in reports if report.code == code})
     if not lines:
         return "there is no such finding"
     found = ", ".join(f"on line {number}" if number else "without a line" for number in lines)
     return f"it was found {found}, not {f'on line {line}' if line else 'without a line'}"
+
+
+def told(result: CaseResult) -> str:
+    """What the author of an answer is told of one failed case, apart from numbers' owners."""
+    findings = [str(finding.data.get("message")) for finding in result.findings]
+    return " ".join("\n".join([*result.texts(), *findings, result.cause()]).split())
+
+
+def _not_said(verdict: Verdict, grade: Grade) -> str:
+    """'' where the words were told, or never were, as the verdict has it."""
+    words = verdict.target[1:-1]
+    failed = [result for result in grade.results if not result.passed and not result.skipped]
+    saying = [result.case.name for result in failed if words in told(result)]
+    if verdict.word == "says":
+        causes = "; ".join(dict.fromkeys(filter(None, (result.cause() for result in failed))))
+        return "" if saying else f"nothing says so; the causes: {causes or 'none'}"
+    return f'said of "{saying[0]}"' if saying else ""
 
 
 def not_refused(grade: Grade) -> str:

@@ -10,16 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from . import progress, screen
+from . import grade_screen, problems, progress, screen
 from .grade import Grade
+from .pager import Pager
 from .project import PASSED, Lesson, WorkbookError, lessons
 
 _POLL_SECONDS = 0.5
+_KEY = re.compile(
+    r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL
+)  # one key: an arrow is several characters
 _KEYS = "h hint · p picture · e explain · s solution · r run again · l lessons · q quit"
 
 
@@ -62,6 +67,7 @@ class Session:
         self.grade = grade
         self.lesson = self.next_unsolved() or known[0]
         self.result: Grade | None = None
+        self.pager = Pager(_KEYS, on=not problems.wanted())  # editors read every line
 
     def next_unsolved(self) -> Lesson | None:
         data = progress.load()
@@ -75,15 +81,19 @@ class Session:
         try:
             result = self.grade(self.lesson)
         except WorkbookError as error:
-            print(f"error: {error}")
-            if error.to_do:
-                print(f"  to do: {error.to_do}")
-            self.footer()
+            with self.pager.page():
+                _show_error(error)
+                self.footer()
             return
         self.result = result
         progress.remember(result)
-        screen.clear()
-        screen.show_grade(result, advice=False)
+        if not self.pager.on:
+            screen.clear()
+        with self.pager.page():
+            self._show(result)
+
+    def _show(self, result: Grade) -> None:
+        grade_screen.show_grade(result, advice=False)
         if result.passed:
             following = self.next_unsolved()
             if following is None:
@@ -101,23 +111,31 @@ class Session:
         print()
         print(screen.bar(count, len(self.known)) + f" {count} of {len(self.known)} lessons solved")
         lesson = f"lessons/{self.lesson.id}/{self.lesson.slug}.cu"
-        print(f"watching; save {lesson} to grade it"[: max(out.width, 40)])
-        print(_KEYS if out.width >= len(_KEYS) else _KEYS.replace(" · ", "\n"), flush=True)
+        screen.wrapped(out, f"watching; save {lesson} to grade it", "")
+        if not self.pager.on:
+            print(_KEYS if out.width >= len(_KEYS) else _KEYS.replace(" · ", "\n"), flush=True)
 
     def key(self, pressed: str) -> bool:
         """Acts on one key; False ends the session."""
-        from . import explain, lesson_files
-
-        graded = self.result.lesson if self.result else self.lesson
+        if self.pager.key(pressed):
+            return True
         pressed = pressed.lower()
         if pressed in ("q", "\x04", "\x03"):
             return False
         if pressed == "r":
             self.run()
             return True
-        if pressed not in ("h", "p", "e", "s", "l", "?"):
-            return True
-        print()
+        if pressed in ("h", "p", "e", "s", "l", "?"):
+            with self.pager.page(more=True):
+                self._answer(pressed)
+        return True
+
+    def _answer(self, pressed: str) -> None:
+        from . import explain, lesson_files
+
+        graded = self.result.lesson if self.result else self.lesson
+        if not self.pager.on:
+            print()
         try:
             if pressed == "h":
                 lesson_files.show_hint(graded)
@@ -138,9 +156,12 @@ class Session:
             else:
                 print(_KEYS)
         except WorkbookError as error:
-            print(f"error: {error}" + (f"\n  to do: {error.to_do}" if error.to_do else ""))
+            _show_error(error)
         sys.stdout.flush()
-        return True
+
+
+def _show_error(error: WorkbookError) -> None:
+    print(f"error: {error}" + (f"\n  to do: {error.to_do}" if error.to_do else ""))
 
 
 @contextlib.contextmanager
@@ -164,7 +185,7 @@ def _single_keys() -> Iterator[bool]:
 
 @contextlib.contextmanager
 def _events(known: list[Lesson]) -> Iterator[int]:
-    """A descriptor that becomes readable soon after a file was saved, where the system tells."""
+    """A descriptor that becomes readable soon after a file was saved, where this is supported."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
@@ -211,9 +232,10 @@ def watch(grade: Callable[[Lesson], Grade]) -> int:
                 with contextlib.suppress(OSError):
                     os.read(events, 4096)
             if keyboard and sys.stdin.fileno() in ready:
-                pressed = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
-                if not pressed or not session.key(pressed):
+                pressed = os.read(sys.stdin.fileno(), 64).decode("utf-8", "replace")
+                if not pressed or not all(session.key(one) for one in _KEY.findall(pressed)):
                     print()
                     return PASSED
+            session.pager.resized()
             if saved := files.changed():
                 session.run(saved)

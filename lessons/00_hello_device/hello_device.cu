@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 00, hello device: a first kernel, what goes wrong with launches, and which card this is.
+// Lesson 00, hello device: a first kernel, what can go wrong with a launch, and which card this is.
 // Start with README.md in this directory; `make 00` checks this file.
 #include "hello_device.h"
 
@@ -15,22 +15,22 @@ void hello(int* d_out, int value) {
 }
 
 void check([[maybe_unused]] cudaError_t error, [[maybe_unused]] const char* call) {
-    // TODO 2 (about 4 lines): when `error` is not cudaSuccess, throw a CudaFailure. Its text holds
-    // the call, cudaGetErrorName(error) and cudaGetErrorString(error).
+    // TODO 2 (about 4 lines): when `error` is not cudaSuccess, throw a CudaFailure. Its text
+    // contains the call, cudaGetErrorName(error) and cudaGetErrorString(error).
     // END 2
 }
 
 void hello_and_wait(int* d_out, int value) {
     hello_kernel<<<1, 1>>>(d_out, value);
-    // TODO 3 (2 lines): check whether the launch was refused, then wait for the kernel, and check
-    // whether it came to its end.
+    // TODO 3 (2 lines): check whether the launch was refused, then wait for the kernel and check
+    // whether it finished without an error.
     // END 3
 }
 
 DeviceFacts describe_device() {
     DeviceFacts facts;
-    // TODO 4 (about 12 lines): ask which device is the current one, ask for its properties, and
-    // fill in every field. Check each call.
+    // TODO 4 (about 12 lines): find out which device is current, get its properties, and fill in
+    // every field. Check each call.
     // END 4
     return facts;
 }

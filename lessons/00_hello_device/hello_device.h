@@ -14,7 +14,7 @@
 // running when hello returns.
 void hello(int* d_out, int value);
 
-// A CUDA call that failed. what() is a text for people, `code` the error.
+// A CUDA call that failed: what() describes it in words, and `code` is the error.
 class CudaFailure : public std::runtime_error {
 public:
     CudaFailure(cudaError_t error, const std::string& text)
@@ -22,18 +22,19 @@ public:
     const cudaError_t code;
 };
 
-// Does nothing for cudaSuccess. For any other error it throws a CudaFailure whose text holds
-// `call` (the source text of the call), the error's name and its description.
+// Does nothing for cudaSuccess. For any other error it throws a CudaFailure whose text contains
+// `call` (the source text of the call, of any length), the error's name and its description.
 void check(cudaError_t error, const char* call);
 
-// check(), with the source text of the call filled in: CHECK_CALL(cudaFree(data)).
+// Calls check() and fills in the source text: CHECK_CALL(cudaFree(data)).
 #define CHECK_CALL(call) check((call), #call)
 
-// As hello, and the value is there when it returns. Throws a CudaFailure when the launch is refused
-// and when the kernel fails while it runs. After a refused launch the next good one succeeds.
+// Like hello, but waits for the kernel: the value is there when it returns. Throws a CudaFailure
+// when the launch is refused and when the kernel fails while it runs. After a refused launch, the
+// next valid one succeeds.
 void hello_and_wait(int* d_out, int value);
 
-// What one wants to know of a card.
+// What a program needs to know about a card.
 struct DeviceFacts {
     std::string name;
     int compute_major = 0;  // compute capability, 7 and 5 for 7.5
@@ -45,5 +46,5 @@ struct DeviceFacts {
     size_t memory_bytes = 0;
 };
 
-// The facts about the current device. Throws a CudaFailure when a call fails.
+// Returns the facts about the current device. Throws a CudaFailure when a call fails.
 DeviceFacts describe_device();

@@ -5,7 +5,7 @@
 
 // One thread per element, and exactly as many threads as elements.
 __global__ void zero_out_kernel(float* out) {
-    // TODO 1 (about 2 lines): work out which element is this thread's, and set it to 0.
+    // TODO 1 (about 2 lines): find the element of this thread and set it to 0.
     // END 1
 }
 
@@ -24,7 +24,7 @@ void increment(int*, int, int) {}
 void iota(int*, int, int) {}
 // END 3
 
-// TODO 4 (about 9 lines): replace the next line by a kernel that turns the whole array round, not
+// TODO 4 (about 9 lines): replace the next line by a kernel that reverses the whole array, not
 // each block's part of it, and a function `reverse` that launches it.
 void reverse(const int*, int*, int, int) {}
 // END 4

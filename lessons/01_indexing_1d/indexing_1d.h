@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lesson 01, indexing in one dimension: what indexing_1d.cu implements and the test calls.
 //
-// Every function launches one kernel on `blocks` blocks of `threads` threads, one thread for each
-// of the n = blocks * threads elements (n < 2^31, threads <= 1024). A d_ prefix marks a pointer to
-// device memory, n elements long. A refused launch throws wb::CudaError.
+// Every function takes one launch. `blocks` blocks of `threads` threads have one thread for each of
+// the n = blocks * threads elements (n <= 17,000,000, threads <= 1024). A d_ prefix marks a pointer
+// to device memory, n elements long. A refused launch throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"
@@ -17,5 +17,5 @@ void increment(int* d_data, int blocks, int threads);
 // d_out[i] = i for every i in [0, n).
 void iota(int* d_out, int blocks, int threads);
 
-// d_out[i] = d_in[n - 1 - i] for every i in [0, n). The two arrays do not overlap.
+// d_out[i] = d_in[n - 1 - i] for every i in [0, n). The arrays do not overlap; d_in is unchanged.
 void reverse(const int* d_in, int* d_out, int blocks, int threads);

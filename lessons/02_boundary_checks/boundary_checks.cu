@@ -16,8 +16,8 @@ void vector_add_on_grid(const float* d_a, const float* d_b, float* d_c, int n, i
 }
 
 long long ceil_div(long long n, int size) {
-    // TODO 2 (1 line): return n / size rounded up, in whole numbers only.
-    return n / size;
+    // TODO 2 (1 line): return n / size rounded up, with integers only.
+    return n / size;  // placeholder
     // END 2
 }
 
@@ -27,7 +27,7 @@ template <class Kernel, class... Args>
 void launch_1d(Kernel kernel, [[maybe_unused]] long long n, Args... args) {
     // TODO 3 (about 3 lines): return at once when n is 0. Otherwise work out the number of blocks
     // of kThreadsPerBlock threads, and launch that many instead of one.
-    kernel<<<1, kThreadsPerBlock>>>(args...);
+    kernel<<<1, kThreadsPerBlock>>>(args...);  // placeholder
     // END 3
     CUDA_CHECK(cudaGetLastError());
 }
@@ -37,12 +37,12 @@ void vector_add(const float* d_a, const float* d_b, float* d_c, int n) {
 }
 
 __host__ __device__ int wrap_index(int i, int length) {
-    // TODO 4 (about 2 lines): bring i into [0, length); mind that -1 % 6 is -1, not 5.
-    return i < length ? 0 : length - 1;
+    // TODO 4 (about 2 lines): bring i into [0, length); note that -1 % 6 is -1, not 5.
+    return i < length ? 0 : length - 1;  // placeholder
     // END 4
 }
 
-// Adds 1 to *errors, also when many threads do so at the same time (lesson 17 shows how).
+// Adds 1 to *errors, even when many threads do so at the same time (lesson 17 shows how).
 __device__ void count_error(int* errors) {
     atomicAdd(errors, 1);
 }

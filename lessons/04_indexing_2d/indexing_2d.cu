@@ -5,8 +5,8 @@
 
 __host__ __device__ size_t element_offset([[maybe_unused]] int row, [[maybe_unused]] int column,
                                           [[maybe_unused]] size_t pitch) {
-    // TODO 1 (1 line): the floats of all rows above, and those to the left in this row.
-    return 0;
+    // TODO 1 (1 line): return the floats in all rows above plus those to the left in this row.
+    return 0;  // placeholder
     // END 1
 }
 
@@ -28,8 +28,8 @@ static const dim3 kBlock(32, 8);
 
 // Just enough blocks of kBlock threads for height rows of width columns.
 static dim3 blocks_for([[maybe_unused]] int height, [[maybe_unused]] int width) {
-    // TODO 3 (about 2 lines): round up on each axis by itself, columns along x and rows along y.
-    return dim3(1, 1);
+    // TODO 3 (about 2 lines): round up on each axis separately, columns along x and rows along y.
+    return dim3(1, 1);  // placeholder
     // END 3
 }
 

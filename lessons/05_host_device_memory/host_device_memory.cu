@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Lesson 05, host and device memory: who owns device memory, and how often data are copied.
 // Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
@@ -7,14 +7,14 @@
 #include <utility>
 
 DeviceFloats::DeviceFloats([[maybe_unused]] size_t size) {
-    // TODO 1 (about 3 lines): allocate `size` floats, unless size is 0, and remember the size.
-    // cudaMalloc wants bytes.
+    // TODO 1 (about 3 lines): allocate `size` floats, unless size is 0, and store the size.
+    // cudaMalloc takes bytes.
     // END 1
 }
 
-// TODO 2 (about 13 lines): replace the next five lines. The destructor frees. The constructor
-// takes the memory of `other` away from it, and so does the assignment, which must not lose what
-// this object owned before.
+// TODO 2 (about 13 lines): replace the next five lines. The destructor frees. The constructor and
+// the assignment take the memory away from `other`. The assignment must not leak what this object
+// owned before, and must leave an object that is assigned to itself as it is.
 DeviceFloats::~DeviceFloats() {}
 DeviceFloats::DeviceFloats(DeviceFloats&&) noexcept {}
 DeviceFloats& DeviceFloats::operator=(DeviceFloats&&) noexcept {
@@ -51,6 +51,6 @@ void start_step(float* d_data, size_t n, Step step) {
 std::vector<float> run_pipeline(const std::vector<float>& input,
                                 [[maybe_unused]] const std::vector<Step>& steps) {
     // TODO 5 (about 4 lines): upload `input` once, start every step on the device, download once.
-    return input;
+    return input;  // placeholder
     // END 5
 }

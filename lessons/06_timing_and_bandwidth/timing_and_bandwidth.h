@@ -11,41 +11,43 @@
 
 #include "cuda_check.h"
 
-// Something to be timed: puts work into the stream and returns, perhaps before the work is done.
+// The work to be timed: calling it puts work into the stream and returns, perhaps before the work
+// is done. A std::function holds anything that can be called in this way, such as a lambda.
 using Work = std::function<void(cudaStream_t)>;
 
-// The middle one of the times, and the mean of the middle two when their number is even. At least
-// one time, in any order.
+// The middle time in sorted order, or the mean of the middle two when there is an even number.
+// There is at least one time; the times may come in any order.
 double median(std::vector<double> times);
 
-// What one run of `work` in `stream` takes on the device, by two events in that stream.
+// The time that one run of `work` in `stream` takes on the device, by two events in that stream.
 double elapsed_ms(const Work& work, cudaStream_t stream);
 
-// The median of `repeats` single measurements, after `warmup` runs that do not count. The work is
-// run warmup + repeats times in all. warmup >= 0, repeats >= 1.
+// The median of `repeats` single measurements, after `warmup` runs that do not count. The work runs
+// warmup + repeats times in all. warmup >= 0, repeats >= 1.
 double time_ms(const Work& work, int warmup, int repeats, cudaStream_t stream);
 
-// The least that must move between the chip and its memory when `arrays_read` arrays are read and
-// `arrays_written` written, each of `elements` elements of `element_bytes` bytes.
+// The bytes that must at least move between the chip and its memory when `arrays_read` arrays are
+// read and `arrays_written` written, each of `elements` elements of `element_bytes` bytes. The
+// result fits into a size_t.
 size_t moved_bytes(size_t elements, int arrays_read, int arrays_written, size_t element_bytes);
 
 // The rate at which `bytes` moved in `ms`. ms > 0.
 double gigabytes_per_second(size_t bytes, double ms);
 
-// What a card can do at best.
+// The peak rates of a card.
 struct Peak {
     double gigabytes_per_second;
-    double gigaflops;  // 10^9 operations of arithmetic in a second
+    double gigaflops;  // 10^9 arithmetic operations per second
 };
 
 enum class Verdict {
     kPlausible,
-    kTooFast,      // more than 5 in 100 faster than the card can be
+    kTooFast,      // moving or computing at more than 1.05 times the card's peak rate
     kNotMeasured,  // not a time: zero, negative, infinite or NaN
 };
 
-// Whether work that moves `bytes` and does `operations` can take `ms`: it cannot be faster than the
-// slower one of its two parts, moving at peak rate and computing at peak rate (the roofline).
+// Judges whether work that moves `bytes` and does `operations` can take `ms`. Moving and computing
+// overlap, and each has its peak rate (the roofline); 5 % above a peak is still plausible.
 Verdict judge(double ms, size_t bytes, double operations, Peak peak);
 
 struct Measurement {
@@ -53,8 +55,8 @@ struct Measurement {
     double gigabytes_per_second;
 };
 
-// Times a kernel that adds 1 to the n doubles at d_data, after `warmup` runs, and returns the
-// median of `repeats` runs and its rate. Afterwards each element is larger by warmup + repeats. n
-// >= 1.
+// Times a kernel that adds 1 to the n doubles at d_data in `stream`: the median of `repeats` runs
+// after `warmup` runs, and the rate of that median. Afterwards each element is larger by
+// warmup + repeats. n >= 1.
 Measurement measure_increment(double* d_data, size_t n, int warmup, int repeats,
                               cudaStream_t stream);

@@ -14,39 +14,39 @@
 }
 
 float sum_squares(const float* x, size_t n) {
-    // TODO 1 (about 6 lines): keep kLanes sums, and add element i to sum i % kLanes. Go in whole
-    // groups of kLanes elements, then take the rest.
+    // TODO 1 (about 6 lines): keep kLanes sums, and add element i to sum i % kLanes. Process whole
+    // groups of kLanes elements first, then the remaining ones.
     float sum = 0;
     for (size_t i = 0; i < n; ++i) sum += x[i] * x[i];
-    return sum;
+    return sum;  // placeholder
     // END 1
 }
 
 float dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
           [[maybe_unused]] size_t n) {
-    // TODO 2 (about 6 lines): the same for products of two arrays.
-    return 0.0f;
+    // TODO 2 (about 6 lines): do the same for products of two arrays.
+    return 0.0f;  // placeholder
     // END 2
 }
 
 Range part([[maybe_unused]] size_t n, [[maybe_unused]] size_t parts,
            [[maybe_unused]] size_t index) {
-    // TODO 3 (about 4 lines): n / parts elements for each, and one more for the first n % parts.
-    return {0, 0};
+    // TODO 3 (about 4 lines): give each part n / parts elements, and the first n % parts one more.
+    return {0, 0};  // placeholder
     // END 3
 }
 
 float parallel_dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
                    [[maybe_unused]] size_t n, [[maybe_unused]] unsigned threads) {
-    // TODO 4 (about 11 lines): start the threads; each stores the dot product of its part in a
-    // place of its own. When all are started, wait for all, and add their sums.
-    return 0.0f;
+    // TODO 4 (about 11 lines): start the threads; each stores the dot product of its part in an
+    // element of its own. After all have been started, wait for all of them, and add their sums.
+    return 0.0f;  // placeholder
     // END 4
 }
 
 bool agree([[maybe_unused]] float sum, [[maybe_unused]] double reference,
            [[maybe_unused]] double magnitude, [[maybe_unused]] size_t n) {
-    // TODO 5 (about 2 lines): compare the difference with the bound, so that NaN does not agree.
-    return sum == static_cast<float>(reference);
+    // TODO 5 (about 2 lines): compare the difference with the bound; NaN must not agree.
+    return sum == static_cast<float>(reference);  // placeholder
     // END 5
 }

@@ -6,11 +6,11 @@
 
 #include <cstddef>
 
-// Sums that a loop keeps side by side. 8 floats fill one or two vector registers of a CPU.
+// The number of sums that a loop keeps side by side. 8 floats fill one or two vector registers.
 inline constexpr size_t kLanes = 8;
 
-// The sum of x[i] * x[i], in float, with kLanes sums: element i belongs to sum i % kLanes. The sums
-// are added at the end.
+// The sum of x[i] * x[i], by kLanes sums: element i belongs to sum i % kLanes. The sums are added
+// at the end.
 float sum_squares(const float* x, size_t n);
 
 // The sum of x[i] * y[i], in the same way.
@@ -21,17 +21,17 @@ struct Range {
     size_t begin, end;
 };
 
-// Part `index` of [0, n) when it is cut into `parts` runs, in order: together they hold each
-// element once, and no two lengths differ by more than 1. index < parts, parts >= 1; there may be
-// more parts than elements. n <= 2^40, parts <= 2^20.
+// Part `index` of [0, n) when it is divided into `parts` contiguous parts, in order: together they
+// hold each element once, and no two lengths differ by more than 1. index < parts, parts >= 1;
+// there may be more parts than elements. n <= 2^40, parts <= 2^20.
 Range part(size_t n, size_t parts, size_t index);
 
-// The same sum as dot, by `threads` threads that work at the same time, the calling one possibly
-// among them: each sums one part on its own, and the sums of the parts are added at the end.
-// threads >= 1.
+// The same sum as dot, by `threads` threads that can work at the same time, possibly including the
+// calling one: each sums one part in memory of its own, and the sums of the parts are added at the
+// end. No thread is left running. 1 <= threads <= 1024.
 float parallel_dot(const float* x, const float* y, size_t n, unsigned threads);
 
-// Whether `sum`, added up from n floats in some order, agrees with `reference`, the same sum
-// without rounding: the difference is at most n * 2^-24 * magnitude, where `magnitude` is the sum
-// of the numbers' absolute values. A NaN agrees with nothing.
+// Whether `sum`, a sum of n floats in any order, agrees with `reference`, the same sum without
+// rounding: the difference is at most n * 2^-24 * magnitude, where `magnitude` is the sum of the
+// absolute values. NaN agrees with nothing.
 bool agree(float sum, double reference, double magnitude, size_t n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 09, kernel fusion: nine passes over memory become one, and then the arithmetic is mended.
-// Start with README.md in this directory; `make 09` checks this file.
+// Lesson 09, kernel fusion: nine passes over memory become one, and then the result is made
+// accurate. Start with README.md in this directory; `make 09` checks this file.
 #include "kernel_fusion.h"
 
 constexpr int kThreads = 256;
@@ -74,8 +74,8 @@ void roots_unfused(const T* d_a, const T* d_b, const T* d_c, T* d_root, int n) {
 template <class T>
 __global__ void fused_kernel(const T* a_values, const T* b_values, const T* c_values, T* root,
                              int n) {
-    // TODO 1 (about 5 lines): guard, load a, b and c of this thread's equation once, compute the
-    // whole formula in registers, store once. sqrt works for float and double.
+    // TODO 1 (about 5 lines): write the guard, load a, b and c of this thread's equation once,
+    // compute the whole formula in registers, and store once. sqrt works for float and double.
     // END 1
 }
 
@@ -89,9 +89,9 @@ void roots_fused(const T* d_a, const T* d_b, const T* d_c, T* d_root, int n) {
 // The root of a x^2 + b x + c, in T, without subtracting numbers that are nearly equal.
 template <class T>
 __device__ T stable_root(T a, T b, T c) {
-    // TODO 2 (about 3 lines): for b > 0 multiply (-b + s) / 2a above and below by (-b - s), and
-    // simplify. For b <= 0 there is no trouble. s is the square root of b*b - 4*a*c.
-    return a + b + c;
+    // TODO 2 (about 3 lines): for b > 0 multiply numerator and denominator of (-b + s) / 2a by
+    // (-b - s), and simplify. For b <= 0 nothing cancels. s is the square root of b*b - 4*a*c.
+    return a + b + c;  // placeholder
     // END 2
 }
 
@@ -107,7 +107,7 @@ void roots_stable(const T* d_a, const T* d_b, const T* d_c, T* d_root, int n) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template void roots_unfused(const float*, const float*, const float*, float*, int);
 template void roots_unfused(const double*, const double*, const double*, double*, int);
 template void roots_fused(const float*, const float*, const float*, float*, int);

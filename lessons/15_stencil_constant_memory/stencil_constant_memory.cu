@@ -45,7 +45,7 @@ void read_weights(float* d_out, int count) {
 // Launched with 2 * radius floats more of dynamic shared memory than there are threads in a block.
 __global__ void stencil_kernel(const float* in, float* out, int n, int radius, Border border) {
     // TODO 3 (about 15 lines): a tile again, now with a halo of `radius` slots on both sides. Slots
-    // before the first and behind the last element hold what `border` says. Then sum the products.
+    // before the first and after the last element hold what `border` says. Then sum the products.
     // END 3
 }
 
@@ -59,7 +59,7 @@ void stencil(const float* d_in, float* d_out, int n, int radius, Border border, 
 float* repeat_stencil(float* d_a, float* d_b, int n, int radius, Border border, int threads,
                       [[maybe_unused]] int steps) {
     // TODO 4 (about 4 lines): apply the stencil `steps` times. Each step reads one array and stores
-    // to the other; then the arrays change places.
+    // to the other; then the two are swapped.
     stencil(d_a, d_b, n, radius, border, threads);
     // END 4
     return d_a;

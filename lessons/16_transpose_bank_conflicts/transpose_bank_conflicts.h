@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: what transpose_bank_conflicts.cu implements and the test calls.
 //
-// A matrix has `rows` rows of `cols` floats, and its rows begin `pitch` floats apart: element
-// (row, col) lies at [row * pitch + col]. A pitch may be larger than the row; the floats in the gap
-// belong to somebody else. A d_ prefix marks a pointer to device memory; the arrays of one call do
-// not overlap. Everything runs in the default stream. 1 <= rows, cols <= 2^20; rows * pitch may be
-// larger than 2^31.
+// A matrix has `rows` rows of `cols` floats, 1 to 2^20 each. Its rows begin `pitch` floats apart:
+// element (row, col) is at [row * pitch + col]. A pitch may be larger than the row; the floats in
+// the gap are not part of the matrix and must not change. Pointers with the prefix d_ point to
+// device memory; the arrays of one call do not overlap. A refused launch throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"
@@ -24,8 +23,9 @@ void transpose_naive(const float* d_in, float* d_out, int rows, int cols, int in
 
 // How many passes over the banks a warp needs to read one column of a tile whose rows are `width`
 // floats wide: lane l reads tile[l][c], all lanes the same c. It is the largest number of lanes
-// that meet in one bank. width >= 1.
+// that read from one bank. Every width from 1 to 2^31 - 1 is allowed: lane * width may need more
+// than 31 bits.
 int column_passes(int width);
 
-// The same result as transpose_naive, through a tile in shared memory.
+// The same result as transpose_naive, through a tile in shared memory, each element loaded once.
 void transpose(const float* d_in, float* d_out, int rows, int cols, int in_pitch, int out_pitch);

@@ -53,7 +53,7 @@ void count_above_by_warps(const float* d_x, int n, float limit, unsigned long lo
 
 // Raises *address to `value` if that is larger. CUDA has no atomicMax for floats.
 __device__ void atomic_max(float* address, float value) {
-    // TODO 4 (about 7 lines): try to exchange what you believe to be there for `value`, with
+    // TODO 4 (about 7 lines): try to exchange the value that you expect there for `value`, with
     // atomicCAS on the bits. If something else was there, go on from that, as long as it is less.
     // END 4
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lesson 20, histograms: what histogram_rows_vs_atomics.cu implements and the test calls.
 //
-// A d_ prefix marks a pointer to device memory. The arrays of one call do not overlap. Everything
-// runs in the default stream. Counts are added to what is in d_counts: the caller sets it to zero
-// when it wants to. Each count stays below 2^32. 0 <= n <= 2^30.
+// Pointers with the prefix d_ point to device memory. The arrays of one call do not overlap. d_x
+// holds n floats, 0 <= n <= 2^30, which do not change. Counts are added to d_counts, which the
+// caller clears when it wants to. Each count stays below 2^32.
 #pragma once
 
 #include "cuda_check.h"
@@ -31,19 +31,22 @@ inline constexpr int kNoBin = -1;
 // and not counted under either rule.
 __host__ __device__ int bin_index(float x, Axis axis, Overflow overflow);
 
-// How many rows, one for each thread, fill_rows fills.
+// The number of rows that fill_rows fills, one for each thread.
 inline constexpr int kRows = 1024;
 
-// Fills kRows histograms that together count each of the n floats of d_x once: d_rows[r * bins + k]
-// grows by the number of elements of bin k that thread r looked at. d_rows: kRows * bins counters.
+// Adds to kRows histograms that together count each of the n floats of d_x once, without atomics:
+// d_rows[r * bins + k] grows by the number of elements of bin k that thread r took. d_rows: kRows *
+// bins counters.
 void fill_rows(const float* d_x, int n, Axis axis, Overflow overflow, unsigned* d_rows);
 
-// d_counts[k] += d_rows[r * bins + k], summed over the r in [0, rows), for each k in [0, bins).
-// d_rows: rows * bins counters, unchanged; d_counts: bins counters; rows >= 1, bins >= 1.
+// d_counts[k] += the sum of d_rows[r * bins + k] over r in [0, rows), for each k in [0, bins).
+// d_rows: rows * bins counters, which do not change; d_counts: bins counters; rows >= 1, bins >= 1,
+// rows * bins <= 2^30.
+// One thread for each bin.
 void add_rows(const unsigned* d_rows, int rows, int bins, unsigned* d_counts);
 
-// Adds the histogram of the n floats of d_x to d_counts (axis.bins counters) by rows. d_rows: room
-// for kRows * axis.bins counters, which may hold anything.
+// Adds the histogram of the n floats of d_x to d_counts (axis.bins counters) by rows. d_rows has
+// room for kRows * axis.bins counters; their values do not matter.
 void histogram_rows(const float* d_x, int n, Axis axis, Overflow overflow, unsigned* d_rows,
                     unsigned* d_counts);
 

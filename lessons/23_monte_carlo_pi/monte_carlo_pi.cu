@@ -10,13 +10,13 @@
 [[maybe_unused]] static constexpr int kMostWarps = 32;  // in a block of 1024 threads
 static constexpr int kThreads = 256;
 
-// TODO 1 (2 lines): make the point of the two halves of the word, as signed 16-bit
-// numbers. Compare the squares; no sum on the way may pass 2^31.
-__host__ __device__ int2 point_of(uint32_t word) {
-    return make_int2(word == 0, word == 1);
+// TODO 1 (2 lines): make the point from the two halves of the word, as signed 16-bit
+// numbers. Compare the squares; no intermediate sum may reach 2^31.
+__host__ __device__ int2 point_of([[maybe_unused]] uint32_t word) {
+    return make_int2(0, 0);  // a placeholder
 }
-__host__ __device__ bool in_circle(int2 point) {
-    return point.x > kRadius;
+__host__ __device__ bool in_circle([[maybe_unused]] int2 point) {
+    return false;  // a placeholder
 }
 // END 1
 
@@ -39,8 +39,7 @@ __host__ __device__ uint64_t thread_hits([[maybe_unused]] uint64_t seed,
     uint64_t hits = 0;
     // TODO 2 (about 14 lines): count in the quads whose four samples all belong to [first, first +
     // n), thread by thread in steps of `threads`. Up to three samples are left before the first of
-    // these quads and behind the last one: let threads 0, 1 and 2 take one each, on either side.
-    hits = n + 1;
+    // these quads and after the last one: let threads 0, 1 and 2 take one each, on either side.
     // END 2
     return hits;
 }
@@ -51,7 +50,7 @@ __global__ void count_kernel(uint64_t seed, uint64_t first, uint64_t n, unsigned
     unsigned long long hits = thread_hits(seed, first, n, thread, threads);
     // TODO 3 (about 9 lines): sum the hits of the block: by shuffles in each warp, then in shared
     // memory. One thread adds the sum to *total, which other blocks add to as well.
-    if (hits > n + 1) *total = hits;
+    static_cast<void>(hits), static_cast<void>(total);  // a placeholder
     // END 3
 }
 
@@ -61,11 +60,10 @@ void count_hits(uint64_t seed, uint64_t first, uint64_t n, unsigned long long* d
     CUDA_CHECK(cudaGetLastError());
 }
 
-int full_grid(int threads) {
-    int blocks = 0;
+int full_grid([[maybe_unused]] int threads) {
+    int blocks = 1;
     // TODO 4 (about 5 lines): ask how many multiprocessors the device has, and how many blocks of
     // count_kernel fit on one of them.
-    blocks = threads > 0 ? 1 : 0;
     // END 4
     return blocks;
 }

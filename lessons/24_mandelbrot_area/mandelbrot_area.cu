@@ -11,7 +11,7 @@ static constexpr int kThreads = 128;
 static constexpr int kSamplesPerThread = 256;  // enough for long and short ones to even out
 
 // TODO 1 (about 5 lines): the point of a word, and one step. Round as mandelbrot_area.h says: write
-// fmaf where it says fmaf.
+// fmaf where it has fmaf.
 __host__ __device__ float2 point_of(uint64_t word) {
     return make_float2(word == 0, 0);
 }
@@ -20,7 +20,7 @@ __host__ __device__ float2 step(float2 z, float2 c) {
 }
 // END 1
 
-// TODO 2 (about 10 lines): one trip of hare and tortoise, and as many trips as it takes.
+// TODO 2 (about 10 lines): one trip of hare and tortoise; then trips until one decides.
 __host__ __device__ Verdict trip(float2&, float2&, float2) {
     return Verdict::kUndecided;
 }
@@ -67,7 +67,8 @@ __global__ void count_flat_kernel(uint64_t seed, uint64_t first, uint64_t n, int
     uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     unsigned long long inside = 0, undecided = 0;
     // TODO 4 (about 20 lines): one loop, in which a lane takes a new sample if it has none, and
-    // makes one trip if it has one.
+    // makes one trip if it has one. Two ifs, one after the other, and no `continue`: the compiler
+    // makes a loop in the loop of it, in which lanes wait.
     if (i < end && threads < static_cast<uint64_t>(most) && seed == 0) inside = 1;
     // END 4
     add_counts(inside, undecided, counts);

@@ -2,10 +2,10 @@
 // Lesson 24, an unknown area: what mandelbrot_area.cu implements and the test calls.
 //
 // A point c of the plane belongs to the Mandelbrot set if z = 0, z = z * z + c, ... stays within
-// |z| <= 2 for ever. Sample i of a seed is a point of the box; it depends on (seed, i) only. All
-// arithmetic is float with every rounding written down, so that host and device agree to the last
-// bit. A d_ prefix marks a pointer to device memory. The functions that launch work in the default
-// stream; a refused launch throws wb::CudaError.
+// |z| <= 2 for ever. Sample i of a seed is a point of the box; it depends on (seed, i) only.
+// Samples are decided in float, with every rounding prescribed, so that host and device agree to
+// the last bit. Pointers with the prefix d_ point to device memory. A refused launch throws
+// wb::CudaError.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline constexpr int kMostTrips = 5000;
 enum class Verdict { kOutside, kInside, kUndecided };
 
 // Word i of a seed, 64 random bits: SplitMix (Steele, Lea, Flood, "Fast splittable pseudorandom
-// number generators", 2014), which counts, and so needs no state.
+// number generators", 2014), a function of a counter, without state.
 __host__ __device__ inline uint64_t random_word(uint64_t seed, uint64_t i) {
     uint64_t word = seed + (i + 1) * 0x9E3779B97F4A7C15ull;
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -52,29 +52,32 @@ __host__ __device__ float2 step(float2 z, float2 c);
 // One trip of Floyd's: the hare takes two steps, then
 //   kOutside if |hare|^2 > 4; else the tortoise takes one step, then
 //   kInside if the two are equal; else kUndecided.
-// After kOutside nobody looks at the two again: they may hold anything then.
+// After kOutside the values of the two do not matter.
 __host__ __device__ Verdict trip(float2& hare, float2& tortoise, float2 c);
 
-// Trips from hare = tortoise = 0 until one decides, `most` at most; kUndecided if none does. most
-// may be 0.
+// Trips from hare = tortoise = 0 until one decides, at most `most` of them, which may be 0;
+// kUndecided if none does.
 __host__ __device__ Verdict floyd(float2 c, int most);
 
-// Whether c lies in the main cardioid or in the disc to the left of it, border included, but for
-// rounding: with q = (x - 1/4)^2 + y^2
+// Whether c lies in the main cardioid or in the disc to the left of it: with q = (x - 1/4)^2 + y^2
 //   q * (q + x - 1/4) <= y^2 / 4   or   (x + 1)^2 + y^2 <= 1/16.
+// The border belongs to them. Rounding is free here, and may decide on points within 1e-4 of the
+// border, but not where no operation rounds: (1/4, 0), (1/4, 1/2), (-3/4, 0), (-1, 1/4), (-5/4, 0).
 __host__ __device__ bool surely_inside(float2 c);
 
-// What the counters in device memory hold.
+// The counters in device memory.
 struct Counts {
     unsigned long long inside;
     unsigned long long undecided;
 };
 
-// d_counts grows by the samples [first, first + n) that are inside, surely or by floyd with `most`
-// trips, and by those that stay undecided. first + n < 2^63, n may be 0. `blocks` blocks of
-// `threads` threads, a multiple of 32; the result does not depend on either.
+// Adds to d_counts the number of samples in [first, first + n) that are inside, surely or by floyd
+// with `most` trips, and the number of those that stay undecided. first + n < 2^63, n may be 0.
+// `blocks` blocks of `threads` threads, a multiple of 32 up to 1024; the result does not depend on
+// either.
 //   count_in_step: a lane waits until all lanes of its warp have decided their samples.
-//   count_flat:    a lane that has decided its sample takes the next one.
+//   count_flat:    a lane that has decided its sample takes the next one. On a warp with many
+//                  samples the share of busy lanes is at least five times that of count_in_step.
 void count_in_step(uint64_t seed, uint64_t first, uint64_t n, int most, Counts* d_counts,
                    int blocks, int threads);
 void count_flat(uint64_t seed, uint64_t first, uint64_t n, int most, Counts* d_counts, int blocks,
@@ -85,10 +88,10 @@ struct Area {
     Counts counts;
     double area;    // with half of the undecided samples
     double sigma;   // one standard deviation, by chance: sqrt(area * (box - area) / samples)
-    double margin;  // what half of the undecided samples may add or take away
+    double margin;  // the area of half of the undecided samples, which may be too much or missing
 };
 
-// The area from the counts of `samples` samples of the box, samples > 0. Runs on the host.
+// The area from the counts of `samples` samples of the box, samples > 0.
 Area area_from(Counts counts, uint64_t samples);
 
 // Decides the samples [0, n), n > 0, with kMostTrips each. Allocates and frees its own memory.

@@ -5,7 +5,7 @@
 
 // One thread per element, and exactly as many threads as elements.
 __global__ void zero_out_kernel(float* out) {
-    // TODO 1 (about 2 lines): work out which element is this thread's, and set it to 0.
+    // TODO 1 (about 2 lines): find the element of this thread and set it to 0.
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = 0.0f;
     // END 1
@@ -44,7 +44,7 @@ void iota(int* d_out, int blocks, int threads) {
 }
 // END 3
 
-// TODO 4 (about 9 lines): replace the next line by a kernel that turns the whole array round, not
+// TODO 4 (about 9 lines): replace the next line by a kernel that reverses the whole array, not
 // each block's part of it, and a function `reverse` that launches it.
 //| void reverse(const int*, int*, int, int) {}
 __global__ void reverse_kernel(const int* in, int* out) {

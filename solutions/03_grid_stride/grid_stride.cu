@@ -6,24 +6,24 @@
 __host__ __device__ size_t global_index([[maybe_unused]] unsigned block,
                                         [[maybe_unused]] unsigned block_size,
                                         [[maybe_unused]] unsigned thread) {
-    // TODO 1 (1 line): the index of lesson 01, in 64 bits, also where 32 are not enough.
-    //| return 0;
+    // TODO 1 (1 line): return the index of lesson 01, computed in 64 bits throughout.
+    //| return 0;  // placeholder
     return static_cast<size_t>(block) * block_size + thread;
     // END 1
 }
 
 __host__ __device__ size_t grid_stride([[maybe_unused]] unsigned blocks,
                                        [[maybe_unused]] unsigned block_size) {
-    // TODO 2 (1 line): the number of threads in the grid, in 64 bits. It is never 0.
-    //| return 1;
+    // TODO 2 (1 line): return the number of threads in the grid, in 64 bits. It is never 0.
+    //| return 1;  // placeholder
     return static_cast<size_t>(blocks) * block_size;
     // END 2
 }
 
 // Any number of threads for any number of elements.
 __global__ void add_kernel(const float* a, const float* b, float* out, size_t n) {
-    // TODO 3 (about 4 lines): add the element of this thread, and the one `grid_stride` further on,
-    // and so on, as long as there are elements. Use the two functions above.
+    // TODO 3 (about 4 lines): add at the index of this thread, then `grid_stride` further on, and
+    // so on until the end of the array. Use the two functions above.
     const size_t stride = grid_stride(gridDim.x, blockDim.x);
     for (size_t i = global_index(blockIdx.x, blockDim.x, threadIdx.x); i < n; i += stride) {
         out[i] = a[i] + b[i];

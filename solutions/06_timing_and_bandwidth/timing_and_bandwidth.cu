@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 06, timing and bandwidth: times that mean something, and what they must be compared with.
+// Lesson 06, timing and bandwidth: meaningful times, and what to compare them with.
 // Start with README.md in this directory; `make 06` checks this file.
 #include "timing_and_bandwidth.h"
 
@@ -22,7 +22,7 @@ private:
 double median(std::vector<double> times) {
     // TODO 1 (about 4 lines): sort the times and return the middle one, or the mean of the middle
     // two.
-    //| return times[0];
+    //| return times[0];  // placeholder
     std::sort(times.begin(), times.end());
     const size_t middle = times.size() / 2;
     if (times.size() % 2 == 1) return times[middle];
@@ -31,9 +31,9 @@ double median(std::vector<double> times) {
 }
 
 double elapsed_ms([[maybe_unused]] const Work& work, [[maybe_unused]] cudaStream_t stream) {
-    // TODO 2 (about 8 lines): make two events, record one before and one after the work, in the
-    // work's stream. Wait for the second one, then ask for the time between them.
-    //| return 0.0;
+    // TODO 2 (about 8 lines): create two events, and record one before and one after the work, in
+    // the work's stream. Wait for the second one, then get the time between them.
+    //| return 0.0;  // placeholder
     const Event start, stop;
     CUDA_CHECK(cudaEventRecord(start.get(), stream));
     work(stream);
@@ -49,7 +49,7 @@ double time_ms(const Work& work, [[maybe_unused]] int warmup, [[maybe_unused]] i
                cudaStream_t stream) {
     // TODO 3 (about 5 lines): run the work `warmup` times untimed, then time it `repeats` times,
     // one by one, and return the median.
-    //| return elapsed_ms(work, stream);
+    //| return elapsed_ms(work, stream);  // placeholder
     for (int i = 0; i < warmup; ++i) work(stream);
     std::vector<double> times;
     for (int i = 0; i < repeats; ++i) times.push_back(elapsed_ms(work, stream));
@@ -59,24 +59,25 @@ double time_ms(const Work& work, [[maybe_unused]] int warmup, [[maybe_unused]] i
 
 size_t moved_bytes([[maybe_unused]] size_t elements, [[maybe_unused]] int arrays_read,
                    [[maybe_unused]] int arrays_written, [[maybe_unused]] size_t element_bytes) {
-    // TODO 4 (1 line): what is read moves, and so does what is written.
-    //| return elements;
+    // TODO 4 (1 line): count the bytes of all arrays that are read or written.
+    //| return elements;  // placeholder
     return elements * (arrays_read + arrays_written) * element_bytes;
     // END 4
 }
 
 double gigabytes_per_second([[maybe_unused]] size_t bytes, [[maybe_unused]] double ms) {
-    // TODO 5 (1 line): bytes in so many milliseconds, as 10^9 bytes in a second.
-    //| return 1.0;
+    // TODO 5 (1 line): return the rate in units of 10^9 bytes per second; `ms` is in milliseconds.
+    //| return 1.0;  // placeholder
     return static_cast<double>(bytes) / 1e9 / (ms / 1e3);
     // END 5
 }
 
 Verdict judge([[maybe_unused]] double ms, [[maybe_unused]] size_t bytes,
               [[maybe_unused]] double operations, [[maybe_unused]] Peak peak) {
-    // TODO 6 (about 5 lines): refuse what is no time. Work out how long moving and computing take
-    // at best; the longer of the two is the least. A time that is 5 % below it is still plausible.
-    //| return Verdict::kPlausible;
+    // TODO 6 (about 5 lines): refuse a value that is not a time. Work out how long moving and
+    // computing take at peak rate; the work takes at least the longer of the two. It is too fast
+    // when that least time is more than 1.05 times `ms`.
+    //| return Verdict::kPlausible;  // placeholder
     if (!std::isfinite(ms) || ms <= 0) return Verdict::kNotMeasured;
     const double moving_ms = static_cast<double>(bytes) / peak.gigabytes_per_second / 1e6;
     const double computing_ms = operations / peak.gigaflops / 1e6;
@@ -101,9 +102,9 @@ static void start_increment(double* d_data, size_t n, cudaStream_t stream) {
 Measurement measure_increment(double* d_data, size_t n, [[maybe_unused]] int warmup,
                               [[maybe_unused]] int repeats, cudaStream_t stream) {
     // TODO 7 (about 5 lines): time start_increment with your functions, and turn the time into a
-    // rate. Mind what the kernel reads, what it writes, and in which type.
+    // rate. Which bytes does the kernel read and write, and of which type?
     //| start_increment(d_data, n, stream);
-    //| return {0.0, 0.0};
+    //| return {0.0, 0.0};  // placeholder
     const Work work = [=](cudaStream_t where) { start_increment(d_data, n, where); };
     const double ms = time_ms(work, warmup, repeats, stream);
     return {ms, gigabytes_per_second(moved_bytes(n, 1, 1, sizeof(double)), ms)};

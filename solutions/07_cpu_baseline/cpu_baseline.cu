@@ -14,11 +14,11 @@
 }
 
 float sum_squares(const float* x, size_t n) {
-    // TODO 1 (about 6 lines): keep kLanes sums, and add element i to sum i % kLanes. Go in whole
-    // groups of kLanes elements, then take the rest.
+    // TODO 1 (about 6 lines): keep kLanes sums, and add element i to sum i % kLanes. Process whole
+    // groups of kLanes elements first, then the remaining ones.
     //| float sum = 0;
     //| for (size_t i = 0; i < n; ++i) sum += x[i] * x[i];
-    //| return sum;
+    //| return sum;  // placeholder
     float lanes[kLanes] = {};
     size_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
@@ -31,8 +31,8 @@ float sum_squares(const float* x, size_t n) {
 
 float dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
           [[maybe_unused]] size_t n) {
-    // TODO 2 (about 6 lines): the same for products of two arrays.
-    //| return 0.0f;
+    // TODO 2 (about 6 lines): do the same for products of two arrays.
+    //| return 0.0f;  // placeholder
     float lanes[kLanes] = {};
     size_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
@@ -45,8 +45,8 @@ float dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
 
 Range part([[maybe_unused]] size_t n, [[maybe_unused]] size_t parts,
            [[maybe_unused]] size_t index) {
-    // TODO 3 (about 4 lines): n / parts elements for each, and one more for the first n % parts.
-    //| return {0, 0};
+    // TODO 3 (about 4 lines): give each part n / parts elements, and the first n % parts one more.
+    //| return {0, 0};  // placeholder
     const size_t length = n / parts;
     const size_t longer = n % parts;
     const size_t begin = index * length + (index < longer ? index : longer);
@@ -56,9 +56,9 @@ Range part([[maybe_unused]] size_t n, [[maybe_unused]] size_t parts,
 
 float parallel_dot([[maybe_unused]] const float* x, [[maybe_unused]] const float* y,
                    [[maybe_unused]] size_t n, [[maybe_unused]] unsigned threads) {
-    // TODO 4 (about 11 lines): start the threads; each stores the dot product of its part in a
-    // place of its own. When all are started, wait for all, and add their sums.
-    //| return 0.0f;
+    // TODO 4 (about 11 lines): start the threads; each stores the dot product of its part in an
+    // element of its own. After all have been started, wait for all of them, and add their sums.
+    //| return 0.0f;  // placeholder
     std::vector<float> sums(threads);
     std::vector<std::thread> workers;
     for (unsigned t = 0; t < threads; ++t) {
@@ -74,8 +74,8 @@ float parallel_dot([[maybe_unused]] const float* x, [[maybe_unused]] const float
 
 bool agree([[maybe_unused]] float sum, [[maybe_unused]] double reference,
            [[maybe_unused]] double magnitude, [[maybe_unused]] size_t n) {
-    // TODO 5 (about 2 lines): compare the difference with the bound, so that NaN does not agree.
-    //| return sum == static_cast<float>(reference);
+    // TODO 5 (about 2 lines): compare the difference with the bound; NaN must not agree.
+    //| return sum == static_cast<float>(reference);  // placeholder
     const double bound = static_cast<double>(n) * 0x1p-24 * magnitude;
     return std::fabs(sum - reference) <= bound;
     // END 5

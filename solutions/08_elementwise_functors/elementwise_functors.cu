@@ -4,7 +4,7 @@
 #include "elementwise_functors.h"
 
 constexpr int kThreads = 256;
-constexpr size_t kMostBlocks = 65536;  // the loop in the kernel takes care of the rest
+constexpr size_t kMostBlocks = 65536;  // the loop in the kernel handles the rest
 
 // An input as the kernel sees it. A step is the distance, in elements, to the next row or column.
 template <class T>
@@ -16,15 +16,15 @@ struct Input {
     }
 };
 
-// The one kernel: out gets op(in...) for every element. `in...` is a list of inputs, however many:
-// f(in.at(r, c)...) stands for f(first.at(r, c), second.at(r, c)) when there are two.
+// The one kernel: out gets op(in...) for every element. `in...` is a parameter pack (lesson 02) of
+// inputs: with two of them, f(in.at(r, c)...) stands for f(first.at(r, c), second.at(r, c)).
 template <class T, class Op, class... In>
 __global__ void transform_kernel(T* out, Shape shape, Op op, In... in) {
     [[maybe_unused]] const size_t columns = shape.columns, size = columns * shape.rows;
     [[maybe_unused]] const size_t first = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     [[maybe_unused]] const size_t threads = size_t(gridDim.x) * blockDim.x;
-    // TODO 1 (about 2 lines): a grid-stride loop over the `size` elements of out, which lie row by
-    // row. Find each element's row and column, and apply op to the inputs there.
+    // TODO 1 (about 2 lines): loop over the `size` elements of out, which are stored row by row, in
+    // grid strides. Find each element's row and column, and apply op to the inputs there.
     for (size_t i = first; i < size; i += threads) out[i] = op(in.at(i / columns, i % columns)...);
     // END 1
 }
@@ -33,9 +33,9 @@ __global__ void transform_kernel(T* out, Shape shape, Op op, In... in) {
 template <class T>
 Input<T> broadcast(Matrix<T> m) {
     const size_t columns = m.columns;
-    // TODO 2 (about 3 lines): choose the steps so that an axis of length 1 is repeated: whatever
-    // the row is, a matrix of one row is read at row 0; and the same with columns.
-    //| return {m.d_data, columns, 1};
+    // TODO 2 (about 3 lines): choose the steps so that an axis of length 1 is repeated: a matrix of
+    // one row is read at row 0, whatever the row is, and likewise for columns.
+    //| return {m.d_data, columns, 1};  // placeholder: repeats nothing
     const size_t row_step = m.rows == 1 ? 0 : columns;
     const size_t column_step = m.columns == 1 ? 0 : 1;
     return {m.d_data, row_step, column_step};
@@ -53,7 +53,7 @@ void transform(T* d_out, Shape shape, Op op, Matrix<In>... in) {
 }
 
 // A functor: an object that is called like a function. The kernel gets a copy of it, with its data.
-// This one is finished and shows the form.
+// This one is complete and shows the form.
 template <class T>
 struct Subtract {
     __device__ T operator()(T a, T b) const { return a - b; }
@@ -62,8 +62,8 @@ struct Subtract {
 template <class T>
 struct SumOfSquares {
     __device__ T operator()(T a, T b) const {
-        // TODO 3 (1 line): a squared plus b squared. `pow` is no good here: it is slow.
-        //| return a + b;
+        // TODO 3 (1 line): return a squared plus b squared. Do not use `pow`: it is slow.
+        //| return a - b;  // placeholder
         return a * a + b * b;
         // END 3
     }
@@ -73,8 +73,9 @@ template <class T>
 struct SaxpyTrig {
     T scale;
     __device__ T operator()(T x, T y) const {
-        // TODO 4 (1 line): exp(scale * sin(x) + cos(y)). These names work for float and double.
-        //| return scale * x + y;
+        // TODO 4 (1 line): return exp(scale * sin(x) + cos(y)). These names work for float and
+        // double.
+        //| return scale - x - y;  // placeholder
         return exp(scale * sin(x) + cos(y));
         // END 4
     }
@@ -83,9 +84,9 @@ struct SaxpyTrig {
 template <class T>
 struct Sigmoid {
     __device__ T operator()(T x) const {
-        // TODO 5 (1 line): 1 / (1 + exp(-x)), in T: a literal such as 1.0 is a double and turns the
-        // whole expression into double arithmetic.
-        //| return x;
+        // TODO 5 (1 line): return 1 / (1 + exp(-x)), in T: a literal such as 1.0 is a double and
+        // turns the whole expression into double arithmetic.
+        //| return x;  // placeholder
         return T(1) / (T(1) + exp(-x));
         // END 5
     }
@@ -95,9 +96,9 @@ template <class T>
 struct IntPow {
     int n;
     __device__ T operator()(T x) const {
-        // TODO 6 (about 8 lines): x to the power of n by squaring: x^13 = x^8 * x^4 * x^1, since
-        // 13 is 1101 in binary. Mind n < 0, and that -n does not fit an int when n is -2^31.
-        //| return n == 0 ? T(1) : x;
+        // TODO 6 (about 8 lines): compute x to the power of n by squaring: x^13 = x^8 * x^4 * x^1,
+        // since 13 is 1101 in binary. n may be negative, and for n = -2^31 there is no int -n.
+        //| return x - T(n);  // placeholder
         unsigned left = n < 0 ? 0u - unsigned(n) : unsigned(n);
         T result = 1;
         for (T square = x; left > 0; left /= 2) {
@@ -134,7 +135,7 @@ void intpow(Matrix<T> x, int n, T* d_out, Shape shape) {
     transform(d_out, shape, IntPow<T>{n}, x);
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template void subtract(Matrix<float>, Matrix<float>, float*, Shape);
 template void subtract(Matrix<double>, Matrix<double>, double*, Shape);
 template void sum_of_squares(Matrix<float>, Matrix<float>, float*, Shape);

@@ -15,7 +15,7 @@ __device__ int thread_index() {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Finished: an array of structures, one particle for each thread. Count the sectors.
+// Given: an array of structures, one particle for each thread. Count the sectors.
 __global__ void particles_kernel(const Particle* particles, float* out, int n) {
     const int i = thread_index();
     if (i < n) out[i] = pt_squared(particles[i].px, particles[i].py);
@@ -28,7 +28,7 @@ void pt2_of_particles(const Particle* d_particles, float* d_out, int n) {
 }
 
 __global__ void columns_kernel(const float* px, const float* py, float* out, int n) {
-    // TODO 1 (about 2 lines): the same from two columns, so that neighbouring threads load
+    // TODO 1 (about 2 lines): compute the same from two columns, so that neighbouring threads load
     // neighbouring floats.
     const int i = thread_index();
     if (i < n) out[i] = pt_squared(px[i], py[i]);
@@ -94,8 +94,8 @@ __global__ void wide_kernel(const float* px, const float* py, float* out, int n)
 
 void pt2_of_columns_wide(const float* d_px, const float* d_py, float* d_out, int n) {
     if (n == 0) return;
-    // TODO 4 (about 4 lines): where one of the three pointers is not aligned, call pt2_of_columns
-    // instead, which can do with any pointer.
+    // TODO 4 (about 4 lines): if one of the three pointers is not aligned, call pt2_of_columns
+    // instead, which works with any pointer.
     if (!is_aligned(d_px) || !is_aligned(d_py) || !is_aligned(d_out)) {
         pt2_of_columns(d_px, d_py, d_out, n);
         return;

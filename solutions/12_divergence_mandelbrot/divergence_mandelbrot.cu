@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays for it.
 // Start with README.md in this directory; `make 12` checks this file.
 #include "divergence_mandelbrot.h"
 
@@ -7,7 +7,7 @@ template <class T>
 __host__ __device__ int escape_time(T cr, T ci) {
     // TODO 1 (about 9 lines): take up to kMostSteps steps z = z * z + c, and return the number of
     // the first one after which |z|^2 > 4. (x + iy)^2 = (x^2 - y^2) + i 2xy.
-    //| return cr + ci < 0 ? 1 : 2;
+    //| return cr + ci < 0 ? 1 : 2;  // placeholder
     T x = cr, y = ci;
     for (int k = 0; k < kMostSteps; ++k) {
         const T next_x = x * x - y * y + cr;  // y needs the old x
@@ -27,8 +27,8 @@ __device__ T spaced(T first, T last, int index, int count) {
 
 template <class T>
 __global__ void mandelbrot_kernel(int* pixels, int height, int width, int pitch) {
-    // TODO 2 (about 5 lines): this thread's row and column; the guard, on both axes; c from
-    // `spaced`; store the escape time. Neighbouring lanes must have neighbouring columns.
+    // TODO 2 (about 5 lines): find this thread's row and column, guard both axes, get c from
+    // `spaced`, and store the escape time. Neighbouring lanes must have neighbouring columns.
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= height || column >= width) return;
@@ -40,8 +40,8 @@ __global__ void mandelbrot_kernel(int* pixels, int height, int width, int pitch)
 template <class T>
 void mandelbrot(int* d_pixels, int height, int width, int pitch) {
     const dim3 block(32, 8);
-    // TODO 3 (1 line): enough blocks for the whole picture, along x and along y.
-    //| const dim3 grid(1, 1);
+    // TODO 3 (1 line): launch enough blocks for the whole picture, along x and along y.
+    //| const dim3 grid(1, 1);  // placeholder
     const dim3 grid((width + block.x - 1) / block.x, (height + block.y - 1) / block.y);
     // END 3
     mandelbrot_kernel<T><<<grid, block>>>(d_pixels, height, width, pitch);
@@ -50,9 +50,9 @@ void mandelbrot(int* d_pixels, int height, int width, int pitch) {
 
 double simt_efficiency(const int* trips, long long n) {
     double wanted = 0, paid = 0;
-    // TODO 4 (about 8 lines): go from warp to warp. `wanted` grows by the trips of its lanes,
-    // `paid` by kWarp times the trips of its slowest lane.
-    //| paid = n > 0 ? kWarp * (1.0 + trips[0]) : 0;
+    // TODO 4 (about 8 lines): for each warp, add the trips of its lanes to `wanted`, and kWarp
+    // times the trips of its slowest lane to `paid`.
+    //| paid = n > 0 ? kWarp * (1.0 + trips[0]) : 0;  // placeholder
     for (long long warp = 0; warp < n; warp += kWarp) {
         int slowest = 0;
         for (long long i = warp; i < warp + kWarp && i < n; ++i) {
@@ -65,7 +65,7 @@ double simt_efficiency(const int* trips, long long n) {
     return paid > 0 ? wanted / paid : 1;
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template int escape_time(float, float);
 template int escape_time(double, double);
 template void mandelbrot<float>(int*, int, int, int);

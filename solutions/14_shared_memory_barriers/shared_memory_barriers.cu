@@ -73,7 +73,7 @@ __global__ void reverse_array_kernel(const float* in, float* out, int n) {
     const int count = min(static_cast<int>(blockDim.x), n - first);
     if (t < count) tile[count - 1 - t] = in[first + t];
     __syncthreads();  // below, a thread reads the slot that its mirror image has filled
-    const int mirror = n - first - count;  // the elements behind this part come before it now
+    const int mirror = n - first - count;  // the elements after this part come before it now
     if (t < count) out[mirror + t] = tile[t];
     // END 3
 }

@@ -71,10 +71,10 @@ void count_above_by_warps(const float* d_x, int n, float limit, unsigned long lo
 
 // Raises *address to `value` if that is larger. CUDA has no atomicMax for floats.
 __device__ void atomic_max(float* address, float value) {
-    // TODO 4 (about 7 lines): try to exchange what you believe to be there for `value`, with
+    // TODO 4 (about 7 lines): try to exchange the value that you expect there for `value`, with
     // atomicCAS on the bits. If something else was there, go on from that, as long as it is less.
     int* const bits = reinterpret_cast<int*>(address);
-    int expected = __float_as_int(-INFINITY);  // a guess: the first exchange tells what is true
+    int expected = __float_as_int(-INFINITY);  // a guess: the first exchange returns the truth
     while (value > __int_as_float(expected)) {
         const int found = atomicCAS(bits, expected, __float_as_int(value));
         if (found == expected) break;  // exchanged

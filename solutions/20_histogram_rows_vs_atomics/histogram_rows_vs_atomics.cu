@@ -12,7 +12,7 @@ static int blocks_for(int n) {
 
 __host__ __device__ int bin_index([[maybe_unused]] float x, [[maybe_unused]] Axis axis,
                                   [[maybe_unused]] Overflow overflow) {
-    // TODO 1 (about 8 lines): deal with NaN and with what is below low or not below high, by the
+    // TODO 1 (about 8 lines): deal with NaN and with values below low or not below high, by the
     // rule. Then multiply first and divide last: (x - low) * bins / (high - low), cut to an int,
     // and never more than the last bin. Only convert what is sure to fit.
     //| return kNoBin;
@@ -28,7 +28,7 @@ __host__ __device__ int bin_index([[maybe_unused]] float x, [[maybe_unused]] Axi
 // Launched with exactly kRows threads, whatever n is. No row has two owners: no atomics.
 __global__ void fill_rows_kernel(const float* x, int n, Axis axis, Overflow overflow,
                                  unsigned* rows) {
-    // TODO 2 (about 6 lines): let this thread look at every kRows-th element, beginning with the
+    // TODO 2 (about 6 lines): let this thread take every kRows-th element, beginning with the
     // one that has its own number, and count it in its own row. bin_index may say kNoBin.
     const int me = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned* row = rows + static_cast<size_t>(me) * axis.bins;

@@ -10,6 +10,8 @@ exit code 0 and give no finding. Directives anywhere in a file:
     // nvcc: FLAGS     more flags for the compiler
     // also: FLAGS     once more with these flags instead, and the same expectations
     // env: NAME=VALUE environment of the run
+    // links: NAMES    links these libraries of NVIDIA's, cublas for instance, in the stand-ins that
+                       lie beside libcudart.so
     // alone: WHY      is left out beside a preloaded library (a sanitizer's) that replaces the
                        C library's functions
 
@@ -32,8 +34,9 @@ import sys
 from pathlib import Path
 
 CASES = Path(__file__).resolve().parent / "cases"
+STAND_INS = CASES.parents[2] / "common" / "libraries"
 sys.path.insert(0, str(CASES.parents[2] / "common"))
-from workbook import kept  # noqa: E402
+from workbook import build_cache  # noqa: E402
 
 FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
 RUN_SECONDS = 120
@@ -43,7 +46,7 @@ DEFAULT_BUDGET = "200000000"
 EXPECT = re.compile(r"//\s*expect:\s*(.+?)\s*$")
 ONE_EXPECTATION = re.compile(r'(?:(error|warning)\s+)?([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
 TWIN = re.compile(r"^\s*//\s*twin:\s*(.+?)\s*$")
-DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|alone):\s*(.+?)\s*$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|links|alone):\s*(.+?)\s*$", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -104,6 +107,13 @@ def variants(text: str) -> list[list[str]]:
     return found
 
 
+def libraries(text: str) -> list[str]:
+    """What a case links besides the runtime."""
+    return [
+        one for name, value in DIRECTIVE.findall(text) if name == "links" for one in value.split()
+    ]
+
+
 def build(
     source: Path, variant: list[str], suffix: str, options: argparse.Namespace
 ) -> tuple[Path, str]:
@@ -116,8 +126,11 @@ def build(
         if not ("-G" in variant and flag == "-lineinfo")
         and not (flag.startswith("-arch") and any(one.startswith("-arch") for one in variant))
     ] + variant
+    if wanted := libraries(source.read_text()):
+        flags += ["-I", str(STAND_INS / "include"), "-L", str(options.library)]
+        flags += [f"-l{name}" for name in wanted]
     command = [options.nvcc, *flags, str(source), "-o", str(program)]
-    return program, kept.compile_unless_kept(command, program)
+    return program, build_cache.compile_cached(command, program)
 
 
 def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str, list[dict]]:
@@ -196,8 +209,11 @@ def compare(
     return problems
 
 
-def left_out(text: str) -> bool:
-    """Whether the case cannot be judged beside the library that is preloaded."""
+def left_out(text: str, library: Path) -> bool:
+    """Whether the case cannot be judged beside the library that is preloaded, or needs a stand-in
+    that is not built there (for a sanitizer or another processor)."""
+    if any(not (library / f"lib{name}.so").exists() for name in libraries(text)):
+        return True
     alone = any(name == "alone" for name, _ in DIRECTIVE.findall(text))
     return alone and bool(os.environ.get("WORKBOOK_TEST_PRELOAD"))
 
@@ -209,10 +225,12 @@ def check(source: Path, options: argparse.Namespace) -> Result:
         expected = expectations(text)
         problems = []
         for number, variant in enumerate(variants(text)):
+            if left_out(text, options.library):
+                continue
             program, complaint = build(source, variant, f"_{number}" if number else "", options)
             if complaint:
                 return Result(source.stem, ["does not compile: " + complaint])
-            if options.build_only or left_out(text):
+            if options.build_only:
                 continue
             found = compare(source, expected, *run(program, text, options))
             problems += [f"[{shlex.join(variant)}] {one}" if number else one for one in found]

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE / "results"
 sys.path.insert(0, str(ROOT / "common"))
-from workbook import kept  # noqa: E402
+from workbook import build_cache  # noqa: E402
 
 
 class HardwareError(Exception):
@@ -119,7 +119,7 @@ def compile_cuda(source: Path, program: Path, device: Device, *flags: str) -> Pa
     if not device.emulated:
         include += ["-Xlinker", f"-rpath={runtime_library()}"]
     command = [nvcc(), *common, *include, *flags, str(source), "-o", str(program), "-ldl"]
-    if complaint := kept.compile_unless_kept(command, program):
+    if complaint := build_cache.compile_cached(command, program):
         raise HardwareError(f"{source.name} does not compile:\n{complaint}")
     return program
 

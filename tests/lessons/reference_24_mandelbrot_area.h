@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 24 on the host: points, steps, verdicts and counts as they should be, and what common
-// mistakes make of the same samples, so that the grader can name them. For the lesson's test only.
+// Lesson 24 on the host: the right points, steps, verdicts and counts, and those of common
+// mistakes, so that the grader can name them. For the lesson's test only.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Counts true_counts(uint64_t seed, uint64_t first, uint64_t n, int most, Counts b
     return before;
 }
 
-// Mistakes that the grader shall know by their verdicts and counts. For display only.
+// Mistakes that the grader recognises by their verdicts and counts. For display only.
 enum class Slip {
     kOnlyX,           // the hare has met the tortoise when x is equal
     kNearlyEqual,     // or when the two are close to each other
@@ -107,7 +107,7 @@ Verdict slip_floyd(Point c, int most, Slip slip, float eps) {
                                              : Verdict::kUndecided;
 }
 
-// What the mistakes of tasks 2 and 4 are called.
+// The words for mistakes of tasks 2 and 4.
 struct NamedSlip {
     const char* words;
     Slip slip;
@@ -126,18 +126,19 @@ const NamedSlip kOfFloyd[] = {
     {"the square of |z| is compared with 16: 4 is the square already", Slip::kNormTwice},
     {"hare and tortoise stay at 0: copies of them are moved", Slip::kCopies},
     {"a point at the distance 2 counts as outside", Slip::kBorderOutside},
-    {"the tortoise is asked whether the point is outside, not the hare", Slip::kAtTheTortoise},
+    {"the tortoise decides whether the point is outside, instead of the hare",
+     Slip::kAtTheTortoise},
     {"the hare is as slow as the tortoise", Slip::kHareOneStep},
     {"hare and tortoise start at c, not at 0", Slip::kStartAtC},
     {"one trip more than allowed", Slip::kOneMore},
     {"one trip fewer than allowed", Slip::kOneLess},
-    {"what is undecided counts as inside", Slip::kUndecidedInside},
-    {"what is undecided counts as outside", Slip::kUndecidedOutside},
+    {"undecided points count as inside", Slip::kUndecidedInside},
+    {"undecided points count as outside", Slip::kUndecidedOutside},
 };
 const NamedSlip kOfFlatLoop[] = {
     {"one trip more than allowed", Slip::kOneMore},
     {"one trip fewer than allowed", Slip::kOneLess},
-    {"what is undecided counts as inside", Slip::kUndecidedInside},
+    {"undecided samples count as inside", Slip::kUndecidedInside},
     {"undecided samples are not counted", Slip::kUndecidedOutside},
     {"the hare starts where the last sample of its lane has left it", Slip::kHareStays},
     {"the tortoise starts where the last sample of its lane has left it", Slip::kTortoiseStays},

@@ -3,8 +3,8 @@
 // guessed.
 //
 // Tolerance: none. No number of any card is written here: the facts are compared with what the
-// runtime says, and with a card that does not exist. Errors are made by letting calls fail, so that
-// a fault never has to happen.
+// runtime says, and with a card that does not exist. Errors are injected by letting calls fail, so
+// no real fault has to happen.
 #include "cuda_calls.h"
 #include "hello_device.h"
 #include "lesson_test.h"
@@ -15,38 +15,36 @@ namespace {
 
 constexpr int kPoison = -1;  // what DeviceBuffer holds before anyone writes
 
-// "nothing" when work() throws nothing, else the name of the CUDA error that it threw. `ours`: it
-// must be a CudaFailure; else what CUDA_CHECK throws will do too.
-std::string thrown_by(const std::function<void()>& work, bool ours = false) {
+// "nothing" when work() throws nothing, else the name of the CUDA error in the CudaFailure.
+std::string thrown_by(const std::function<void()>& work) {
     try {
         work();
     } catch (const CudaFailure& failure) {
         return cudaGetErrorName(failure.code);
-    } catch (const wb::CudaError& error) {
-        if (!ours) return cudaGetErrorName(error.code);
-        return "a wb::CudaError, which is no CudaFailure";
+    } catch (const wb::CudaError&) {
+        return "a wb::CudaError (CUDA_CHECK throws it), not a CudaFailure";
     } catch (const std::exception& other) {
-        return std::string("something that is no CudaFailure, with the text: ") + other.what();
+        return std::string("something other than a CudaFailure, with the text: ") + other.what();
     } catch (...) {
-        return "something that is no CudaFailure";
+        return "something other than a CudaFailure";
     }
     return "nothing";
 }
 
 // Compares what work() throws with the name of an error, or "nothing".
 void check_thrown(const std::string& want, const std::function<void()>& work,
-                  const std::string& when = "", bool ours = false) {
-    const std::string got = thrown_by(work, ours);
+                  const std::string& when = "") {
+    const std::string got = thrown_by(work);
     INFO(when << "thrown: " << got << ", want: " << want);
     CHECK(got == want);
 }
 
-std::string spoken(const wb::CudaCall& call) {
+std::string readable_name(const wb::CudaCall& call) {
     return call.name.find("LaunchKernel") != std::string::npos ? "the launch" : call.name;
 }
 
-// Lets each of the calls that work() makes fail once, the others going on as usual.
-void check_every_call_is_looked_at(const std::function<void()>& work) {
+// Makes each of the calls in work() fail once, while the others succeed.
+void check_every_error_is_thrown(const std::function<void()>& work) {
     std::vector<wb::CudaCall> calls;
     {
         wb::CallWatch watch;
@@ -62,7 +60,7 @@ void check_every_call_is_looked_at(const std::function<void()>& work) {
         wb::CallWatch watch;
         watch.fail_call = k;
         watch.error = cudaErrorUnknown;
-        check_thrown("cudaErrorUnknown", work, "when " + spoken(calls[k]) + " fails, ");
+        check_thrown("cudaErrorUnknown", work, "when " + readable_name(calls[k]) + " fails, ");
     }
 }
 
@@ -108,7 +106,7 @@ TEST_CASE("task 1: a kernel stores the value", "[task1]") {
             want,
             {{"the value is added to what was there, not stored",
               [&] { return std::vector<int>{int(unsigned(value) + unsigned(kPoison))}; }},
-             {"42 is stored whatever the value is: it was typed in",
+             {"42 is stored, whatever the value is: the number is hard-coded",
               [] { return std::vector<int>{42}; }}});
         CHECK_ARRAYS(got, want);
         CHECK(d_out.intact());
@@ -139,24 +137,27 @@ TEST_CASE("task 2: every error is thrown with its code", "[task2]") {
                                     cudaErrorNoDevice,
                                     cudaErrorNotReady,
                                     cudaErrorUnknown}) {
-        check_thrown(
-            cudaGetErrorName(error), [&] { check(error, "cudaFree(data)"); }, "", true);
+        check_thrown(cudaGetErrorName(error), [&] { check(error, "cudaFree(data)"); });
     }
 }
 
 TEST_CASE("task 2: the text names the call, the error and what it means", "[task2]") {
-    std::string text = "nothing was thrown";
-    try {
-        check(cudaErrorMemoryAllocation, "cudaMalloc(&rows, 1 << 20)");
-    } catch (const std::exception& failure) {
-        text = failure.what();
-    }
-    for (const char* part : {"cudaMalloc(&rows, 1 << 20)",
-                             "cudaErrorMemoryAllocation",
-                             cudaGetErrorString(cudaErrorMemoryAllocation)}) {
-        INFO("the text of the error is: " << text << "\nand should hold: " << part);
-        CHECK(text.find(part) != std::string::npos);
-    }
+    const auto check_text = [](cudaError_t error, const std::string& call) {
+        std::string text = "nothing was thrown";
+        try {
+            check(error, call.c_str());
+        } catch (const std::exception& failure) {
+            text = failure.what();
+        }
+        const std::string name = cudaGetErrorName(error), meaning = cudaGetErrorString(error);
+        for (const std::string& part : {call, name, meaning}) {
+            INFO("the text of the error is: " << text << "\nand should contain: " << part);
+            CHECK(text.find(part) != std::string::npos);
+        }
+    };
+    check_text(cudaErrorMemoryAllocation, "cudaMalloc(&rows, 1 << 20)");
+    check_text(cudaErrorInvalidValue, "cudaFree(columns)");
+    check_text(cudaErrorInvalidValue, "cudaMemcpy(" + std::string(2000, 'x') + ")");  // any length
 }
 
 TEST_CASE("task 3: the value is there", "[task3]") {
@@ -183,8 +184,8 @@ TEST_CASE("task 3: the launch after a refused one succeeds", "[task3]") {
         check_thrown(
             "nothing",
             [&] { hello_and_wait(d_out.get(), 2); },
-            "the first launch was refused, the second was not; an error that was looked at and not "
-            "taken away stays. The second time, ");
+            "the first launch was refused, the second was not; an error that is only peeked at is "
+            "still there at the next check. The second time, ");
     }
     CHECK_ARRAYS(d_out.download(), std::vector<int>{2});
 }
@@ -198,7 +199,7 @@ TEST_CASE("task 3: a kernel that fails while it runs is reported here, not later
 
 TEST_CASE("task 3: no call's error is dropped", "[task3]") {
     wb::DeviceBuffer<int> d_out(1);
-    check_every_call_is_looked_at([&] { hello_and_wait(d_out.get(), 3); });
+    check_every_error_is_thrown([&] { hello_and_wait(d_out.get(), 3); });
 }
 
 TEST_CASE("task 4: the facts are those of this device", "[task4]") {
@@ -227,10 +228,10 @@ TEST_CASE("task 4: another card has other facts", "[task4]") {
 }
 
 TEST_CASE("task 4: no call's error is dropped", "[task4]") {
-    check_every_call_is_looked_at([] { describe_device(); });
+    check_every_error_is_thrown([] { describe_device(); });
 }
 
-TEST_CASE("efficient: one launch of one thread stores four bytes", "[efficient]") {
+TEST_CASE("efficient: one launch of one thread stores four bytes", "[efficient][task1][task3]") {
     wb::DeviceBuffer<int> d_out(1);
     const auto counted = wb::count([&] { hello_and_wait(d_out.get(), 9); });
     NEED_COUNTERS(counted);

@@ -2,10 +2,12 @@
 // Lesson 02: every n is right, nothing outside [0, n) is touched, and no work is launched in vain.
 //
 // Tolerance: none. c = a + b is one correctly rounded addition on host and device, a gather copies,
-// and the rest are whole numbers. Outputs start as 0xFF bytes (NaN), so what nobody writes is
-// wrong.
+// and the rest are whole numbers. Outputs start as 0xFF bytes (NaN), so an element that no thread
+// writes is wrong.
 #include "boundary_checks.h"
+#include "call_checks.h"
 #include "lesson_test.h"
+#include "shared_work.h"
 
 #include <cstdlib>
 
@@ -73,11 +75,18 @@ void check_gather(const std::vector<float>& values, const std::vector<int>& inde
     wb::recognize<float>(
         out,
         want.out,
-        {{"bad indexes wrap round, which is another policy", under(OutOfRange::kWrap)},
+        {{"bad indexes wrap around, which is another policy", under(OutOfRange::kWrap)},
          {"bad indexes are clamped, which is another policy", under(OutOfRange::kClamp)},
          {"elements with a bad index are left alone, which is another policy",
           under(OutOfRange::kCount)},
-         {"0 is stored where an index is bad, and that element is to stay as it was", [&] {
+         {"the values are scattered, to out[index[k]], and not gathered from there",
+          [&] {
+              auto scattered = before;
+              for (size_t k = 0; k < index.size() && k < values.size(); ++k)
+                  if (index[k] >= 0 && index[k] < n) scattered[index[k]] = values[k];
+              return scattered;
+          }},
+         {"0 is stored where an index is bad, but that element must stay as it was", [&] {
               auto zeros = want.out;
               for (size_t k = 0; k < index.size(); ++k)
                   if (index[k] < 0 || index[k] >= int64_t(values.size())) zeros[k] = 0;
@@ -104,12 +113,12 @@ void check_ceil_div(long long n, int size, long long want) {
     const char* known = "";
     if (got != want && got == n / size) known = ", which is rounded down";
     if (got != want && got == n / size + 1)
-        known = ", one more than n / size, also where nothing is left over";
+        known = ", one more than n / size even where the division has no remainder";
     if (got != want && got == (int(uint32_t(n)) + size - 1) / size)
-        known = ", which comes from 32 bits: an int cannot hold so many things";
-    if (got != want && got == n + size - 1 / size) known = ": what lacks brackets divides first";
-    INFO(n << " things in groups of " << size << ": got " << got << " groups" << known << ", want "
-           << want);
+        known = ", which comes from 32 bits: an int cannot hold numbers this large";
+    if (got != want && got == n + size - 1 / size)
+        known = ": without parentheses the division comes first";
+    INFO("ceil_div(" << n << ", " << size << "): got " << got << known << ", want " << want);
     CHECK(got == want);
 }
 
@@ -117,17 +126,16 @@ void check_wrap_index(int i, int length, int64_t want) {
     const int64_t got = wrap_index(i, length);
     const char* known = "";
     if (got != want && got == i % length)
-        known = ", the rest of the division as C++ has it: below 0 for an index below 0";
+        known = ", which is the remainder in C++: negative for a negative index";
     else if (got != want && got == std::abs(int64_t(i)) % length)
         known = ", as if the sign of the index did not matter";
     else if (got != want && (got < 0 || got >= length))
-        known = ", which is no index of the array";
-    INFO("index " << i << " of an array of " << length << ": got " << got << known << ", want "
-                  << want);
+        known = ", which is not an index of the array";
+    INFO("wrap_index(" << i << ", " << length << "): got " << got << known << ", want " << want);
     CHECK(got == want);
 }
 
-// Indexes up to the ends of an int.
+// Indexes up to the limits of an int.
 const std::vector<int> kFarAway{
     INT32_MIN, INT32_MIN + 1, -1000001, -97000, -97, -1, 0, 96, 97, 97001, 1000003, INT32_MAX};
 
@@ -157,7 +165,7 @@ TEST_CASE("task 1: adds when whole blocks have nothing to do", "[task1]") {
     check_add(n, [=](auto a, auto b, auto c) { vector_add_on_grid(a, b, c, n, 8, 256); });
 }
 
-TEST_CASE("task 1: adds what the arrays hold by then, in every call", "[task1]") {
+TEST_CASE("task 1: adds the current values in every call", "[task1]") {
     const int n = 1000;
     wb::DeviceBuffer<float> d_a(n), d_b(n), d_c(n);
     for (const int call : {0, 1, 2}) {
@@ -202,6 +210,8 @@ TEST_CASE("task 2: stays exact for numbers that need more than 31 bits", "[task2
     check_ceil_div(two_40 + 1, 1024, (1ll << 30) + 1);
     check_ceil_div((1ll << 53) + 1, 1, (1ll << 53) + 1);
     check_ceil_div(two_62, 256, two_62 / 256);
+    check_ceil_div(two_62, 1, two_62);
+    check_ceil_div(two_62, INT32_MAX, (1ll << 31) + 2);
 }
 
 TEST_CASE("task 3: adds vectors of any length", "[task3]") {
@@ -218,6 +228,27 @@ TEST_CASE("task 3: launches nothing for an empty vector", "[task3]") {
         INFO("for n = 0: launched kernels: " << counters->launches << ", want none");
         CHECK(counters->launches == 0);
     }
+}
+
+TEST_CASE("task 3: launches blocks of kThreadsPerBlock threads", "[task3]") {
+    const int n = 1000;
+    wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
+    const auto counted = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
+    NEED_COUNTERS(counted);
+    INFO("vector_add of " << n << " elements launched " << counted->blocks << " blocks with "
+                          << counted->threads << " threads in all, want "
+                          << counted->blocks * kThreadsPerBlock);
+    CHECK(counted->threads == counted->blocks * kThreadsPerBlock);
+}
+
+TEST_CASE("task 3: a refused launch is an exception", "[task3]") {
+    const int n = 1000;
+    wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
+    wb::DeviceBuffer<int> d_index(wb::random_ints(n, 3, 0, n - 1)), d_errors(1);
+    wb::check_refused_launch("vector_add", [&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
+    wb::check_refused_launch("gather", [&] {
+        gather(d_a.get(), n, d_index.get(), d_c.get(), n, OutOfRange::kCount, d_errors.get());
+    });
 }
 
 TEST_CASE("task 4: wraps an index from either side", "[task4]") {
@@ -286,7 +317,8 @@ TEST_CASE("task 5: counts bad indexes and leaves their elements alone", "[task5]
     check_gather(wb::random_floats(97, 21), kFarAway, OutOfRange::kCount);
 }
 
-TEST_CASE("efficient: a million additions leave less than one block idle", "[efficient]") {
+TEST_CASE("efficient: a million additions leave less than one block idle",
+          "[efficient][task1][task2][task3]") {
     const int n = 1000000;
     wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
     const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
@@ -300,7 +332,21 @@ TEST_CASE("efficient: a million additions leave less than one block idle", "[eff
     CHECK(counters->warp_instructions <= uint64_t(2) * n);  // serial code needs 6 or more each
 }
 
-TEST_CASE("efficient: blocks that fit exactly leave no thread over", "[efficient]") {
+TEST_CASE("efficient: the warps of the grid share the work", "[efficient]") {
+    const int n = 100000;
+    wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2));
+    wb::DeviceBuffer<float> d_sums(n), d_gathered(n);
+    wb::DeviceBuffer<int> d_index(wb::random_ints(n, 3, 0, n - 1)), d_errors(1);
+    vector_add_on_grid(d_a.get(), d_b.get(), d_sums.get(), n, 400, 256);
+    wb::check_shared_work("vector_add_on_grid", d_sums.get(), n);
+    vector_add(d_a.get(), d_b.get(), d_sums.get(), n);
+    wb::check_shared_work("vector_add", d_sums.get(), n);
+    gather(d_a.get(), n, d_index.get(), d_gathered.get(), n, OutOfRange::kClamp, d_errors.get());
+    wb::check_shared_work("gather", d_gathered.get(), n);
+}
+
+TEST_CASE("efficient: blocks that fit exactly leave no thread over",
+          "[efficient][task1][task2][task3]") {
     const int n = 1 << 16;
     wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
     const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), n); });
@@ -310,7 +356,8 @@ TEST_CASE("efficient: blocks that fit exactly leave no thread over", "[efficient
     CHECK(counters->threads <= uint64_t(n));
 }
 
-TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device", "[efficient]") {
+TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device",
+          "[efficient][task1][task2][task3]") {
     const uint64_t n = 100000;
     wb::DeviceBuffer<float> d_a(wb::random_floats(n, 1)), d_b(wb::random_floats(n, 2)), d_c(n);
     const auto counters = wb::count([&] { vector_add(d_a.get(), d_b.get(), d_c.get(), int(n)); });
@@ -328,7 +375,8 @@ TEST_CASE("efficient: each sum reads 8 bytes and writes 4, all on the device", "
     CHECK(on_grid->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: a gather is one launch that reads each index and value once", "[efficient]") {
+TEST_CASE("efficient: a gather is one launch that reads each index and value once",
+          "[efficient][task2][task3][task4][task5]") {
     const uint64_t n = 100000;
     wb::DeviceBuffer<float> d_values(wb::random_floats(5000, 3)), d_out(n);
     wb::DeviceBuffer<int> d_index(wb::random_ints(n, 4, -9000, 9000)), d_errors(1);
@@ -349,7 +397,8 @@ TEST_CASE("efficient: a gather is one launch that reads each index and value onc
     CHECK(counters->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: an index far away is wrapped as fast as a near one", "[efficient]") {
+TEST_CASE("efficient: an index far away is wrapped as fast as a near one",
+          "[efficient][task2][task3][task4][task5]") {
     const int n = 3200;
     wb::DeviceBuffer<float> d_values(wb::random_floats(97, 5)), d_out(n);
     wb::DeviceBuffer<int> d_errors(1);

@@ -3,10 +3,11 @@
 // lanes of a warp stay side by side at every step.
 //
 // Tolerance: none. One correctly rounded addition or product for each element, on host and device.
-// Outputs start as 0xFF bytes (NaN), so what nobody writes is wrong.
+// Outputs start as 0xFF bytes (NaN), so an element that no thread writes is wrong.
 #include "call_checks.h"
 #include "grid_stride.h"
 #include "lesson_test.h"
+#include "shared_work.h"
 
 namespace {
 
@@ -16,11 +17,12 @@ struct Shape {
     int blocks, threads;
 };
 
-// One thread, one warp, an odd shape, the classic 30 x 128, and far more threads than elements.
+// One thread, one warp, an odd shape, the classic 30 x 128, far more threads than elements, and
+// more blocks than fit into 16 bits.
 const std::vector<Shape> kShapes{
-    {1, 1}, {1, 32}, {7, 33}, {30, 128}, {3, 1024}, {4096, 256}, {5, 96}};
+    {1, 1}, {1, 32}, {7, 33}, {30, 128}, {3, 1024}, {4096, 256}, {5, 96}, {70000, 3}};
 
-// What the property tests look at: 10 trips of 3840 threads, in whole warps.
+// The shape for the efficiency tests: 10 iterations of 3840 threads, in whole warps.
 constexpr Shape kClassic{30, 128};
 constexpr size_t kCount = 38400;
 
@@ -61,9 +63,9 @@ void check_square(size_t n, Shape shape) {
         {{"the number is doubled, not squared", each([](float x) { return 2 * x; })},
          {"squared twice: each element is visited twice",
           each([](float x) { return x * x * x * x; })},
-         {"the fraction is lost on the way: squared as an int",
+         {"the fraction is lost: the number is squared as an int",
           each([](float x) { return std::trunc(x) * std::trunc(x); })},
-         {"^ is no power in C++: it combines bits",
+         {"^ is not a power in C++: it is the exclusive or of bits",
           each([](float x) { return float(int(x) ^ 2); })}});
     CHECK_ARRAYS(got, want);
     CHECK(d_data.intact());
@@ -77,29 +79,29 @@ constexpr uint64_t sectors(uint64_t floats) {
 }  // namespace
 
 TEST_CASE("task 1: numbers the threads of small grids", "[task1]") {
-    CHECK(global_index(0, 128, 0) == 0);
-    CHECK(global_index(0, 128, 127) == 127);
-    CHECK(global_index(1, 128, 0) == 128);
-    CHECK(global_index(29, 128, 127) == 3839);
-    CHECK(global_index(6, 33, 5) == 203);
+    CHECK_RESULT(global_index(0, 128, 0), 0);
+    CHECK_RESULT(global_index(0, 128, 127), 127);
+    CHECK_RESULT(global_index(1, 128, 0), 128);
+    CHECK_RESULT(global_index(29, 128, 127), 3839);
+    CHECK_RESULT(global_index(6, 33, 5), 203);
 }
 
 TEST_CASE("task 1: stays exact past 2^31 and 2^32 threads", "[task1]") {
-    CHECK(global_index(8388608, 256, 5) == (size_t(1) << 31) + 5);
-    CHECK(global_index(4194304, 1024, 7) == (size_t(1) << 32) + 7);
-    CHECK(global_index(2147483646, 1024, 1023) == (size_t(2147483647) << 10) - 1);
+    CHECK_RESULT(global_index(8388608, 256, 5), (size_t(1) << 31) + 5);
+    CHECK_RESULT(global_index(4194304, 1024, 7), (size_t(1) << 32) + 7);
+    CHECK_RESULT(global_index(2147483646, 1024, 1023), (size_t(2147483647) << 10) - 1);
 }
 
 TEST_CASE("task 2: counts the threads of small grids", "[task2]") {
-    CHECK(grid_stride(30, 128) == 3840);
-    CHECK(grid_stride(1, 1) == 1);
-    CHECK(grid_stride(7, 33) == 231);
+    CHECK_RESULT(grid_stride(30, 128), 3840);
+    CHECK_RESULT(grid_stride(1, 1), 1);
+    CHECK_RESULT(grid_stride(7, 33), 231);
 }
 
 TEST_CASE("task 2: stays exact past 2^31 and 2^32 threads", "[task2]") {
-    CHECK(grid_stride(8388609, 256) == (size_t(1) << 31) + 256);
-    CHECK(grid_stride(4194304, 1024) == size_t(1) << 32);
-    CHECK(grid_stride(2147483647, 1024) == size_t(2147483647) << 10);
+    CHECK_RESULT(grid_stride(8388609, 256), (size_t(1) << 31) + 256);
+    CHECK_RESULT(grid_stride(4194304, 1024), size_t(1) << 32);
+    CHECK_RESULT(grid_stride(2147483647, 1024), size_t(2147483647) << 10);
 }
 
 TEST_CASE("task 3: adds 100,000 elements with 30 blocks of 128 threads", "[task3]") {
@@ -122,7 +124,7 @@ TEST_CASE("task 3: adds when there are fewer elements than threads", "[task3]") 
     for (const size_t n : {1, 31, 32, 33, 127, 129, 3839}) check_add(n, kClassic);
 }
 
-TEST_CASE("task 3: adds when the last trip is full, one short, and one over", "[task3]") {
+TEST_CASE("task 3: adds when the last iteration is full, one short, and one over", "[task3]") {
     for (const size_t n : {3840, 7679, 7680, 7681}) check_add(n, kClassic);
 }
 
@@ -143,7 +145,8 @@ TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
     wb::check_refused_launch("square", [&] { square(d_data.get(), 128, 1, 128); });
 }
 
-TEST_CASE("efficient: each sum is loaded and stored once, in one launch", "[efficient]") {
+TEST_CASE("efficient: each sum is loaded and stored once, in one launch",
+          "[efficient][task1][task2][task3]") {
     wb::DeviceBuffer<float> d_a(wb::random_floats(kCount, 1)), d_b(wb::random_floats(kCount, 2));
     wb::DeviceBuffer<float> d_out(kCount);
     const auto counted = wb::count(
@@ -155,7 +158,8 @@ TEST_CASE("efficient: each sum is loaded and stored once, in one launch", "[effi
     CHECK(counted->global_store_bytes == sizeof(float) * kCount);
 }
 
-TEST_CASE("efficient: at every step the lanes of a warp add neighbours", "[efficient]") {
+TEST_CASE("efficient: at every step the lanes of a warp add neighbours",
+          "[efficient][task1][task2][task3]") {
     wb::DeviceBuffer<float> d_a(wb::random_floats(kCount, 3)), d_b(wb::random_floats(kCount, 4));
     wb::DeviceBuffer<float> d_out(kCount);
     const auto counted = wb::count(
@@ -165,7 +169,17 @@ TEST_CASE("efficient: at every step the lanes of a warp add neighbours", "[effic
     CHECK(counted->global_load_sectors == 2 * sectors(kCount));
 }
 
-TEST_CASE("efficient: each square is loaded and stored once, by neighbours", "[efficient]") {
+TEST_CASE("efficient: the warps of the grid share the work", "[efficient]") {
+    wb::DeviceBuffer<float> d_a(wb::random_floats(kCount, 6)), d_b(wb::random_floats(kCount, 7));
+    wb::DeviceBuffer<float> d_out(kCount);
+    add(d_a.get(), d_b.get(), d_out.get(), kCount, kClassic.blocks, kClassic.threads);
+    wb::check_shared_work("add", d_out.get(), kCount);
+    square(d_a.get(), kCount, kClassic.blocks, kClassic.threads);
+    wb::check_shared_work("square", d_a.get(), kCount);
+}
+
+TEST_CASE("efficient: each square is loaded and stored once, by neighbours",
+          "[efficient][task1][task2][task4]") {
     wb::DeviceBuffer<float> d_data(wb::random_floats(kCount, 5));
     const auto counted =
         wb::count([&] { square(d_data.get(), kCount, kClassic.blocks, kClassic.threads); });

@@ -8,6 +8,8 @@
 #include "call_checks.h"
 #include "indexing_2d.h"
 #include "lesson_test.h"
+#include "shared_work.h"
+#include "sparse.h"
 
 #include <cmath>
 
@@ -62,7 +64,7 @@ void check_increment(Shape shape, size_t pitch, Increment increment) {
     auto packed = before;
     for (size_t i = 0; i < size_t(shape.height) * shape.width; ++i) packed[i] += 1.0f;
     const Parts without_pitch = parts(packed, shape, pitch);
-    const char* const no_pitch = "the rows are taken `width` floats apart, and not `pitch`";
+    const char* const no_pitch = "the rows are taken to be `width` floats apart, not `pitch`";
     wb::recognize<float>(
         got.elements, want.elements, {{no_pitch, [&] { return without_pitch.elements; }}});
     CHECK_MATRIX(shape.width, got.elements, want.elements);
@@ -71,7 +73,7 @@ void check_increment(Shape shape, size_t pitch, Increment increment) {
     wb::recognize<float>(
         got.padding,
         want.padding,
-        {{"what lies behind the rows is incremented too, and is no part of the matrix",
+        {{"the padding after the rows is incremented too, and it is not part of the matrix",
           [&] { return incremented; }},
          {no_pitch, [&] { return without_pitch.padding; }}});
     CHECK_ARRAYS(
@@ -79,12 +81,18 @@ void check_increment(Shape shape, size_t pitch, Increment increment) {
     CHECK(d_data.intact());
 }
 
-void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out) {
+// Compares with the roots of random values, or of those in `special`, for a and b alternately.
+void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out,
+                 const std::vector<float>& special = {}) {
     CAPTURE(shape.height, shape.width);
     const size_t pitch_a = shape.width + more_a, pitch_b = shape.width + more_b,
                  pitch_out = shape.width + more_out;
-    const auto a = matrix(shape, pitch_a, 1), b = matrix(shape, pitch_b, 2),
-               before = matrix(shape, pitch_out, 3);
+    auto a = matrix(shape, pitch_a, 1), b = matrix(shape, pitch_b, 2);
+    const auto before = matrix(shape, pitch_out, 3);
+    for (size_t i = 0; i < a.size() && !special.empty(); ++i) {
+        a[i] = special[i % special.size()];
+        b[i] = special[i / special.size() % special.size()];
+    }
     wb::GuardedBuffer<float> d_a(a, wb::guard(kGuard)), d_b(b, wb::guard(kGuard));
     wb::GuardedBuffer<float> d_out(before, wb::guard(kGuard));
     hypot_2d(
@@ -102,10 +110,32 @@ void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out) {
             return values;
         };
     };
+    // The elements of `out` where the three matrices are indexed with these pitches.
+    const auto with = [&](size_t of_a, size_t of_b, size_t of_out) {
+        return [&, of_a, of_b, of_out] {
+            auto all = before;
+            for (size_t i = 0; i < want.size(); ++i) {
+                const size_t row = i / shape.width, column = i % shape.width;
+                const auto at = [&](const std::vector<float>& m, size_t pitch) {
+                    const size_t index = row * pitch + column;
+                    return index < m.size() ? m[index] : std::nanf("");
+                };
+                const size_t to = row * of_out + column;
+                if (to < all.size()) all[to] = std::hypot(at(a, of_a), at(b, of_b));
+            }
+            return parts(all, shape, pitch_out).elements;
+        };
+    };
     wb::recognize<float>(
         got.elements,
         want,
-        {{"the squares are subtracted, not added",
+        {{"b is indexed with the pitch of a", with(pitch_a, pitch_a, pitch_out)},
+         {"a is indexed with the pitch of b", with(pitch_b, pitch_b, pitch_out)},
+         {"out is indexed with the pitch of a", with(pitch_a, pitch_b, pitch_a)},
+         {"out is indexed with the pitch of b", with(pitch_a, pitch_b, pitch_b)},
+         {"all three are indexed with the pitch of a", with(pitch_a, pitch_a, pitch_a)},
+         {"all three are indexed with the pitch of out", with(pitch_out, pitch_out, pitch_out)},
+         {"the squares are subtracted, not added",
           each([](float a, float b) { return std::sqrt(a * a - b * b); })},
          {"the root of a + b, without squares",
           each([](float a, float b) { return std::sqrt(a + b); })},
@@ -113,7 +143,7 @@ void check_hypot(Shape shape, size_t more_a, size_t more_b, size_t more_out) {
           each([](float a, float b) { return std::fabs(a) + std::fabs(b); })},
          {"the second product is a * b, not b * b",
           each([](float a, float b) { return std::sqrt(a * a + a * b); })},
-         {"the fractions of a and b are lost: an int lies on the way",
+         {"the fractions of a and b are lost: they pass through an int",
           each([](float a, float b) { return std::hypot(std::trunc(a), std::trunc(b)); })}},
         tolerance);
     CHECK_MATRIX(shape.width, got.elements, want, tolerance);
@@ -130,23 +160,47 @@ dim3 enough(Shape shape, dim3 threads) {
                 (shape.height + threads.y - 1) / threads.y);
 }
 
-// What the property tests look at: whole warps along the rows, rows that start on a sector.
+// Matrices of 2^31 floats and more, of which only the first columns and a little padding are
+// touched. The last rows begin at 2^31 and above.
+constexpr size_t kFarPitch = 1 << 20;
+constexpr Shape kTall{2060, 3};
+constexpr size_t kWithPadding = 5;
+
+std::vector<float> rows_of_tall(uint64_t seed) {
+    return wb::random_floats(kTall.height * kWithPadding, seed, -50.0f, 50.0f);
+}
+
+// Runs increment(d_data) on such a matrix.
+template <class Increment>
+void check_far_rows(Increment increment) {
+    const auto before = rows_of_tall(20);
+    wb::SparseMatrix<float> d_data(kTall.height, kWithPadding, kFarPitch, before);
+    NEED_MEMORY(d_data);
+    increment(d_data.get());
+    CUDA_CHECK(cudaGetLastError());
+    auto want = before;
+    for (size_t i = 0; i < want.size(); ++i)
+        if (i % kWithPadding < size_t(kTall.width)) want[i] += 1.0f;
+    CHECK_MATRIX(kWithPadding, d_data.download(), want);
+}
+
+// The shape for the efficiency tests: whole warps along the rows, rows that start on a sector.
 constexpr Shape kWide{500, 1024};
 constexpr size_t kPitch = 1056;
 
 }  // namespace
 
-TEST_CASE("task 1: counts the floats in front of an element", "[task1]") {
-    CHECK(element_offset(0, 0, 5) == 0);
-    CHECK(element_offset(0, 4, 5) == 4);
-    CHECK(element_offset(1, 0, 5) == 5);
-    CHECK(element_offset(2, 3, 8) == 19);
-    CHECK(element_offset(16, 32, 46) == 768);
+TEST_CASE("task 1: counts the floats before an element", "[task1]") {
+    CHECK_RESULT(element_offset(0, 0, 5), 0);
+    CHECK_RESULT(element_offset(0, 4, 5), 4);
+    CHECK_RESULT(element_offset(1, 0, 5), 5);
+    CHECK_RESULT(element_offset(2, 3, 8), 19);
+    CHECK_RESULT(element_offset(16, 32, 46), 768);
 }
 
 TEST_CASE("task 1: stays exact in matrices of more than 2^31 elements", "[task1]") {
-    CHECK(element_offset(50000, 7, 50000) == size_t(2500000007));
-    CHECK(element_offset(65535, 65535, 1 << 20) == size_t(65535) * (1 << 20) + 65535);
+    CHECK_RESULT(element_offset(50000, 7, 50000), size_t(2500000007));
+    CHECK_RESULT(element_offset(65535, 65535, 1 << 20), size_t(65535) * (1 << 20) + 65535);
 }
 
 TEST_CASE("task 2: increments a matrix that the grid fits", "[task2]") {
@@ -170,7 +224,7 @@ TEST_CASE("task 2: increments when the grid is larger on one axis or on both", "
     }
 }
 
-TEST_CASE("task 2: leaves the padding behind the rows alone", "[task2]") {
+TEST_CASE("task 2: leaves the padding after the rows alone", "[task2]") {
     for (const Shape shape : kShapes) {
         const size_t pitch = shape.width + 13;
         check_increment(shape, pitch, [&](float* d_data) {
@@ -179,6 +233,14 @@ TEST_CASE("task 2: leaves the padding behind the rows alone", "[task2]") {
                 d_data, shape.height, shape.width, pitch, enough(shape, threads), threads);
         });
     }
+}
+
+TEST_CASE("task 2: increments rows that begin 2^31 floats after the first and later", "[task2]") {
+    check_far_rows([](float* d_data) {
+        const dim3 threads(8, 64);
+        increment_on_grid(
+            d_data, kTall.height, kTall.width, kFarPitch, enough(kTall, threads), threads);
+    });
 }
 
 TEST_CASE("task 3: increments a matrix of any shape", "[task3]") {
@@ -207,7 +269,10 @@ TEST_CASE("task 3: launches nothing for an empty matrix", "[task3]") {
         increment_2d(d_data.get(), 10, 0, 10);
     });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (counted) CHECK(counted->launches == 0);
+    if (counted) {
+        INFO("for an empty matrix: launched kernels: " << counted->launches << ", want none");
+        CHECK(counted->launches == 0);
+    }
 }
 
 TEST_CASE("task 4: computes roots for a matrix of any shape", "[task4]") {
@@ -222,9 +287,43 @@ TEST_CASE("task 4: gives each matrix its own pitch", "[task4]") {
     }
 }
 
-TEST_CASE("task 4: nothing to do for an empty matrix", "[task4]") {
-    check_hypot({0, 10}, 0, 0, 0);
-    check_hypot({10, 0}, 3, 3, 3);
+TEST_CASE("task 4: computes roots for rows that begin 2^31 floats after the first and later",
+          "[task4]") {
+    const auto a = rows_of_tall(21), b = rows_of_tall(22), before = rows_of_tall(23);
+    // Pitches of their own: the largest, and two with which rows begin 2^31 floats later as well.
+    const size_t pitch_a = kFarPitch - 1, pitch_b = kFarPitch, pitch_out = kFarPitch - 2;
+    wb::SparseMatrix<float> d_a(kTall.height, kWithPadding, pitch_a, a);
+    wb::SparseMatrix<float> d_b(kTall.height, kWithPadding, pitch_b, b);
+    wb::SparseMatrix<float> d_out(kTall.height, kWithPadding, pitch_out, before);
+    NEED_MEMORY(d_a && d_b && d_out);
+    hypot_2d(
+        d_a.get(), pitch_a, d_b.get(), pitch_b, d_out.get(), pitch_out, kTall.height, kTall.width);
+    CUDA_CHECK(cudaGetLastError());
+    auto want = before;
+    for (size_t i = 0; i < want.size(); ++i)
+        if (i % kWithPadding < size_t(kTall.width))
+            want[i] = float(std::hypot(double(a[i]), double(b[i])));
+    const auto tolerance = [&](size_t i) {
+        return i % kWithPadding < size_t(kTall.width) ? 4 * 0x1p-23 * want[i] : 0.0;
+    };
+    CHECK_MATRIX(kWithPadding, d_out.download(), want, tolerance);
+}
+
+TEST_CASE("task 4: is exact at the origin, on the axes, and for small and large values",
+          "[task4]") {
+    const std::vector<float> special{0.0f, 1.0f, -3.0f, 1e-18f, -1e-18f, 1e18f, -1e18f, 0.5f};
+    check_hypot({8, 8}, 0, 0, 0, special);
+}
+
+TEST_CASE("task 4: launches nothing for an empty matrix", "[task4]") {
+    const auto counted = wb::count([] {
+        check_hypot({0, 10}, 0, 0, 0);
+        check_hypot({10, 0}, 3, 3, 3);
+    });
+    if (counted) {
+        INFO("for an empty matrix: launched kernels: " << counted->launches << ", want none");
+        CHECK(counted->launches == 0);
+    }
 }
 
 TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
@@ -234,7 +333,7 @@ TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
         "hypot_2d", [&] { hypot_2d(d_a.get(), 32, d_a.get(), 32, d_out.get(), 32, 8, 32); });
 }
 
-TEST_CASE("efficient: a warp increments neighbours in a row", "[efficient]") {
+TEST_CASE("efficient: a warp increments neighbours in a row", "[efficient][task1][task2][task3]") {
     wb::DeviceBuffer<float> d_data(matrix(kWide, kPitch, 4));
     const auto counted =
         wb::count([&] { increment_2d(d_data.get(), kWide.height, kWide.width, kPitch); });
@@ -248,7 +347,8 @@ TEST_CASE("efficient: a warp increments neighbours in a row", "[efficient]") {
     CHECK(counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: the root takes one launch, and a warp walks along a row", "[efficient]") {
+TEST_CASE("efficient: the root takes one launch, and a warp walks along a row",
+          "[efficient][task1][task3][task4]") {
     wb::DeviceBuffer<float> d_a(matrix(kWide, kPitch, 5)), d_b(matrix(kWide, kWide.width, 6));
     wb::DeviceBuffer<float> d_out(size_t(kWide.height) * kPitch);
     const auto counted = wb::count([&] {
@@ -271,7 +371,18 @@ TEST_CASE("efficient: the root takes one launch, and a warp walks along a row", 
     CHECK(counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: few threads have no element", "[efficient]") {
+TEST_CASE("efficient: the warps of the grid share the work", "[efficient]") {
+    const Shape shape{128, 1024};
+    const size_t elements = 128 * 1024;
+    wb::DeviceBuffer<float> d_a(matrix(shape, 1024, 9)), d_b(matrix(shape, 1024, 10));
+    wb::DeviceBuffer<float> d_out(elements);
+    increment_2d(d_a.get(), shape.height, shape.width, 1024);
+    wb::check_shared_work("increment_2d", d_a.get(), elements);
+    hypot_2d(d_a.get(), 1024, d_b.get(), 1024, d_out.get(), 1024, shape.height, shape.width);
+    wb::check_shared_work("hypot_2d", d_out.get(), elements);
+}
+
+TEST_CASE("efficient: few threads have no element", "[efficient][task1][task2][task3]") {
     const Shape shape{2000, 3000};
     wb::DeviceBuffer<float> d_data(matrix(shape, shape.width, 7));
     const auto counted =
@@ -284,7 +395,8 @@ TEST_CASE("efficient: few threads have no element", "[efficient]") {
     CHECK(counted->warp_instructions <= 2 * elements);  // serial code needs 6 or more each
 }
 
-TEST_CASE("efficient: blocks that fit exactly leave no thread over", "[efficient]") {
+TEST_CASE("efficient: blocks that fit exactly leave no thread over",
+          "[efficient][task1][task2][task3]") {
     const Shape shape{512, 1024};
     wb::DeviceBuffer<float> d_data(matrix(shape, shape.width, 8));
     const auto counted =

@@ -3,7 +3,7 @@
 //
 // Tolerance: none. Copies are exact, and the pipeline computes with whole numbers below 2^24, which
 // float adds and multiplies without rounding. Allocations, frees and copies are counted from the
-// calls of the runtime, so that this holds on a card too.
+// calls to the runtime, which works on a card too.
 #include "cuda_calls.h"
 #include "host_device_memory.h"
 #include "lesson_test.h"
@@ -21,7 +21,7 @@ bool on_the_device(const void* data) {
     return about.type == cudaMemoryTypeDevice || about.type == cudaMemoryTypeManaged;
 }
 
-// What work() allocated and freed, objects destroyed included.
+// What work() allocated and freed, including the destruction of its objects.
 struct Balance {
     size_t allocated = 0, freed = 0, bytes = 0;
 };
@@ -56,12 +56,18 @@ std::vector<Step> random_steps(size_t count, uint64_t seed) {
     return steps;
 }
 
+void require_memory(const DeviceFloats& data) {
+    INFO("get() is null: nothing was allocated");
+    const bool allocated = data.get() != nullptr;
+    REQUIRE(allocated);
+}
+
 // The size of an allocation for n floats.
 void check_bytes(size_t bytes, size_t n) {
     const char* known = "";
-    if (n > 1 && bytes == n) known = ", as many as there are floats";
+    if (n > 1 && bytes == n) known = ", the number of floats";
     if (bytes == n * sizeof(float*)) known = ", as if each had the size of a pointer";
-    INFO("allocated " << bytes << " bytes for " << n << " floats" << known << ", want "
+    INFO("asked for " << bytes << " bytes for " << n << " floats" << known << ", want "
                       << n * sizeof(float));
     const bool as_many_bytes_as_needed = bytes == n * sizeof(float);
     CHECK(as_many_bytes_as_needed);
@@ -98,10 +104,11 @@ TEST_CASE("task 1: the constructor allocates room for floats on the device", "[t
             wb::CallWatch watch;
             const DeviceFloats data(n);
             for (const wb::CudaCall& call : watch.calls) bytes += call.bytes;
-            CHECK(data.size() == n);
+            CAPTURE(n);
+            CHECK_RESULT(data.size(), n);
             check_bytes(bytes, n);
-            INFO("get() is " << (data.get() ? "no address of the device" : "null")
-                             << ": the member data_ is to hold the address of the memory");
+            INFO("get() is " << (data.get() ? "not a device address" : "null")
+                             << ": the member data_ must hold the address of the memory");
             const bool is_device_memory = on_the_device(data.get());
             CHECK(is_device_memory);
         }
@@ -111,10 +118,22 @@ TEST_CASE("task 1: the constructor allocates room for floats on the device", "[t
 TEST_CASE("task 1: nothing is allocated for size 0", "[task1]") {
     const Balance counted = balance([] {
         const DeviceFloats data(0);
-        CHECK(data.size() == 0);
+        CHECK_RESULT(data.size(), 0);
+        INFO("get() of an empty buffer is not null");
         CHECK(data.get() == nullptr);
     });
     check_balance(counted, 0);
+}
+
+TEST_CASE("task 1: counts the bytes of more than 2^32", "[task1]") {
+    const size_t n = (size_t(1) << 31) + 5;
+    wb::CallWatch watch;
+    watch.fail_call = 0;  // nothing is allocated: only the number is of interest
+    watch.error = cudaErrorMemoryAllocation;
+    thrown_by([&] { DeviceFloats data(n); });
+    size_t bytes = 0;
+    for (const wb::CudaCall& call : watch.calls) bytes += call.bytes;
+    check_bytes(bytes, n);
 }
 
 TEST_CASE("task 1: no memory left is an exception", "[task1]") {
@@ -147,26 +166,26 @@ TEST_CASE("task 2: a destructor that cannot free does not throw", "[task2]") {
     if (!freed) cudaFree(memory);
 }
 
-TEST_CASE("task 2: moving hands the memory over", "[task2]") {
+TEST_CASE("task 2: moving transfers the memory", "[task2]") {
     const Balance counted = balance([] {
         DeviceFloats first(1000);
         const float* const memory = first.get();
         const DeviceFloats second(std::move(first));
-        CHECK(second.get() == memory);
-        CHECK(second.size() == 1000);
-        CHECK(first.get() == nullptr);
-        CHECK(first.size() == 0);
+        CHECK_RESULT(second.get(), memory);
+        CHECK_RESULT(second.size(), 1000);
+        CHECK_RESULT(first.get(), nullptr);
+        CHECK_RESULT(first.size(), 0);
     });
     check_balance(counted, 1);
 }
 
-TEST_CASE("task 2: assigning hands the memory over and loses none", "[task2]") {
+TEST_CASE("task 2: assigning transfers the memory and leaks none", "[task2]") {
     const Balance counted = balance([] {
         DeviceFloats first(1000), second(20);
         const float* const memory = first.get();
         second = std::move(first);
-        CHECK(second.get() == memory);
-        CHECK(second.size() == 1000);
+        CHECK_RESULT(second.get(), memory);
+        CHECK_RESULT(second.size(), 1000);
         // Nothing is left, or what `second` had before; in either case memory and size agree.
         INFO("after the assignment the other object has " << (first.get() ? "memory" : "no memory")
                                                           << " and says that its size is "
@@ -177,17 +196,32 @@ TEST_CASE("task 2: assigning hands the memory over and loses none", "[task2]") {
     check_balance(counted, 2);
 }
 
+TEST_CASE("task 2: an object that is assigned to itself keeps its memory", "[task2]") {
+    const Balance counted = balance([] {
+        DeviceFloats data(1000);
+        const float* const memory = data.get();
+        DeviceFloats& same = data;
+        data = std::move(same);
+        CHECK_RESULT(data.get(), memory);
+        CHECK_RESULT(data.size(), 1000);
+    });
+    check_balance(counted, 1);
+}
+
 TEST_CASE("task 2: a vector of buffers grows and shrinks", "[task2]") {
     const Balance counted = balance([] {
         std::vector<DeviceFloats> rows;
         for (size_t i = 1; i <= 20; ++i) rows.emplace_back(10 * i);
         rows.erase(rows.begin(), rows.begin() + 5);
-        for (size_t i = 0; i < rows.size(); ++i) CHECK(rows[i].size() == 10 * (i + 6));
+        for (size_t i = 0; i < rows.size(); ++i) {
+            CAPTURE(i);
+            CHECK_RESULT(rows[i].size(), 10 * (i + 6));
+        }
     });
     check_balance(counted, 20);
 }
 
-TEST_CASE("task 2: an exception on the way frees too", "[task2]") {
+TEST_CASE("task 2: an exception frees too", "[task2]") {
     const Balance counted = balance([] {
         try {
             DeviceFloats first(100), second(200);
@@ -203,7 +237,7 @@ TEST_CASE("task 3: upload copies every float to the device", "[task3]") {
         CAPTURE(n);
         const auto host = wb::random_floats(n, 10 + n);
         DeviceFloats data(n);
-        REQUIRE(data.get() != nullptr);
+        require_memory(data);
         CUDA_CHECK(cudaMemset(data.get(), 0xFF, n * sizeof(float)));
         data.upload(host);
         std::vector<float> arrived(n);
@@ -215,7 +249,7 @@ TEST_CASE("task 3: upload copies every float to the device", "[task3]") {
     auto roomy = wb::random_floats(33, 9);
     roomy.reserve(1000);
     DeviceFloats data(33);
-    REQUIRE(data.get() != nullptr);
+    require_memory(data);
     data.upload(roomy);
     std::vector<float> arrived(33);
     CUDA_CHECK(cudaMemcpy(arrived.data(), data.get(), 33 * sizeof(float), cudaMemcpyDeviceToHost));
@@ -239,6 +273,8 @@ TEST_CASE("task 3: refuses a vector of another size", "[task3]") {
         } catch (const std::invalid_argument&) {
             refused = true;
         }
+        INFO("upload() of " << n << " floats into a buffer of " << data.size()
+                            << " returned, want a std::invalid_argument");
         CHECK(refused);
     }
 }
@@ -248,7 +284,7 @@ TEST_CASE("task 4: download copies every float back", "[task4]") {
         CAPTURE(n);
         const auto host = wb::random_floats(n, 20 + n);
         DeviceFloats data(n);
-        REQUIRE(data.get() != nullptr);
+        require_memory(data);
         CUDA_CHECK(cudaMemcpy(data.get(), host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
         const auto got = std::as_const(data).download();
         std::vector<float> still(n);
@@ -265,7 +301,7 @@ TEST_CASE("task 4: download copies every float back", "[task4]") {
 TEST_CASE("task 4: an empty buffer goes there and back", "[task4]") {
     DeviceFloats data(0);
     data.upload({});
-    CHECK(data.download().empty());
+    CHECK_RESULT(data.download().size(), 0);
 }
 
 TEST_CASE("task 4: a failing copy is an exception", "[task4]") {
@@ -306,7 +342,7 @@ TEST_CASE("task 5: no step at all gives the input back", "[task5]") {
     CHECK_ARRAYS(run_pipeline(input, {}), input);
 }
 
-TEST_CASE("task 5: whatever fails on the way, nothing leaks", "[task5]") {
+TEST_CASE("task 5: whatever fails, nothing leaks", "[task5]") {
     const auto input = whole_numbers(1000, 60);
     const auto steps = random_steps(3, 61);
     std::vector<wb::CudaCall> calls;
@@ -328,7 +364,7 @@ TEST_CASE("task 5: whatever fails on the way, nothing leaks", "[task5]") {
         const std::string now = k < watch.calls.size() ? watch.calls[k].name : "none";
         {
             INFO("call number " << k + 1 << " was " << calls[k].name << " in the first run and is "
-                                << now << " in a later one: what is kept from call to call?");
+                                << now << " in a later one: what is kept between runs?");
             const bool each_run_makes_the_same_calls = now == calls[k].name;
             REQUIRE(each_run_makes_the_same_calls);
         }

@@ -9,6 +9,7 @@
 // power takes |n| roundings by squaring, and twice that if x is inverted first.
 #include "elementwise_functors.h"
 #include "lesson_test.h"
+#include "shared_work.h"
 
 #include <limits>
 
@@ -115,6 +116,12 @@ wb::Output<T> results(const std::vector<T>& x, Op op) {
                      [&](T* d_out, Shape shape) { op(operand.matrix(), d_out, shape); });
 }
 
+void check_nan(const char* what, float got) {
+    INFO(what << ": got " << got << ", want NaN");
+    const bool is_nan = std::isnan(got);
+    CHECK(is_nan);
+}
+
 template <class T>
 void check_saxpy_trig(T scale) {
     check_values<T>(
@@ -125,11 +132,11 @@ void check_saxpy_trig(T scale) {
         [&](auto v) { return std::exp(scale * std::sin(v(0)) + std::cos(v(1))); },
         4 * std::fabs(scale) + 8,
         0,
-        {{"sin and cos have changed places",
+        {{"sin and cos are swapped",
           [=](const Inputs& v) { return std::exp(scale * std::cos(v(0)) + std::sin(v(1))); }},
-         {"x is scaled, and not its sine",
+         {"x is scaled, not its sine",
           [=](const Inputs& v) { return std::exp(std::sin(scale * v(0)) + std::cos(v(1))); }},
-         {"exp is scaled, and not the sine in it",
+         {"exp is scaled, not the sine in it",
           [=](const Inputs& v) { return scale * std::exp(std::sin(v(0)) + std::cos(v(1))); }},
          {"both are scaled, the sine and the cosine",
           [=](const Inputs& v) { return std::exp(scale * (std::sin(v(0)) + std::cos(v(1)))); }},
@@ -151,9 +158,10 @@ void check_sigmoid(float low, float high) {
         std::numeric_limits<T>::min(),
         {{"a sign is wrong: exp(x) where exp(-x) is meant",
           [](const Inputs& v) { return 1 / (1 + std::exp(v(0))); }},
-         {"below the line stands exp(-x) alone, without the 1",
+         {"the denominator is exp(-x) alone, without the 1",
           [](const Inputs& v) { return std::exp(v(0)); }},
-         {"1 divided by it is missing", [](const Inputs& v) { return 1 + std::exp(-v(0)); }}});
+         {"the division is missing: only the denominator is returned",
+          [](const Inputs& v) { return 1 + std::exp(-v(0)); }}});
 }
 
 template <class T>
@@ -186,13 +194,16 @@ TEST_CASE("task 1: subtracts matrices, also in double", "[task1]") {
 }
 
 TEST_CASE("task 1: nothing is launched for an empty array", "[task1]") {
-    wb::DeviceBuffer<float> d_in(1000), d_out(std::vector<float>(1000, 7.0f));
+    wb::DeviceBuffer<float> d_in(wb::random_floats(1000, 8)), d_out(1000);
     const Matrix<float> rows{d_in.get(), 20, 50}, none{d_in.get(), 0, 50};
     const auto empty = wb::count([&] { subtract(none, none, d_out.get(), {0, 50}); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (empty) CHECK(empty->launches == 0);
+    if (empty) {
+        INFO("for 0 rows: launched kernels: " << empty->launches << ", want none");
+        CHECK(empty->launches == 0);
+    }
     subtract(rows, rows, d_out.get(), {20, 50});
-    CHECK(std::isnan(d_out.download()[999]));  // the inputs are NaN
+    CHECK_ARRAYS(d_out.download(), std::vector<float>(1000, 0.0f));  // x - x
 }
 
 TEST_CASE("task 2: repeats a number", "[task2]") {
@@ -248,7 +259,7 @@ TEST_CASE("task 3: adds squares", "[task3]") {
             [](auto v) { return v(0) * v(0) + v(1) * v(1); },
             3,
             0,
-            {{"the square of the sum, and not the sum of the squares",
+            {{"the square of the sum, not the sum of the squares",
               [](const Inputs& v) { return (v(0) + v(1)) * (v(0) + v(1)); }},
              {"the squares are subtracted, not added",
               [](const Inputs& v) { return v(0) * v(0) - v(1) * v(1); }},
@@ -266,7 +277,7 @@ TEST_CASE("task 3: squares of zero, infinity and NaN", "[task3]") {
     const auto got = results<float>({0.0f, -3.0f, inf, -inf, 1e20f, 1e-40f, nan}, twice);
     CHECK_ARRAYS(std::vector<float>(got.begin(), got.end() - 1),
                  {0.0f, 18.0f, inf, inf, inf, 0.0f});
-    CHECK(std::isnan(got.back()));
+    check_nan("sum_of_squares of NaN", got.back());
 }
 
 TEST_CASE("task 4: computes with sin, cos and exp", "[task4]") {
@@ -294,7 +305,7 @@ TEST_CASE("task 5: the sigmoid of 0, infinity, NaN and -1000", "[task5]") {
     const auto got = results<float>({0.0f, -0.0f, 1e-40f, 1000.0f, -1000.0f, inf, -inf, nan}, op);
     CHECK_ARRAYS(std::vector<float>(got.begin(), got.end() - 1),
                  {0.5f, 0.5f, 0.5f, 1.0f, 0.0f, 1.0f, 0.0f});
-    CHECK(std::isnan(got.back()));
+    check_nan("sigmoid of NaN", got.back());
 }
 
 TEST_CASE("task 6: small powers", "[task6]") {
@@ -321,6 +332,31 @@ TEST_CASE("task 6: to the power of 0 everything is 1", "[task6]") {
     const auto op = [](auto x, auto* d_out, Shape s) { intpow(x, 0, d_out, s); };
     CHECK_ARRAYS(results<float>({2.0f, -7.5f, 0.0f, inf, -inf, std::nanf("")}, op),
                  std::vector<float>(6, 1.0f));
+}
+
+TEST_CASE("task 6: powers of zero, infinity and NaN", "[task6]") {
+    const float inf = std::numeric_limits<float>::infinity();
+    const std::vector<float> x{0.0f, inf, -inf, std::nanf("")};
+    const auto cube = [](auto v, auto* d_out, Shape s) { intpow(v, 3, d_out, s); };
+    const auto cubes = results<float>(x, cube);
+    CHECK_ARRAYS(std::vector<float>(cubes.begin(), cubes.end() - 1), {0.0f, inf, -inf});
+    check_nan("intpow of NaN, n = 3", cubes.back());
+    const auto inverse = [](auto v, auto* d_out, Shape s) { intpow(v, -2, d_out, s); };
+    const auto inverses = results<float>(x, inverse);
+    CHECK_ARRAYS(std::vector<float>(inverses.begin(), inverses.end() - 1), {inf, 0.0f, 0.0f});
+    check_nan("intpow of NaN, n = -2", inverses.back());
+}
+
+TEST_CASE("task 6: odd powers past 2^24", "[task6]") {
+    // As a float, n would be even, and the sign lost.
+    const float inf = std::numeric_limits<float>::infinity();
+    const int n = (1 << 24) + 1;
+    CAPTURE(n);
+    const std::vector<float> x{1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.5f};
+    const auto up = [=](auto v, auto* d_out, Shape s) { intpow(v, n, d_out, s); };
+    CHECK_ARRAYS(results<float>(x, up), {1.0f, -1.0f, inf, -inf, 0.0f, 0.0f});
+    const auto down = [=](auto v, auto* d_out, Shape s) { intpow(v, -n, d_out, s); };
+    CHECK_ARRAYS(results<float>(x, down), {1.0f, -1.0f, 0.0f, 0.0f, inf, -inf});
 }
 
 TEST_CASE("task 6: the most negative power", "[task6]") {
@@ -365,6 +401,14 @@ TEST_CASE("efficient: a repeated row or number is not copied", "[efficient]") {
     // number (1 sector).
     CHECK(counted->global_load_sectors <= 7 * (n / 32));
     CHECK(counted->global_store_sectors <= 4 * n / 32 + 8);
+}
+
+TEST_CASE("efficient: the warps of the grid share the work", "[efficient]") {
+    const int n = 100000;
+    Operand<float> a(numbers<float>(n, 8), 100, 1000), row(numbers<float>(1000, 9), 1, 1000);
+    wb::DeviceBuffer<float> d_out(n);
+    sum_of_squares(a.matrix(), row.matrix(), d_out.get(), {100, 1000});
+    wb::check_shared_work("sum_of_squares", d_out.get(), n);
 }
 
 TEST_CASE("efficient: float arithmetic stays float", "[efficient]") {

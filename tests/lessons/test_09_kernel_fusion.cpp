@@ -9,6 +9,7 @@
 // relative roundings, halved by the root, and five more: 4e-7 (6.7 u) in float.
 #include "kernel_fusion.h"
 #include "lesson_test.h"
+#include "shared_work.h"
 
 #include <limits>
 
@@ -74,36 +75,35 @@ template <class T>
 std::vector<wb::Mistake<T>> usual_mistakes(const Equations<T>& e) {
     using Formula = long double (*)(long double a, long double b, long double c, long double s);
     static constexpr std::pair<const char*, Formula> kWrong[] = {
-        {"divided by 2 and multiplied by a: what is below needs brackets",
+        {"divided by 2 and multiplied by a: the denominator needs parentheses",
          [](auto a, auto b, auto, auto s) { return (-b + s) / 2 * a; }},
         {"4 a c is added under the root, not subtracted",
          [](auto a, auto b, auto c, auto) {
              return (-b + std::sqrt(b * b + 4 * a * c)) / (2 * a);
          }},
-        {"it is the other root of the equation: a sign in front of the square root",
+        {"it is the other root of the equation: the square root has the wrong sign",
          [](auto a, auto b, auto, auto s) { return (-b - s) / (2 * a); }},
-        {"b stands where -b belongs",
-         [](auto a, auto b, auto, auto s) { return (b + s) / (2 * a); }},
+        {"b is used instead of -b", [](auto a, auto b, auto, auto s) { return (b + s) / (2 * a); }},
         {"the square root is not taken",
          [](auto a, auto b, auto, auto s) { return (-b + s * s) / (2 * a); }},
         {"b is doubled, not squared",
          [](auto a, auto b, auto c, auto) {
              return (-b + std::sqrt(2 * b - 4 * a * c)) / (2 * a);
          }},
-        {"b and c have changed places",
+        {"b and c are swapped",
          [](auto a, auto b, auto c, auto) {
              return (-c + std::sqrt(c * c - 4 * a * b)) / (2 * a);
          }},
-        {"2 a is missing below", [](auto, auto b, auto, auto s) { return -b + s; }},
-        {"above stands 4 a c, from which 2 a was to be cancelled",
+        {"the denominator 2 a is missing", [](auto, auto b, auto, auto s) { return -b + s; }},
+        {"the numerator is 4 a c, but 2 a should have been cancelled",
          [](auto a, auto b, auto c, auto s) {
              return b > 0 ? 4 * a * c / (-b - s) : (-b + s) / (2 * a);
          }},
-        {"2 a stands below, and was cancelled already",
+        {"the denominator has a factor 2 a that should have been cancelled",
          [](auto a, auto b, auto c, auto s) {
              return b > 0 ? 2 * c / (2 * a * (-b - s)) : (-b + s) / (2 * a);
          }},
-        {"what is below the 2 c needs brackets", [](auto a, auto b, auto c, auto s) {
+        {"the denominator below 2 c needs parentheses", [](auto a, auto b, auto c, auto s) {
              return b > 0 ? 2 * c / -b - s : (-b + s) / (2 * a);
          }}};
     std::vector<wb::Mistake<T>> mistakes;
@@ -144,11 +144,21 @@ void check_stable(const Equations<T>& e) {
     CHECK_ARRAYS(got, want, tolerance);
 }
 
+void check_none_launched(const std::optional<EmulatorCounters>& counted) {
+    if (!counted) return;
+    INFO("for n = 0: launched kernels: " << counted->launches << ", want none");
+    CHECK(counted->launches == 0);
+}
+
 template <class T>
 void check_nan(Solver<T> solver) {
     const auto got = solved<T>(solver, {{1, 5, 2, -3}, {1, -1, 0, 2}, {1, 1, 3, -2}});
-    for (const T value : got) CHECK(std::isnan(value));
-    // NaN must come from the equation, not from an output that nobody wrote.
+    for (size_t i = 0; i < got.size(); ++i) {
+        INFO("equation " << i << " has no root: got " << got[i] << ", want NaN");
+        const bool is_nan = std::isnan(got[i]);
+        CHECK(is_nan);
+    }
+    // NaN must come from the equation, not from an output that was never written.
     CHECK_ARRAYS(solved<T>(solver, {{1}, {-3}, {2}}), std::vector<T>{2});
     // Two roots in one place: the number under the root is 0, exactly.
     CHECK_ARRAYS(solved<T>(solver, {{1, 1, -2}, {2, -6, 8}, {1, 9, -8}}), std::vector<T>{-1, 3, 2});
@@ -187,9 +197,9 @@ TEST_CASE("task 1: nothing is launched for no equations", "[task1]") {
     const auto solve = [&](int n) { roots_fused(a.get(), b.get(), c.get(), root.get(), n); };
     const auto none = wb::count([&] { solve(0); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (none) CHECK(none->launches == 0);
+    check_none_launched(none);
     solve(777);
-    CHECK(!std::isnan(root.download()[776]));
+    CHECK_ARRAYS(root.download(), true_roots(e), [](size_t) { return 1e-5; });
 }
 
 TEST_CASE("task 2: keeps its digits in float", "[task2]") {
@@ -202,7 +212,8 @@ TEST_CASE("task 2: keeps its digits in double", "[task2]") {
     check_stable(classic<double>(20011, 20));
     const auto got = solved<double>(roots_stable, {{5}, {10}, {-0.1}});
     const double want = 0.00995049383620779534;
-    CHECK(std::fabs(got[0] - want) <= 1e-15 * want);  // the textbook formula is off by 5.5e-15
+    // The textbook formula is off by 5.5e-15.
+    CHECK_ARRAYS(got, std::vector<double>{want}, [&](size_t) { return 1e-15 * want; });
 }
 
 TEST_CASE("task 2: keeps its digits for negative a and b", "[task2]") {
@@ -231,7 +242,7 @@ TEST_CASE("task 2: nothing to do for no equations", "[task2]") {
     wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(1);
     const auto none = wb::count([&] { roots_stable(a.get(), b.get(), c.get(), root.get(), 0); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (none) CHECK(none->launches == 0);
+    check_none_launched(none);
 }
 
 TEST_CASE("efficient: four transfers for each equation, and one launch", "[efficient]") {
@@ -250,6 +261,16 @@ TEST_CASE("efficient: four transfers for each equation, and one launch", "[effic
         CHECK(counted->global_load_sectors <= 12 * n / 32 + 8);
         CHECK(counted->global_store_sectors <= 4 * n / 32 + 8);
     }
+}
+
+TEST_CASE("efficient: the warps of the grid share the work", "[efficient]") {
+    const size_t n = 100000;
+    const auto e = classic<float>(n);
+    wb::DeviceBuffer<float> a(e.a), b(e.b), c(e.c), root(n);
+    roots_fused(a.get(), b.get(), c.get(), root.get(), int(n));
+    wb::check_shared_work("roots_fused", root.get(), n);
+    roots_stable(a.get(), b.get(), c.get(), root.get(), int(n));
+    wb::check_shared_work("roots_stable", root.get(), n);
 }
 
 TEST_CASE("efficient: no temporary memory and no copies", "[efficient]") {

@@ -8,6 +8,8 @@
 // allowed.
 #include "divergence_mandelbrot.h"
 #include "lesson_test.h"
+#include "shared_work.h"
+#include "sparse.h"
 
 #include <algorithm>
 #include <functional>
@@ -17,8 +19,7 @@ namespace {
 
 constexpr size_t kGuard = 4096;  // elements on each side of every array, on a real GPU
 
-// What one step makes of z, and when it is the last: the header's definition word by word, and what
-// is often written instead.
+// What one step makes of z, and when it is the last: the header's definition, and common mistakes.
 enum class Rule {
     kRight,
     kNewX,        // y is made of the new x
@@ -56,16 +57,16 @@ int true_escape_time(T cr, T ci) {
 }
 
 constexpr std::pair<Rule, const char*> kWrongRules[] = {
-    {Rule::kNewX, "the new y is made of the new x: it needs the old one"},
-    {Rule::kPlus, "a sign in the real part of (x + iy)^2"},
-    {Rule::kNoTwo, "a factor in the imaginary part of (x + iy)^2"},
-    {Rule::kNotSquared, "|z| is compared with 4, and not |z|^2"},
-    {Rule::kLookFirst, "|z|^2 is looked at before the step, and not after it"},
+    {Rule::kNewX, "the new y is computed from the new x: it needs the old one"},
+    {Rule::kPlus, "a sign is wrong in the real part of (x + iy)^2"},
+    {Rule::kNoTwo, "a factor is missing in the imaginary part of (x + iy)^2"},
+    {Rule::kNotSquared, "|z| is compared with 4, not |z|^2"},
+    {Rule::kLookFirst, "|z|^2 is tested before the step, not after it"},
     {Rule::kFromOne, "steps are counted from 1, and the first one is number 0"},
-    {Rule::kTwo, "|z|^2 is compared with 2, and not with 4"},
+    {Rule::kTwo, "|z|^2 is compared with 2, not with 4"},
     {Rule::kReaches, "|z|^2 = 4 counts as an escape: it must be above 4"},
     {Rule::kNoC, "c is not added to the real part"},
-    {Rule::kOtherC, "the two parts of c have changed places in the step"},
+    {Rule::kOtherC, "the two parts of c are swapped in the step"},
 };
 
 double spaced(double first, double last, int index, int count) {
@@ -97,7 +98,7 @@ void check_no_float_on_the_way(std::function<int(int row, int column)> answer) {
         const double cr = spaced(-1.5, 0, column, 3000), ci = spaced(-1, 0, row, 2000);
         const int got = answer(row, column), want = true_escape_time(cr, ci);
         INFO("row " << row << ", column " << column << " of 2000 x 3000, in double: got " << got
-                    << ", want " << want << "; a float on the way is too coarse here");
+                    << ", want " << want << "; float is too coarse for this pixel");
         const bool right = got == want;
         CHECK(right);
     }
@@ -143,12 +144,12 @@ std::vector<int> true_picture(int height, int width) {
 }
 
 constexpr std::pair<Grid, const char*> kWrongGrids[] = {
-    {Grid::kSwapped, "real and imaginary part of c have changed places"},
+    {Grid::kSwapped, "real and imaginary part of c are swapped"},
     {Grid::kTurned, "row 0 has the ci of the last row: from where to where do they go?"},
     {Grid::kStepsOfN, "n points have n steps between them: count the gaps"},
     {Grid::kMoreSteps, "n points have n + 1 steps between them: count the gaps"},
     {Grid::kMoreColumns, "the steps from column to column are too small: count the gaps"},
-    {Grid::kPitch, "the steps from column to column follow the pitch, and not the width"},
+    {Grid::kPitch, "the steps from column to column follow the pitch, not the width"},
     {Grid::kWidthForBoth, "the steps from row to row follow the width"},
     {Grid::kHeightForBoth, "the steps from column to column follow the height"},
 };
@@ -205,7 +206,7 @@ void check_picture(int height, int width, int extra) {
              }});
     };
     for (const auto& [rule, words] : kWrongRules) add(words, rule, Grid::kRight);
-    mistakes.push_back({"rows are stored `width` elements apart, and not `pitch`", [&] {
+    mistakes.push_back({"rows are stored `width` elements apart, not `pitch`", [&] {
                             auto out = padded(true_picture(height, width), height, width, width);
                             out.resize(want.size(), -7);
                             return out;
@@ -262,19 +263,31 @@ void check_efficiency(const std::vector<int>& trips) {
           [&] { return share(wanted, paid_in_int); }},
          {"the trips of all lanes are too many for an int",
           [&] { return share(wanted_in_int, paid); }},
-         {"a last warp that is not full is left out", [&] { return share(whole_wanted, whole); }},
+         {"the last warp is ignored where it is not full",
+          [&] { return share(whole_wanted, whole); }},
          {"the slowest lane of one warp is still the slowest of the next",
           [&] { return share(wanted, running); }},
          {"all warps wait for the slowest lane of all: each waits for its own only",
           [&] { return share(wanted, 32.0 * slowest.size() * most); }},
-         {"a warp's trips are paid once, and not by each of its 32 lanes",
+         {"a warp's trips are paid once, not by each of its 32 lanes",
           [&] { return share(wanted, paid / 32); }},
          {"each warp has 33 lanes here: the first of the next one is among them",
           [&] { return share(next_too, slowest_of_next); }},
-         {"paid over wanted, and not wanted over paid", [&] { return share(paid, wanted); }},
-         {"a warp pays for the mean of its lanes, and not for the slowest",
+         {"paid over wanted, not wanted over paid", [&] { return share(paid, wanted); }},
+         {"a warp pays for the mean of its lanes, not for the slowest",
           [&] { return std::vector{1.0}; }}},
         near);
+}
+
+// The sum of all pixels, and how many never escape.
+void check_sums(const std::vector<int>& pixels, long long sum, long inside) {
+    const auto got_sum = std::accumulate(pixels.begin(), pixels.end(), 0ll);
+    const auto got_inside = std::count(pixels.begin(), pixels.end(), kMostSteps);
+    INFO("the sum of all pixels: got " << got_sum << ", want " << sum
+                                       << "; pixels that never escape: got " << got_inside
+                                       << ", want " << inside);
+    CHECK(got_sum == sum);
+    CHECK(got_inside == inside);
 }
 
 std::optional<EmulatorCounters> count_picture(void (*draw)(int*, int, int, int), int height,
@@ -286,14 +299,14 @@ std::optional<EmulatorCounters> count_picture(void (*draw)(int*, int, int, int),
 }  // namespace
 
 TEST_CASE("task 1: escape times of well-known points", "[task1]") {
-    CHECK(escape_time(0.0, 0.0) == 20);
-    CHECK(escape_time(-1.0, 0.0) == 20);
-    CHECK(escape_time(-2.0, 0.0) == 20);  // |z|^2 is 4 for ever, never above
-    CHECK(escape_time(0.0, 1.0) == 20);
-    CHECK(escape_time(2.0, 0.0) == 0);  // 6
-    CHECK(escape_time(1.0, 0.0) == 1);  // 2, then 5
-    CHECK(escape_time(-0.75, 1.0) == 1);
-    CHECK(escape_time(0.5f, 0.5f) == 3);
+    CHECK_RESULT(escape_time(0.0, 0.0), 20);
+    CHECK_RESULT(escape_time(-1.0, 0.0), 20);
+    CHECK_RESULT(escape_time(-2.0, 0.0), 20);  // |z|^2 is 4 for ever, never above
+    CHECK_RESULT(escape_time(0.0, 1.0), 20);
+    CHECK_RESULT(escape_time(2.0, 0.0), 0);  // 6
+    CHECK_RESULT(escape_time(1.0, 0.0), 1);  // 2, then 5
+    CHECK_RESULT(escape_time(-0.75, 1.0), 1);
+    CHECK_RESULT(escape_time(0.5f, 0.5f), 3);
 }
 
 TEST_CASE("task 1: escape times anywhere", "[task1]") {
@@ -345,26 +358,35 @@ TEST_CASE("task 3: one row, one column", "[task3]") {
     check_picture<double>(1000, 1, 1);
 }
 
+TEST_CASE("task 3: a very tall and a very wide picture", "[task3]") {
+    check_picture<double>(65535, 2, 0);
+    check_picture<double>(2, 65536, 3);
+}
+
 TEST_CASE("task 3: leaves the columns past the picture alone", "[task3]") {
     const int extra = GENERATE(1, 13, 32);
     check_picture<double>(100, 150, extra);
     check_picture<double>(67, 1000, extra);
 }
 
+TEST_CASE("task 3: rows that begin 2^31 pixels after the first and later", "[task3]") {
+    const int height = 6, width = 70, extra = 3, pitch = 1 << 29;
+    const std::vector<int> before(size_t(height) * (width + extra), -7);
+    wb::SparseMatrix<int> pixels(height, width + extra, pitch, before);
+    NEED_MEMORY(pixels);
+    mandelbrot<double>(pixels.get(), height, width, pitch);
+    CUDA_CHECK(cudaGetLastError());
+    const auto want = padded(true_picture(height, width), height, width, width + extra);
+    CHECK_MATRIX(width + extra, pixels.download(), want);
+}
+
 TEST_CASE("task 3: 200 x 300 pixels", "[task3]") {
-    const auto got = picture<double>(200, 300);
-    const auto sum_of_all = std::accumulate(got.begin(), got.end(), 0ll);
-    const auto pixels_inside = std::count(got.begin(), got.end(), kMostSteps);
-    CHECK(sum_of_all == 644684);
-    CHECK(pixels_inside == 25170);
+    check_sums(picture<double>(200, 300), 644684, 25170);
 }
 
 TEST_CASE("task 3: 2000 x 3000 pixels", "[task3]") {
     const auto got = picture<double>(2000, 3000);
-    const auto sum_of_all = std::accumulate(got.begin(), got.end(), 0ll);
-    const auto pixels_inside = std::count(got.begin(), got.end(), kMostSteps);
-    CHECK(sum_of_all == 64467103);
-    CHECK(pixels_inside == 2513990);
+    check_sums(got, 64467103, 2513990);
     check_no_float_on_the_way([&](int row, int column) { return got[row * 3000 + column]; });
 }
 
@@ -372,6 +394,8 @@ TEST_CASE("task 3: 2000 x 3000 pixels in float", "[task3]") {
     const auto got = picture<float>(2000, 3000), want = true_picture(2000, 3000);
     size_t different = 0;
     for (size_t i = 0; i < want.size(); ++i) different += got[i] != want[i];
+    INFO("of 6,000,000 pixels in float, " << different
+                                          << " differ from those in double, want 60 at most");
     CHECK(different <= 60);
 }
 
@@ -400,7 +424,8 @@ TEST_CASE("task 4: efficiency when trips are many", "[task4]") {
         check_efficiency(wb::random_ints(n, 10, 1 << 29, INT32_MAX));
 }
 
-TEST_CASE("efficient: one launch, few threads without a pixel, coalesced stores", "[efficient]") {
+TEST_CASE("efficient: one launch, few threads without a pixel, coalesced stores",
+          "[efficient][task1][task2][task3]") {
     const uint64_t height = 256, width = 1024, pixels = height * width;  // blocks fit exactly
     const auto counted = count_picture(mandelbrot<double>, height, width, width);
     NEED_COUNTERS(counted);
@@ -413,7 +438,15 @@ TEST_CASE("efficient: one launch, few threads without a pixel, coalesced stores"
     CHECK(counted->host_to_device_bytes + counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: the lanes of a warp finish at about the same time", "[efficient]") {
+TEST_CASE("efficient: the warps of the grid share the work", "[efficient][task1][task2][task3]") {
+    const int height = 128, width = 1024;
+    wb::DeviceBuffer<int> pixels(height * width);
+    mandelbrot<float>(pixels.get(), height, width, width);
+    wb::check_shared_work("mandelbrot", pixels.get(), height * width);
+}
+
+TEST_CASE("efficient: the lanes of a warp finish at about the same time",
+          "[efficient][task1][task2][task3]") {
     const uint64_t pixels = 2000 * 3000;
     const auto counted = count_picture(mandelbrot<float>, 2000, 3000, 3000);
     NEED_COUNTERS(counted);
@@ -423,7 +456,7 @@ TEST_CASE("efficient: the lanes of a warp finish at about the same time", "[effi
           0.95);
 }
 
-TEST_CASE("efficient: a lane that is done stops computing", "[efficient]") {
+TEST_CASE("efficient: a lane that is done stops computing", "[efficient][task1][task2][task3]") {
     // One row has ci = -1, two rows have -1 and 0: the second one lies inside, 20 steps each.
     const auto one = count_picture(mandelbrot<float>, 1, 3000, 3000);
     const auto two = count_picture(mandelbrot<float>, 2, 3000, 3000);
@@ -436,7 +469,7 @@ TEST_CASE("efficient: a lane that is done stops computing", "[efficient]") {
     CHECK(double(all->thread_instructions) <= 0.8 * inside * 500 * 750);
 }
 
-TEST_CASE("efficient: float arithmetic stays float", "[efficient]") {
+TEST_CASE("efficient: float arithmetic stays float", "[efficient][task1][task2][task3]") {
     const auto counted = count_picture(mandelbrot<float>, 100, 320, 320);
     NEED_COUNTERS(counted);
     CHECK(counted->global_store_bytes == 4 * 100 * 320);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 14: parts of every size, also ragged ones, through tiles that the launch sizes, with
+// Lesson 14: parts of every size, also short last ones, through tiles that the launch sizes, with
 // barriers that the whole block reaches.
 //
 // Tolerance: none. A difference is one correctly rounded subtraction on host and device; the rest
@@ -7,6 +7,7 @@
 #include "call_checks.h"
 #include "lesson_test.h"
 #include "shared_memory_barriers.h"
+#include "shared_work.h"
 
 #include <algorithm>
 
@@ -37,6 +38,7 @@ void check_differences(int n, int threads) {
     differences(d_in.get(), d_out.get(), n, threads);
     CUDA_CHECK(cudaGetLastError());
     CHECK_ARRAYS(d_out.download(), differences_of(in));
+    wb::check_unchanged(d_in.download(), in);
     CHECK(d_out.intact());
 }
 
@@ -61,19 +63,19 @@ void check_reverse_array(int n, int threads) {
     CHECK(d_out.intact());
 }
 
-// Runs check(n, threads) for block sizes from a warp to the limit, all parts full or the last not.
+// Runs check(n, threads) for block sizes from 1 to the limit, with all parts full or the last not.
 template <class Check>
 void full_parts(Check check) {
-    for (const int threads : {32, 64, 256, 512, 1024})
+    for (const int threads : {1, 31, 32, 33, 64, 256, 512, 1024})
         for (const int parts : {1, 2, 7}) check(parts * threads, threads);
 }
 template <class Check>
 void ragged_parts(Check check) {
-    for (const int threads : {32, 100, 256, 512, 1024})
+    for (const int threads : {2, 7, 31, 32, 33, 100, 256, 512, 1023, 1024})
         for (const int n : {1, 31, 33, 250, 255, 257, 1000, 1023, 5000}) check(n, threads);
 }
 
-// What the property tests look at: full parts and full warps, so that every access can be perfect.
+// The efficiency tests use full parts and full warps, so that every access can be perfect.
 constexpr int kCount = 1 << 16, kThreads = 256, kParts = kCount / kThreads;
 
 void check_tile(const EmulatorCounters& counted, uint64_t load_sectors) {
@@ -82,6 +84,17 @@ void check_tile(const EmulatorCounters& counted, uint64_t load_sectors) {
     CHECK(counted.global_store_sectors == kCount / 8);
     CHECK(counted.block_barriers <= kParts);
     CHECK(counted.shared_load_conflicts + counted.shared_store_conflicts == 0);
+    wb::check_shared_work(counted, kCount / 8, 24);
+}
+
+// Every element is stored to shared memory and loaded from it.
+void check_passes_through_a_tile(const EmulatorCounters& counted) {
+    const bool through_a_tile =
+        counted.shared_store_requests >= kCount / 32 && counted.shared_load_requests >= kCount / 32;
+    INFO("shared memory: " << counted.shared_store_requests << " stores and "
+                           << counted.shared_load_requests << " loads of a warp for " << kCount / 32
+                           << " warps of elements; want one of each: the tile is the exercise");
+    CHECK(through_a_tile);
 }
 
 }  // namespace
@@ -90,7 +103,7 @@ TEST_CASE("task 1: subtracts neighbours when all blocks are full", "[task1]") {
     full_parts(check_differences);
 }
 
-TEST_CASE("task 1: subtracts neighbours when the last block is not full", "[task1]") {
+TEST_CASE("task 1: subtracts neighbours when the last part is short", "[task1]") {
     ragged_parts(check_differences);
 }
 
@@ -111,7 +124,7 @@ TEST_CASE("task 2: reverses each block's part when all blocks are full", "[task2
     full_parts(check_reverse_blocks);
 }
 
-TEST_CASE("task 2: reverses each block's part when the last block is not full", "[task2]") {
+TEST_CASE("task 2: reverses each block's part when the last part is short", "[task2]") {
     ragged_parts(check_reverse_blocks);
 }
 
@@ -119,7 +132,7 @@ TEST_CASE("task 2: every thread of a block reaches the barrier", "[task2]") {
     check_reverse_blocks(1000, 256);
 }
 
-TEST_CASE("task 2: gives back the input when done twice", "[task2]") {
+TEST_CASE("task 2: restores the input when done twice", "[task2]") {
     const auto before = wb::random_floats(5000, 4);
     wb::GuardedBuffer<float> d_data(before, wb::guard(kGuard));
     reverse_blocks(d_data.get(), 5000, 256);
@@ -136,7 +149,7 @@ TEST_CASE("task 3: reverses the whole array when all blocks are full", "[task3]"
     full_parts(check_reverse_array);
 }
 
-TEST_CASE("task 3: reverses the whole array when the last block is not full", "[task3]") {
+TEST_CASE("task 3: reverses the whole array when the last part is short", "[task3]") {
     ragged_parts(check_reverse_array);
 }
 
@@ -144,7 +157,7 @@ TEST_CASE("task 3: every thread of a block reaches the barrier", "[task3]") {
     check_reverse_array(1000, 256);
 }
 
-TEST_CASE("task 3: gives back the input when done twice", "[task3]") {
+TEST_CASE("task 3: restores the input when done twice", "[task3]") {
     const auto in = wb::random_floats(5000, 5);
     wb::GuardedBuffer<float> d_in(in, wb::guard(kGuard)), d_once(5000, 0), d_twice(5000, 0);
     reverse_array(d_in.get(), d_once.get(), 5000, 256);
@@ -156,8 +169,15 @@ TEST_CASE("task 3: launches nothing for an empty array", "[task3]") {
     check_reverse_array(0, 256);
 }
 
+TEST_CASE("task 3: a refused launch of either reversal is an exception", "[task3]") {
+    wb::DeviceBuffer<float> d_in(wb::random_floats(100, 9)), d_out(100);
+    wb::check_refused_launch("reverse_blocks", [&] { reverse_blocks(d_in.get(), 100, 32); });
+    wb::check_refused_launch("reverse_array",
+                             [&] { reverse_array(d_in.get(), d_out.get(), 100, 32); });
+}
+
 TEST_CASE("efficient: differences loads each element once, plus one for each block",
-          "[efficient]") {
+          "[efficient][task1]") {
     wb::DeviceBuffer<float> in(wb::random_floats(kCount, 6)), out(kCount);
     const auto counted = wb::count([&] { differences(in.get(), out.get(), kCount, kThreads); });
     NEED_COUNTERS(counted);
@@ -166,17 +186,19 @@ TEST_CASE("efficient: differences loads each element once, plus one for each blo
 }
 
 TEST_CASE("efficient: reverse_blocks moves whole sectors, with one barrier for each block",
-          "[efficient]") {
+          "[efficient][task2]") {
     wb::DeviceBuffer<float> data(wb::random_floats(kCount, 7));
     const auto counted = wb::count([&] { reverse_blocks(data.get(), kCount, kThreads); });
     NEED_COUNTERS(counted);
     check_tile(*counted, kCount / 8);
+    check_passes_through_a_tile(*counted);
 }
 
 TEST_CASE("efficient: reverse_array moves whole sectors, with one barrier for each block",
-          "[efficient]") {
+          "[efficient][task3]") {
     wb::DeviceBuffer<float> in(wb::random_floats(kCount, 8)), out(kCount);
     const auto counted = wb::count([&] { reverse_array(in.get(), out.get(), kCount, kThreads); });
     NEED_COUNTERS(counted);
     check_tile(*counted, kCount / 8);
+    check_passes_through_a_tile(*counted);
 }

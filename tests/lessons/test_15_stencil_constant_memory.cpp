@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 15: each output is made of the neighbours that exist and the weights set last.
+// Lesson 15: each output is computed from the neighbours that exist and the weights set last.
 //
 // Tolerance: the reference works in double. A sum of m products in float, in any order, with or
 // without fused multiply-add, is off by at most (m + 1) * 2^-24 * sum |w x|, to first order; a mean
@@ -7,6 +7,7 @@
 // or below on data in [-1, 1]: each step adds at most its own error. Outputs start as NaN.
 #include "call_checks.h"
 #include "lesson_test.h"
+#include "shared_work.h"
 #include "stencil_constant_memory.h"
 
 #include <numeric>
@@ -59,8 +60,7 @@ Reference stencils(const std::vector<float>& in, const std::vector<float>& weigh
     return want;
 }
 
-// What a moving average is often made of instead; `first` and `last` are of the window of element
-// i.
+// A moving average with another divisor, or with the window `shift` elements further right.
 std::vector<float> averages_by(const std::vector<float>& in, int window,
                                std::function<double(int i, int count)> divisor, int shift = 0) {
     const int n = int(in.size());
@@ -74,7 +74,7 @@ std::vector<float> averages_by(const std::vector<float>& in, int window,
     return out;
 }
 
-// What the weights are often turned into.
+// Usual mistakes with the weights.
 std::vector<float> backwards(std::vector<float> weights) {
     std::reverse(weights.begin(), weights.end());
     return weights;
@@ -97,8 +97,7 @@ void recognize_stencil(const std::vector<float>& got, const Reference& want,
          {"the last weight is left out",
           [&] { return of(without(weights, weights.size() - 1), border); }},
          {"the first weight is left out", [&] { return of(without(weights, 0), border); }},
-         {"past the ends stands what the other border rule says",
-          [&] { return of(weights, other); }}},
+         {"the other border rule is applied past the ends", [&] { return of(weights, other); }}},
         [&](size_t i) { return want.bound[i]; });
 }
 
@@ -120,9 +119,9 @@ void check_average(const std::vector<float>& in, int window, int threads) {
         want.value,
         {{"the short windows at the start are divided by the full width",
           [&] { return averages_by(in, window, [&](int, int) { return window; }); }},
-         {"the window of element i is taken to hold i elements: element 0 counts as well",
+         {"the window of element i is counted as i elements: element 0 counts as well",
           [&] { return averages_by(in, window, [&](int i, int) { return std::min(window, i); }); }},
-         {"a thread's number in its block stands for the element's in the array",
+         {"the number of a thread in its block is used as the number of its element in the array",
           [&] {
               return averages_by(
                   in, window, [&](int i, int) { return std::min(window, i % threads + 1); });
@@ -132,7 +131,7 @@ void check_average(const std::vector<float>& in, int window, int threads) {
               return averages_by(
                   in, window, [](int, int count) { return count; }, -1);
           }},
-         {"the window begins at element i, and should end there",
+         {"the window begins at element i instead of ending there",
           [&] {
               return averages_by(
                   in, window, [](int, int count) { return count; }, window - 1);
@@ -210,7 +209,7 @@ std::vector<float> repeated(const std::vector<float>& in, const std::vector<floa
     return result == d_a.get() ? d_a.download() : d_b.download();
 }
 
-// What the property tests look at: many full blocks and a short one.
+// The efficiency tests use many full blocks and a short one.
 constexpr int kCount = 50021, kBlock = 256;
 constexpr uint64_t kBlocks = (kCount + kBlock - 1) / kBlock;
 
@@ -239,6 +238,19 @@ TEST_CASE("task 1: the window may be wider than the block, and than the array", 
     check_average(wb::random_floats(3000, 6), kMaxWindow, 1024);
 }
 
+TEST_CASE("task 1: blocks of any size", "[task1]") {
+    for (const int threads : {1, 2, 7, 31, 33, 100, 511, 512, 513, 1023, 1024}) {
+        check_average(wb::random_floats(2600, threads), 12, threads);
+        check_average(wb::random_floats(40, threads), 600, threads);
+    }
+}
+
+TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
+    wb::DeviceBuffer<float> d_in(wb::random_floats(100, 7)), d_out(100);
+    wb::check_refused_launch("moving_average",
+                             [&] { moving_average(d_in.get(), d_out.get(), 100, 3, 32); });
+}
+
 TEST_CASE("task 1: launches nothing for an empty array", "[task1]") {
     wb::DeviceBuffer<float> d_in(0), d_out(0);
     const auto counted = wb::count([&] { moving_average(d_in.get(), d_out.get(), 0, 3, 256); });
@@ -258,12 +270,13 @@ TEST_CASE("task 2: kernels see the weights", "[task2]") {
     }
 }
 
-TEST_CASE("task 2: reads the weights that are there, and nothing behind them", "[task2]") {
+TEST_CASE("task 2: reads no host memory past the last weight", "[task2]") {
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
     auto* memory = static_cast<char*>(
         mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(memory != MAP_FAILED);
-    REQUIRE(mprotect(memory + page, page, PROT_NONE) == 0);  // whoever reads there is stopped
+    REQUIRE(mprotect(memory + page, page, PROT_NONE) ==
+            0);  // reading there is a segmentation fault
     for (const int radius : {0, 2, kMaxRadius}) {
         CAPTURE(radius);
         const auto weights = random_weights(radius);
@@ -314,6 +327,22 @@ TEST_CASE("task 3: the array may be smaller than the radius", "[task3]") {
             check_stencil(n, random_weights(kMaxRadius), border, 32);
 }
 
+TEST_CASE("task 3: blocks of any size", "[task3]") {
+    for (const int threads : {1, 2, 7, 31, 33, 100, 511, 512, 513, 1023, 1024})
+        for (const Border border : kBorders) {
+            check_stencil(2600, random_weights(4), border, threads);
+            check_stencil(40, random_weights(kMaxRadius), border, threads);
+        }
+}
+
+TEST_CASE("task 3: a refused launch is an exception", "[task3]") {
+    const std::vector<float> weights{1, 2, 1};
+    wb::DeviceBuffer<float> d_in(wb::random_floats(100, 33)), d_out(100);
+    set_weights(weights.data(), 1);
+    wb::check_refused_launch("stencil",
+                             [&] { stencil(d_in.get(), d_out.get(), 100, 1, Border::kClamp, 32); });
+}
+
 TEST_CASE("task 3: uses the weights that were set last", "[task3]") {
     const auto once = wb::random_floats(9, 31), then = wb::random_floats(9, 32);
     for (const auto& weights : {once, then, once}) check_stencil(600, weights, Border::kZero, 128);
@@ -359,13 +388,21 @@ TEST_CASE("task 4: steps from one array to the other", "[task4]") {
     }
 }
 
+TEST_CASE("task 4: launches nothing for an empty array", "[task4]") {
+    wb::DeviceBuffer<float> d_a(0), d_b(0);
+    const auto counted =
+        wb::count([&] { repeat_stencil(d_a.get(), d_b.get(), 0, 1, Border::kClamp, 256, 3); });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counted) CHECK(counted->launches == 0);
+}
+
 TEST_CASE("task 4: heat that cannot leave stays constant", "[task4]") {
     const std::vector<float> weights{0.25f, 0.5f, 0.25f}, in(777, 3.0f);
     CHECK_ARRAYS(repeated(in, weights, Border::kClamp, 128, 30), in);
 }
 
 TEST_CASE("efficient: the moving average loads its elements and one halo for each block",
-          "[efficient]") {
+          "[efficient][task1]") {
     const int window = GENERATE(2, 33, 300);
     CAPTURE(window);
     wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 51)), d_out(kCount);
@@ -376,9 +413,11 @@ TEST_CASE("efficient: the moving average loads its elements and one halo for eac
     CHECK(counted->global_load_bytes <= sizeof(float) * kBlocks * (kBlock + window - 1));
     CHECK(counted->global_store_bytes == sizeof(float) * kCount);
     CHECK(counted->device_to_host_bytes == 0);
+    wb::check_shared_work(*counted, kCount / 8, 24);
 }
 
-TEST_CASE("efficient: the stencil loads its elements and two halos for each block", "[efficient]") {
+TEST_CASE("efficient: the stencil loads its elements and two halos for each block",
+          "[efficient][task2][task3]") {
     const int radius = GENERATE(1, 8, kMaxRadius);
     CAPTURE(radius);
     const auto weights = random_weights(radius);
@@ -391,9 +430,11 @@ TEST_CASE("efficient: the stencil loads its elements and two halos for each bloc
     CHECK(counted->global_load_bytes <= sizeof(float) * kBlocks * (kBlock + 2 * radius));
     CHECK(counted->global_store_bytes == sizeof(float) * kCount);
     CHECK(counted->device_to_host_bytes == 0);
+    wb::check_shared_work(*counted, kCount / 8, 24);
 }
 
-TEST_CASE("efficient: neighbouring threads use neighbouring addresses", "[efficient]") {
+TEST_CASE("efficient: neighbouring threads use neighbouring addresses",
+          "[efficient][task2][task3]") {
     const auto weights = random_weights(8);
     wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 53)), d_out(kCount);
     set_weights(weights.data(), 8);
@@ -407,7 +448,8 @@ TEST_CASE("efficient: neighbouring threads use neighbouring addresses", "[effici
     CHECK(counted->shared_load_conflicts + counted->shared_store_conflicts == 0);
 }
 
-TEST_CASE("efficient: one launch and one barrier for each block", "[efficient]") {
+TEST_CASE("efficient: one launch and one barrier for each block",
+          "[efficient][task1][task2][task3]") {
     const auto weights = random_weights(8);
     wb::DeviceBuffer<float> d_in(wb::random_floats(kCount, 54)), d_out(kCount);
     set_weights(weights.data(), 8);
@@ -421,7 +463,8 @@ TEST_CASE("efficient: one launch and one barrier for each block", "[efficient]")
     CHECK(counted->block_barriers <= counted->blocks);
 }
 
-TEST_CASE("efficient: steps change the arrays' places instead of copying", "[efficient]") {
+TEST_CASE("efficient: steps swap the arrays instead of copying them",
+          "[efficient][task2][task3][task4]") {
     const std::vector<float> weights{0.25f, 0.5f, 0.25f};
     wb::DeviceBuffer<float> d_a(wb::random_floats(1000, 55)), d_b(1000);
     set_weights(weights.data(), 1);

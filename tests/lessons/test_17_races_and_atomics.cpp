@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lesson 17: no update is lost when all threads meet on one address, whatever their order.
+// Lesson 17: no update is lost when all threads use one address, whatever their order.
 //
 // Tolerance: none. Counts and indexes are whole numbers, and a maximum is one of the inputs.
 #include "call_checks.h"
 #include "lesson_test.h"
 #include "races_and_atomics.h"
+#include "shared_work.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,6 +27,13 @@ unsigned bits_of(float value) {
     return bits;
 }
 
+// 0x and all digits: packed numbers are read by their halves.
+std::string hex(Count packed) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%016llx", packed);
+    return text;
+}
+
 std::vector<int> indexes_above(const std::vector<float>& x, float limit) {
     std::vector<int> found;
     for (size_t i = 0; i < x.size(); ++i)
@@ -41,7 +49,13 @@ void check_count(CountAbove count_it, const std::vector<float>& x, float limit, 
     count_it(d_x.get(), int(x.size()), limit, d_count.get());
     CUDA_CHECK(cudaGetLastError());
     const Count got = d_count.download()[0], want = before + indexes_above(x, limit).size();
-    CHECK(got == want);
+    const bool count_right = got == want;
+    {
+        INFO("the count was " << before << ", and " << want - before << " of " << n
+                              << " elements are above " << limit << ": got " << got << ", want "
+                              << want);
+        CHECK(count_right);
+    }
     const auto counted = [&](auto&& weight) {
         Count sum = before;
         for (size_t i = 0; i < n; ++i) sum += weight(i);
@@ -62,7 +76,7 @@ void check_count(CountAbove count_it, const std::vector<float>& x, float limit, 
           [&] { return counted([&](size_t i) { return Count(x[i] > limit + 1e-4f); }); }},
          {"elements below the limit are counted",
           [&] { return counted([&](size_t i) { return Count(x[i] < limit); }); }},
-         {"what was counted before is lost", [&] { return std::vector{want - before}; }},
+         {"the previous count is lost", [&] { return std::vector{want - before}; }},
          {"the counter has 32 bits", [&] { return std::vector{Count(unsigned(want))}; }},
          {"the counter has 32 bits",
           [&] { return std::vector{before >> 32 << 32 | Count(unsigned(want))}; }},
@@ -80,7 +94,7 @@ void check_count(CountAbove count_it, const std::vector<float>& x, float limit, 
               for (size_t i = 0; i < n; i += 32) sum += 32 * in_warp(i);
               return std::vector{sum};
           }},
-         {"the votes themselves are added, a bit for each lane, and not their number",
+         {"the votes themselves are added, a bit for each lane, instead of their number",
           [&] { return counted([&](size_t i) { return above(i) << i % 32; }); }}});
     wb::check_unchanged(d_x.download(), x);
     CHECK(d_count.intact());
@@ -92,7 +106,7 @@ void check_counts(CountAbove count_it) {
     std::vector<float> steps(3001);
     for (size_t i = 0; i < steps.size(); ++i) steps[i] = float(wb::random_ints(1, i, 0, 3)[0]);
     check_count(count_it, steps, 1.0f, 0);
-    // The next float is above, however little.
+    // The next float is above.
     for (size_t i = 0; i < steps.size(); ++i)
         steps[i] = i % 3 ? 0.25f : std::nextafter(0.25f, i % 2 ? 1.0f : 0.0f);
     check_count(count_it, steps, 0.25f, 0);
@@ -114,9 +128,13 @@ void check_collect(const std::vector<float>& x, float limit) {
     CUDA_CHECK(cudaGetLastError());
     auto want = indexes_above(x, limit);
     const unsigned found = d_count.download()[0];
-    CHECK(found == want.size());
+    const bool number_right = found == want.size();
+    {
+        INFO("d_count[0] for " << n << " elements: got " << found << ", want " << want.size());
+        CHECK(number_right);
+    }
     auto got = d_out.download();
-    const auto by_place = [&](auto&& place) {  // what stands where, if found in this order
+    const auto by_place = [&](auto&& place) {  // the output, if index k went to place(k)
         std::vector<int> out(x.size(), -1);
         for (size_t k = 0; k < want.size(); ++k)
             if (place(k) < out.size()) out[place(k)] = want[k];
@@ -125,19 +143,21 @@ void check_collect(const std::vector<float>& x, float limit) {
     wb::recognize<int>(
         got,
         by_place([](size_t k) { return k; }),
-        {{"each index is stored at its own place: the slot is what the atomic returns",
+        {{"each index is stored at its own position: the slot is the number that the atomic "
+          "returns",
           [&, indexes = want] { return by_place([&](size_t k) { return size_t(indexes[k]); }); }},
-         {"the first slot stays empty: the atomic returns what was there before",
+         {"the first slot stays empty: the atomic returns the value before the addition",
           [&] { return by_place([](size_t k) { return k + 1; }); }},
-         {"the elements are stored, cut to whole numbers, and not their indexes", [&] {
+         {"the elements are stored, cut to whole numbers, instead of their indexes", [&] {
               std::vector<int> out(x.size(), -1);
               for (size_t k = 0; k < want.size(); ++k) out[k] = int(x[want[k]]);
               return out;
           }}});
     std::sort(got.begin(), got.begin() + want.size());  // any order is right
-    want.resize(x.size(), -1);                          // the slots that nobody may write
+    want.resize(x.size(), -1);                          // the slots that must not change
     CHECK_ARRAYS(
         got, want, [](size_t) { return 0.0; }, "sorted entry");
+    wb::check_unchanged(d_x.download(), x);
     CHECK(d_out.intact());
     CHECK(d_count.intact());
 }
@@ -150,7 +170,11 @@ void check_maximum(const std::vector<float>& x) {
     CUDA_CHECK(cudaGetLastError());
     const float want = x.empty() ? -kInfinity : *std::max_element(x.begin(), x.end());
     const float got = d_max.download()[0];
-    CHECK(got == want);
+    const bool maximum_right = got == want;
+    {
+        INFO("the maximum of " << n << " elements: got " << got << ", want " << want);
+        CHECK(maximum_right);
+    }
     const auto largest_by = [&](auto&& key) {
         auto best = -kInfinity;
         for (const float value : x)
@@ -164,12 +188,13 @@ void check_maximum(const std::vector<float>& x) {
           [&] { return std::vector{std::max(want, 0.0f)}; }},
          {"the bits were compared as a whole number: they grow as negative numbers fall",
           [&] { return largest_by([](float value) { return int(bits_of(value)); }); }},
-         {"nothing was exchanged: the -infinity of the start is still there",
+         {"nothing was exchanged: the initial -infinity is still there",
           [] { return std::vector{-kInfinity}; }},
          {"the smallest element",
           [&] { return std::vector{x.empty() ? want : *std::min_element(x.begin(), x.end())}; }},
-         {"the last element: whoever comes last is kept",
+         {"the last element: each value replaces the one before",
           [&] { return std::vector{x.empty() ? want : x.back()}; }}});
+    wb::check_unchanged(d_x.download(), x);
     CHECK(d_max.intact());
 }
 
@@ -181,11 +206,18 @@ void check_arg_max(const std::vector<float>& x) {
     arg_max(d_x.get(), int(x.size()), d_best.get());
     CUDA_CHECK(cudaGetLastError());
     const auto want = unsigned(std::max_element(x.begin(), x.end()) - x.begin());
-    const unsigned got = index_of(d_best.download()[0]);
-    const bool found = got == want;
+    const Count best = d_best.download()[0];
+    const unsigned got = index_of(best);
+    const bool index_right = got == want;
     {
         INFO("the largest of " << n << " elements: got index " << got << ", want " << want);
-        CHECK(found);
+        CHECK(index_right);
+    }
+    const bool packed = best == pack(x[want], want) || !index_right;
+    {
+        INFO("d_best[0]: got " << hex(best) << ", want pack(" << x[want] << ", " << want
+                               << ") = " << hex(pack(x[want], want)));
+        CHECK(packed);
     }
     const auto first_by = [&](auto&& key, bool last) {
         unsigned best = 0;
@@ -201,9 +233,9 @@ void check_arg_max(const std::vector<float>& x) {
           [&] { return first_by([](float value) { return value; }, true); }},
          {"the bits are compared as they are: negative numbers have the larger ones",
           [&] { return first_by(bits_of, false); }},
-         {"among negative numbers the bits stand in the opposite order",
+         {"negative numbers are in the opposite order of their bits",
           [&] { return first_by(flipped, false); }},
-         {"-0 and +0 are taken for different numbers",
+         {"-0 and +0 are treated as different numbers",
           [&] {
               return first_by(
                   [&](float value) {
@@ -212,9 +244,25 @@ void check_arg_max(const std::vector<float>& x) {
                   },
                   false);
           }},
-         {"the index is packed as it is, and comes back inverted",
+         {"the index is packed as it is, but inverted when it is unpacked",
           [&] { return std::vector{~want}; }}});
+    wb::check_unchanged(d_x.download(), x);
     CHECK(d_best.intact());
+}
+
+// pack(a, i) must be above pack(b, j).
+void check_order(float a, unsigned i, float b, unsigned j) {
+    const Count larger = pack(a, i), smaller = pack(b, j);
+    const bool in_order = larger > smaller;
+    INFO("pack(" << a << ", " << i << ") = " << hex(larger) << " must be above pack(" << b << ", "
+                 << j << ") = " << hex(smaller));
+    CHECK(in_order);
+}
+
+void check_not_zero(float value, unsigned index) {
+    const bool not_zero = pack(value, index) != 0;
+    INFO("pack(" << value << ", " << index << ") is 0, and 0 stands for no element");
+    CHECK(not_zero);
 }
 
 std::vector<float> rising(int n) {
@@ -229,8 +277,12 @@ std::vector<float> falling(int n) {
     return x;
 }
 
-// What the property tests look at.
+// Elements in the efficiency tests.
 constexpr int kCount = 100003;
+// Instructions of the busiest warp. An element costs a warp 20 to 70 of them, 30 in most answers,
+// and a thread may have 16. One warp with all elements executes 16,000 and more, one thread
+// 500,000.
+constexpr uint64_t kBusiest = 1000;
 // The warps of its launch, in blocks of 256 threads: those without an element may add 0.
 constexpr int kWarps = (kCount + 255) / 256 * 8;
 
@@ -257,6 +309,13 @@ TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
     wb::DeviceBuffer<Count> d_count(std::vector<Count>{0});
     wb::check_refused_launch("count_above",
                              [&] { count_above(d_x.get(), 100, 0.5f, d_count.get()); });
+}
+
+TEST_CASE("task 1: launches nothing for no elements", "[task1]") {
+    wb::DeviceBuffer<Count> d_count(std::vector<Count>{7});
+    const auto counted = wb::count([&] { count_above(nullptr, 0, 0.5f, d_count.get()); });
+    if (counted) CHECK(counted->launches == 0);
+    check_count(count_above, {1.0f, 0.0f, 2.0f}, 0.5f, 0);
 }
 
 TEST_CASE("task 2: collects from arrays of any length, in any order", "[task2]") {
@@ -335,26 +394,31 @@ TEST_CASE("task 5: packs values so that larger ones are larger numbers", "[task5
                                        kInfinity};
     note_upper_halves(ladder);
     for (size_t k = 1; k < ladder.size(); ++k) {
-        CAPTURE(ladder[k - 1], ladder[k]);
-        CHECK(pack(ladder[k], 7) > pack(ladder[k - 1], 7));
-        CHECK(pack(ladder[k], 4000000000u) > pack(ladder[k - 1], 0));
+        check_order(ladder[k], 7, ladder[k - 1], 7);
+        check_order(ladder[k], 0xFFFFFFFFu, ladder[k - 1], 0);
     }
-    CHECK(pack(-kInfinity, 0xFFFFFFFEu) > 0);
+    for (const unsigned index : {0u, 0xFFFFFFFEu, 0xFFFFFFFFu}) check_not_zero(-kInfinity, index);
 }
 
 TEST_CASE("task 5: of equal values the lower index is the larger number", "[task5]") {
     for (const float value : {-3.0f, -0.0f, 0.0f, 1e-40f, 5.0f}) {
-        CAPTURE(value);
-        CHECK(pack(value, 0) > pack(value, 1));
-        CHECK(pack(value, 2147483647u) > pack(value, 2147483648u));
+        check_order(value, 0, value, 1);
+        check_order(value, 2147483647u, value, 2147483648u);
     }
-    CHECK(pack(-0.0f, 3) > pack(0.0f, 4));
-    CHECK(pack(0.0f, 3) > pack(-0.0f, 4));
+    check_order(-0.0f, 3, 0.0f, 4);
+    check_order(0.0f, 3, -0.0f, 4);
 }
 
 TEST_CASE("task 5: gives back the index", "[task5]") {
-    for (const unsigned index : {0u, 1u, 255u, 65536u, 2147483647u, 2147483648u, 4294967294u})
-        for (const float value : {-3.5f, -0.0f, 2.0f}) CHECK(index_of(pack(value, index)) == index);
+    for (const unsigned index :
+         {0u, 1u, 255u, 65536u, 2147483647u, 2147483648u, 4294967294u, 4294967295u})
+        for (const float value : {-3.5f, -0.0f, 2.0f}) {
+            const unsigned got = index_of(pack(value, index));
+            const bool same = got == index;
+            INFO("index_of(pack(" << value << ", " << index << ")): got " << got << ", want "
+                                  << index);
+            CHECK(same);
+        }
 }
 
 TEST_CASE("task 5: finds where the largest element is", "[task5]") {
@@ -376,7 +440,37 @@ TEST_CASE("task 5: finds the first of several", "[task5]") {
     check_arg_max({-1.0f, 0.0f, -0.0f});
 }
 
-TEST_CASE("efficient: counts with one launch, and copies nothing to the host", "[efficient]") {
+TEST_CASE("task 5: finds nothing in an empty array, and launches nothing", "[task5]") {
+    wb::DeviceBuffer<Count> d_count(std::vector<Count>{7}), d_best(1);
+    wb::DeviceBuffer<unsigned> d_found(1);
+    wb::DeviceBuffer<float> d_max(1);
+    const auto counted = wb::count([&] {
+        collect_above(nullptr, 0, 0.5f, nullptr, d_found.get());
+        count_above_by_warps(nullptr, 0, 0.5f, d_count.get());
+        maximum(nullptr, 0, d_max.get());
+        arg_max(nullptr, 0, d_best.get());
+    });
+    if (counted) CHECK(counted->launches == 0);
+    CHECK_ARRAYS(d_best.download(), std::vector<Count>{0});
+    check_arg_max({-2.0f, 5.0f, 1.0f});
+}
+
+TEST_CASE("task 5: a refused launch of the other functions is an exception", "[task5]") {
+    wb::DeviceBuffer<float> d_x(wb::random_floats(100, 4)), d_max(1);
+    wb::DeviceBuffer<Count> d_count(std::vector<Count>{0});
+    wb::DeviceBuffer<unsigned> d_found(1);
+    wb::DeviceBuffer<int> d_out(100);
+    const float* x = d_x.get();
+    wb::check_refused_launch("collect_above",
+                             [&] { collect_above(x, 100, 0.5f, d_out.get(), d_found.get()); });
+    wb::check_refused_launch("count_above_by_warps",
+                             [&] { count_above_by_warps(x, 100, 0.5f, d_count.get()); });
+    wb::check_refused_launch("maximum", [&] { maximum(x, 100, d_max.get()); });
+    wb::check_refused_launch("arg_max", [&] { arg_max(x, 100, d_count.get()); });
+}
+
+TEST_CASE("efficient: counts with one launch, and copies nothing to the host",
+          "[efficient][task1]") {
     wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 61));
     wb::DeviceBuffer<Count> d_count(std::vector<Count>{0});
     const auto counted = wb::count([&] { count_above(d_x.get(), kCount, 0.5f, d_count.get()); });
@@ -386,9 +480,10 @@ TEST_CASE("efficient: counts with one launch, and copies nothing to the host", "
     CHECK(counted->global_load_bytes == sizeof(float) * kCount);
     CHECK(counted->global_load_sectors <= kCount / 8 + 1);
     CHECK(counted->device_to_host_bytes == 0);
+    wb::check_shared_work(*counted, kCount / 16, 16, kBusiest);
 }
 
-TEST_CASE("efficient: collects with at most one atomic for each index", "[efficient]") {
+TEST_CASE("efficient: collects with at most one atomic for each index", "[efficient][task2]") {
     const auto x = wb::random_floats(kCount, 62);
     const uint64_t found = indexes_above(x, 0.5f).size();
     wb::DeviceBuffer<float> d_x(x);
@@ -398,13 +493,14 @@ TEST_CASE("efficient: collects with at most one atomic for each index", "[effici
         wb::count([&] { collect_above(d_x.get(), kCount, 0.5f, d_out.get(), d_count.get()); });
     NEED_COUNTERS(counted);
     CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
+    wb::check_shared_work(*counted, kCount / 16, 12, kBusiest);
     CHECK(counted->global_atomics > 0);
     CHECK(counted->global_atomics <= found);
     CHECK(counted->global_store_bytes == sizeof(int) * found);
     CHECK(counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: at most one atomic for each warp", "[efficient]") {
+TEST_CASE("efficient: at most one atomic for each warp", "[efficient][task3]") {
     const float limit = GENERATE(-2.0f, 0.5f);  // all are above, or a quarter
     CAPTURE(limit);
     wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 63));
@@ -417,11 +513,12 @@ TEST_CASE("efficient: at most one atomic for each warp", "[efficient]") {
     CHECK(counted->global_atomics <= kWarps);
     CHECK(counted->shared_atomics <= kWarps);
     CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
+    wb::check_shared_work(*counted, kCount / 16, 12, kBusiest);
     CHECK(counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: few tries are needed when the maximum comes first", "[efficient]") {
-    // The first warp has the maximum. Whoever comes later needs a look at it, and perhaps one
+TEST_CASE("efficient: few tries are needed when the maximum comes first", "[efficient][task4]") {
+    // The first warp has the maximum. A later thread needs one try that shows this, and perhaps an
     // exchange of the maximum for itself.
     wb::DeviceBuffer<float> d_x(falling(kCount)), d_max(1);
     const auto counted = wb::count([&] { maximum(d_x.get(), kCount, d_max.get()); });
@@ -429,11 +526,12 @@ TEST_CASE("efficient: few tries are needed when the maximum comes first", "[effi
     CHECK(counted->launches == 1);
     CHECK(counted->global_atomics > 0);
     CHECK(counted->global_atomics <= 2 * uint64_t(kCount) + 32 * 32);
+    wb::check_shared_work(*counted, kCount / 16, 12, kBusiest);
     CHECK(counted->device_to_host_bytes == 0);
 }
 
 TEST_CASE("efficient: one launch and at most one atomic for each element find the index",
-          "[efficient]") {
+          "[efficient][task5]") {
     wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 65));
     wb::DeviceBuffer<Count> d_best(1);
     const auto counted = wb::count([&] { arg_max(d_x.get(), kCount, d_best.get()); });
@@ -441,6 +539,7 @@ TEST_CASE("efficient: one launch and at most one atomic for each element find th
     CHECK(counted->launches == 1);
     CHECK(counted->device_to_host_bytes == 0);
     CHECK(counted->warp_instructions <= 4 * kCount);  // serial code needs more
+    wb::check_shared_work(*counted, kCount / 16, 12, kBusiest);
     CHECK(counted->global_atomics > 0);
     CHECK(counted->global_atomics <= kCount);
     CHECK(counted->global_load_bytes == sizeof(float) * kCount);

@@ -6,6 +6,7 @@
 // rounded addition for each element. Sums of fractions: n additions in any order are off by at most
 // n * 2^-24 * sum |x| (the first-order bound; ours is far below it). Outputs start as NaN.
 #include "lesson_test.h"
+#include "shared_work.h"
 #include "tree_reduction.h"
 
 #include <numeric>
@@ -35,13 +36,19 @@ std::vector<float> eighths(int n, uint64_t seed) {
     return values;
 }
 
+void check_sum(float got, float want, size_t n) {
+    const bool right = got == want;
+    INFO("the sum of " << n << " numbers: got " << wb::shown(got) << ", want " << wb::shown(want));
+    CHECK(right);
+}
+
 double exact_sum(const std::vector<float>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 void check_level(int n, int blocks, int threads) {
     CAPTURE(n, blocks, threads);
-    // Behind the n elements lie as many again, which belong to nobody here.
+    // After the n elements come as many again that must not change.
     const auto before = wb::random_floats(2 * size_t(n), 100 + n);
     wb::GuardedBuffer<float> d_data(before, wb::guard(kGuard));
     halve_on_grid(d_data.get(), n, blocks, threads);
@@ -64,11 +71,11 @@ void check_level(int n, int blocks, int threads) {
           by([&](auto& data, int i) { data[i] += before[n / 2 + i]; })},
          {"the partner of element i is counted from the end",
           by([&](auto& data, int i) { data[i] += before[n - 1 - i]; })},
-         {"neighbours are added, and not the two halves",
+         {"neighbours are added instead of the two halves",
           by([&](auto& data, int i) { data[i] = before[2 * i] + before[2 * i + 1]; })},
          {"the lower half is added to the upper one: the sums are in the wrong half",
           by([&](auto& data, int i) { data[half_of(n) + i] += before[i]; })},
-         {"the upper half takes the place of the lower one: nothing is added",
+         {"the upper half overwrites the lower one: nothing is added",
           by([&](auto& data, int i) { data[i] = before[half_of(n) + i]; })}});
     CHECK(d_data.intact());
 }
@@ -78,7 +85,7 @@ float halving_sum(const std::vector<float>& values) {
     sum_by_halving(d_data.get(), int(values.size()), d_sum.get());
     CUDA_CHECK(cudaGetLastError());
     const float sum = d_sum.download()[0];
-    // Halved until `last` elements are taken for one; then `rest` says how many are left.
+    // Halved until at most `last` elements are left, where `rest` says how many a level leaves.
     const auto halved = [&](int last, auto&& rest) {
         auto data = values;
         for (int left = int(values.size()); left > last; left = rest(left))
@@ -95,7 +102,7 @@ float halving_sum(const std::vector<float>& values) {
              {"one level only: half of the elements are left",
               [&] { return halved(half_of(int(values.size())), half_of); }},
              {"one level too few: two elements are left", [&] { return halved(2, half_of); }},
-             {"what is left is rounded down: with an odd number an element gets lost",
+             {"the number that is left is rounded down: with an odd number an element is lost",
               [&] { return halved(1, [](int left) { return left / 2; }); }}});
     }
     CHECK(d_data.intact());
@@ -131,7 +138,7 @@ void check_block_sums(const std::vector<float>& in) {
          {"only the first element of each block: no level has been added",
           some([](int t) { return t == 0; })},
          {"only the first warp of the block is in the sum", some([](int t) { return t < 32; })},
-         {"slots without an element hold the last element, and should add nothing", [&] {
+         {"slots without an element hold the last element instead of 0", [&] {
               auto out = want;
               if (n) out.back() += float(int64_t(out.size()) * kThreads - n) * in.back();
               return out;
@@ -164,7 +171,7 @@ float tree_sum_of(const std::vector<float>& in) {
 
 constexpr int kOnes[] = {1, 2, 3, 7, 1000, 1000000, (1 << 20) - 1, (1 << 20) + 1};
 
-// What the property tests look at: not a power of two, and three passes of block sums.
+// Numbers in the efficiency tests: not a power of two, and three passes of block sums.
 constexpr int kCount = 100003;
 
 }  // namespace
@@ -185,27 +192,25 @@ TEST_CASE("task 1: threads without an addition do nothing", "[task1]") {
 }
 
 TEST_CASE("task 2: sums eight numbers in three steps", "[task2]") {
-    CHECK(halving_sum({3, 1, 7, 0, 4, 1, 6, 3}) == 25.0f);
+    check_sum(halving_sum({3, 1, 7, 0, 4, 1, 6, 3}), 25.0f, 8);
 }
 
 TEST_CASE("task 2: sums any number of ones", "[task2]") {
     const int n = GENERATE(from_range(std::begin(kOnes), std::end(kOnes)));
-    CAPTURE(n);
-    CHECK(halving_sum(std::vector<float>(n, 1.0f)) == float(n));
+    check_sum(halving_sum(std::vector<float>(n, 1.0f)), float(n), n);
 }
 
 TEST_CASE("task 2: sums eighths exactly", "[task2]") {
     const int n = GENERATE(0, 1, 2, 5, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 9973, 100003);
-    CAPTURE(n);
     const auto values = eighths(n, 200 + n);
-    CHECK(halving_sum(values) == float(exact_sum(values)));
+    check_sum(halving_sum(values), float(exact_sum(values)), n);
 }
 
 TEST_CASE("task 2: launches nothing for an empty array", "[task2]") {
     wb::DeviceBuffer<float> d_data(0), d_sum(1);
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), 0, d_sum.get()); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    CHECK(d_sum.download()[0] == 0.0f);
+    check_sum(d_sum.download()[0], 0.0f, 0);
     if (counted) CHECK(counted->launches == 0);
 }
 
@@ -214,56 +219,62 @@ TEST_CASE("task 3: sums the elements of each block when all blocks are full", "[
         check_block_sums(eighths(blocks * kThreads, blocks));
 }
 
-TEST_CASE("task 3: sums the elements of each block when the last one is not full", "[task3]") {
+TEST_CASE("task 3: sums the elements of each block when the last one is short", "[task3]") {
     for (const int n : {1, 2, 31, 33, 127, 129, 255, 257, 300, 511, 1000, 9973})
         check_block_sums(eighths(n, 300 + n));
 }
 
-TEST_CASE("task 3: nothing to do for an empty array", "[task3]") {
-    check_block_sums({});
+TEST_CASE("task 3: launches nothing for an empty array", "[task3]") {
+    const auto counted = wb::count([&] { check_block_sums({}); });
+    if (counted) CHECK(counted->launches == 0);
 }
 
 TEST_CASE("task 4: sums what fits in one block", "[task4]") {
-    CHECK(tree_sum_of({3, 1, 7, 0, 4, 1, 6, 3}) == 25.0f);
+    check_sum(tree_sum_of({3, 1, 7, 0, 4, 1, 6, 3}), 25.0f, 8);
     const int n = GENERATE(0, 1, 2, 31, 32, 33, 255, 256);
-    CAPTURE(n);
     const auto values = eighths(n, 400 + n);
-    CHECK(tree_sum_of(values) == float(exact_sum(values)));
+    check_sum(tree_sum_of(values), float(exact_sum(values)), n);
 }
 
 TEST_CASE("task 4: sums the sums of the blocks", "[task4]") {
     const int n = GENERATE(257, 511, 512, 513, 1000, 9973, 65535, 65536);
-    CAPTURE(n);
     const auto values = eighths(n, 500 + n);
-    CHECK(tree_sum_of(values) == float(exact_sum(values)));
+    check_sum(tree_sum_of(values), float(exact_sum(values)), n);
 }
 
 TEST_CASE("task 4: takes as many passes as it needs", "[task4]") {
     const int n = GENERATE(65537, 100003, 300000);
-    CAPTURE(n);
     const auto values = eighths(n, 600 + n);
-    CHECK(tree_sum_of(values) == float(exact_sum(values)));
+    check_sum(tree_sum_of(values), float(exact_sum(values)), n);
 }
 
 TEST_CASE("task 4: sums any number of ones", "[task4]") {
     const int n = GENERATE(from_range(std::begin(kOnes), std::end(kOnes)));
-    CAPTURE(n);
-    CHECK(tree_sum_of(std::vector<float>(n, 1.0f)) == float(n));
+    check_sum(tree_sum_of(std::vector<float>(n, 1.0f)), float(n), n);
 }
 
-TEST_CASE("task 4: sums fractions as well as float allows, and gives the same when asked again",
-          "[task4]") {
+TEST_CASE("task 4: sums fractions as well as float allows, and the same every time", "[task4]") {
     const auto values = wb::random_floats(50021, 7);
     double magnitude = 0;
     for (const float value : values) magnitude += std::fabs(value);
     TreeSum sum(values);
     const float first = sum.run();
     const double bound = values.size() * 0x1p-24 * magnitude;
-    CHECK(std::fabs(first - exact_sum(values)) <= bound);
-    CHECK(sum.run() == first);
+    const bool accurate = std::fabs(first - exact_sum(values)) <= bound;
+    {
+        INFO("the sum of " << values.size() << " fractions: got " << wb::shown(first) << ", want "
+                           << exact_sum(values) << " with an error of at most " << bound);
+        CHECK(accurate);
+    }
+    const float second = sum.run();
+    const bool the_same = second == first;
+    INFO("the sum of the same numbers: got " << wb::shown(first) << ", and then "
+                                             << wb::shown(second));
+    CHECK(the_same);
 }
 
-TEST_CASE("efficient: halving takes log n launches and n - 1 additions", "[efficient]") {
+TEST_CASE("efficient: halving takes log n launches and n - 1 additions",
+          "[efficient][task1][task2]") {
     wb::DeviceBuffer<float> d_data(eighths(kCount, 8)), d_sum(1);
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
     NEED_COUNTERS(counted);
@@ -275,7 +286,7 @@ TEST_CASE("efficient: halving takes log n launches and n - 1 additions", "[effic
     CHECK(counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient]") {
+TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient][task1][task2]") {
     wb::DeviceBuffer<float> d_data(eighths(kCount, 9)), d_sum(1);
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
     NEED_COUNTERS(counted);
@@ -283,9 +294,11 @@ TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient
     const uint64_t block = counted->threads / counted->blocks;
     CHECK(counted->threads < kCount + block * levels(kCount));
     CHECK(counted->warp_instructions <= uint64_t(2) * kCount);  // serial code needs 6 or more each
+    wb::check_shared_work(*counted, kCount / 2, 16);
 }
 
-TEST_CASE("efficient: the tree loads each number once and needs no atomics", "[efficient]") {
+TEST_CASE("efficient: the tree loads each number once and needs no atomics",
+          "[efficient][task3][task4]") {
     TreeSum sum(eighths(kCount, 10));
     const auto counted =
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
@@ -299,21 +312,30 @@ TEST_CASE("efficient: the tree loads each number once and needs no atomics", "[e
     CHECK(counted->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: the threads at work sit side by side", "[efficient]") {
+TEST_CASE("efficient: the threads that add sit side by side", "[efficient][task3][task4]") {
     TreeSum sum(eighths(kCount, 11));
     const auto counted =
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
     NEED_COUNTERS(counted);
     REQUIRE(counted->blocks > 0);
     CHECK(counted->global_store_bytes > 0);
-    // Side by side, one warp only has idle lanes among working ones: in the levels of 16, 8, 4, 2
-    // and 1 additions, and one or two for each warp elsewhere. Scattered, nearly all warps have.
+    // Side by side, only one warp has idle lanes among working ones: in the levels of 16, 8, 4, 2
+    // and 1 additions, plus one or two branches for each warp elsewhere. Scattered, nearly all
+    // warps do.
     CHECK(counted->divergent_branches <= 16 * counted->blocks);
     CHECK(counted->shared_load_conflicts + counted->shared_store_conflicts == 0);
     CHECK(counted->warp_instructions <= uint64_t(8) * kCount);
 }
 
-TEST_CASE("efficient: one barrier for each level", "[efficient]") {
+TEST_CASE("efficient: all threads of a block share its additions", "[efficient][task3][task4]") {
+    TreeSum sum(eighths(kCount, 13));
+    const auto counted =
+        wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
+    NEED_COUNTERS(counted);
+    wb::check_shared_work(*counted, kCount / 16, 16);
+}
+
+TEST_CASE("efficient: one barrier for each level", "[efficient][task3][task4]") {
     TreeSum sum(eighths(kCount, 12));
     const auto counted =
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });

@@ -5,6 +5,7 @@
 #include "cuda_calls.h"
 #include "histogram_shared.h"
 #include "lesson_test.h"
+#include "shared_work.h"
 
 #include <algorithm>
 #include <climits>
@@ -58,7 +59,7 @@ struct InBlocks {
     }
 };
 
-// What mistakes in the index or in the merge make of the counts, on a grid that the test knows.
+// Mistakes in the index or in the merge, on a grid that the test knows.
 void add_grid_mistakes(std::vector<wb::Mistake<unsigned>>& mistakes, const Counts& before,
                        const std::vector<int>& keys, const InBlocks& grid) {
     if (grid.blocks < 2) return;
@@ -74,23 +75,23 @@ void add_grid_mistakes(std::vector<wb::Mistake<unsigned>>& mistakes, const Count
     };
     add("every block begins at key 0: the block's number is missing from the index",
         [=](size_t i) { return i % (blocks * threads) < threads ? blocks : 0; });
-    add("threads go on by the size of a block: several blocks count the same keys",
+    add("threads move on by the size of a block: several blocks count the same keys",
         [=](size_t i) { return std::min(i / threads + 1, blocks); });
-    add("each thread looks at one key only: what the grid does not reach is not counted",
+    add("each thread takes one key only: keys past the grid are not counted",
         [=](size_t i) { return i < blocks * threads; });
     add("only block 0 merges its bins", [=](size_t i) { return i / threads % blocks == 0; });
-    mistakes.push_back(
-        {"each block adds 1 for a bin, and not what it has counted", [&, threads, blocks] {
-             Counts counts = before;
-             for (size_t block = 0; block < blocks; ++block) {
-                 Counts own(counts.size(), 0u);
-                 for (size_t i = 0; i < keys.size(); ++i)
-                     if (i / threads % blocks == block && keys[i] >= 0 && keys[i] < int(own.size()))
-                         own[keys[i]] = 1;
-                 for (size_t b = 0; b < own.size(); ++b) counts[b] += own[b];
-             }
-             return counts;
-         }});
+    mistakes.push_back({"each block adds 1 for a bin instead of its count", [&, threads, blocks] {
+                            Counts counts = before;
+                            for (size_t block = 0; block < blocks; ++block) {
+                                Counts own(counts.size(), 0u);
+                                for (size_t i = 0; i < keys.size(); ++i)
+                                    if (i / threads % blocks == block && keys[i] >= 0 &&
+                                        keys[i] < int(own.size()))
+                                        own[keys[i]] = 1;
+                                for (size_t b = 0; b < own.size(); ++b) counts[b] += own[b];
+                            }
+                            return counts;
+                        }});
 }
 
 void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins,
@@ -106,8 +107,7 @@ void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins
     const Counts got = d_counts.download();
     CHECK_ARRAYS(
         got, want, [](size_t) { return 0.0; }, "bin");
-    // Each key with the number that a warp's lanes with that key make of it, seen by its first and
-    // by its other lanes.
+    // The counts, if each key adds adds(its lane, lanes with that key, those before this lane).
     const auto by_warps = [&](auto&& adds) {
         Counts counts = before;
         for (size_t first = 0; first < n; first += 32)
@@ -123,19 +123,19 @@ void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins
         return counts;
     };
     std::vector<wb::Mistake<unsigned>> mistakes{
-        {"what was counted before is lost", [&] { return counts_of(keys, bins); }},
-        {"a key counts as often as lanes have it, for each of them: all add for all",
+        {"the previous counts are lost", [&] { return counts_of(keys, bins); }},
+        {"each lane with a key adds the number of all lanes with that key",
          [&] { return by_warps([](size_t, unsigned same, unsigned) { return same; }); }},
-        {"the lanes themselves are added, a bit for each, and not their number",
+        {"the mask of the lanes is added, a bit for each, instead of their number",
          [&] { return by_warps([](size_t lane, unsigned, unsigned) { return 1u << lane; }); }},
-        {"equal keys of a warp count as one: how many lanes are there?",
+        {"equal keys of a warp count as one",
          [&] { return by_warps([](size_t, unsigned, unsigned earlier) { return earlier == 0; }); }},
         {"only lane 0 adds, and for its own key: the other keys of the warp are lost",
          [&] {
              return by_warps(
                  [](size_t lane, unsigned same, unsigned) { return lane == 0 ? same : 0; });
          }},
-        {"the lane behind the leader adds: __ffs counts from 1",
+        {"the lane after the leader adds: __ffs counts from 1",
          [&] {
              Counts counts = before;
              for (size_t first = 0; first < n; first += 32)
@@ -166,7 +166,7 @@ void check(const Histogram& histogram_it, const std::vector<int>& keys, int bins
     if (const auto* grid = histogram_it.target<InBlocks>())
         add_grid_mistakes(mistakes, before, keys, *grid);
     wb::recognize(got, want, mistakes);
-    CHECK_ARRAYS(d_keys.download(), keys);
+    wb::check_unchanged(d_keys.download(), keys);
     CHECK(d_counts.intact());
 }
 
@@ -202,7 +202,7 @@ void check_empty(const Histogram& histogram_it) {
     if (counted) CHECK(counted->launches == 0);
 }
 
-// What the property tests look at.
+// Keys in the efficiency tests.
 constexpr int kCount = 200003;
 
 std::optional<EmulatorCounters> counted(const Histogram& histogram_it, const std::vector<int>& keys,
@@ -223,6 +223,9 @@ TEST_CASE("task 1: counts arrays of any length with any grid", "[task1]") {
     check_sizes(in_blocks(1, 32));
     check_sizes(in_blocks(7, 100));
     check_sizes(in_blocks(100, 256));
+    for (const int threads : {1, 31, 33, 1023, 1024})
+        check(in_blocks(3, threads), uniform_keys(3001, 40, threads), 40);
+    check(in_blocks(65536, 32), uniform_keys(3001, 5, 12), 5);
 }
 
 TEST_CASE("task 1: fills all the bins that fit", "[task1]") {
@@ -233,8 +236,13 @@ TEST_CASE("task 1: counts beyond 16 bits in one block", "[task1]") {
     check(in_blocks(1, 1024), std::vector<int>(140001, 1), 3);
 }
 
-TEST_CASE("task 1: adds to what is there", "[task1]") {
+TEST_CASE("task 1: adds to the previous counts", "[task1]") {
     check_adds(in_blocks(5, 256));
+}
+
+TEST_CASE("task 1: launches nothing for an empty array", "[task1]") {
+    check_empty(in_blocks(3, 64));
+    check(in_blocks(3, 64), {1, 2, 1}, 4);
 }
 
 TEST_CASE("task 2: counts with any number of bins that fit", "[task2]") {
@@ -247,12 +255,16 @@ TEST_CASE("task 2: counts with more bins than fit", "[task2]") {
         check(histogram, uniform_keys(30011, bins, 22), bins);
 }
 
+TEST_CASE("task 2: counts with as many bins as allowed", "[task2]") {
+    check(histogram, uniform_keys(2000, 1 << 24, 24), 1 << 24);
+}
+
 TEST_CASE("task 2: counts arrays of any length", "[task2]") {
     check_sizes(histogram);
     for (const int n : {0, 1, 33, 1000}) check(histogram, uniform_keys(n, 100000, 23), 100000);
 }
 
-TEST_CASE("task 2: adds to what is there", "[task2]") {
+TEST_CASE("task 2: adds to the previous counts", "[task2]") {
     check_adds(histogram);
 }
 
@@ -265,6 +277,11 @@ TEST_CASE("task 3: counts with any number of bins that fit", "[task3]") {
     check(histogram_skewed, skewed_keys(30000, kMaxPrivateBins, 31), kMaxPrivateBins);
 }
 
+TEST_CASE("task 3: launches nothing for an empty array", "[task3]") {
+    check_empty(histogram_skewed);
+    check(histogram_skewed, {1, 2, 1}, 4);
+}
+
 TEST_CASE("task 3: counts arrays of any length", "[task3]") {
     check_sizes(histogram_skewed);
 }
@@ -274,11 +291,11 @@ TEST_CASE("task 3: counts keys that are all equal", "[task3]") {
     check(histogram_skewed, std::vector<int>(1000, -7), 5);
 }
 
-TEST_CASE("task 3: adds to what is there", "[task3]") {
+TEST_CASE("task 3: adds to the previous counts", "[task3]") {
     check_adds(histogram_skewed);
 }
 
-TEST_CASE("efficient: each block merges its bins once", "[efficient]") {
+TEST_CASE("efficient: each block merges its bins once", "[efficient][task1]") {
     const int blocks = 7, bins = 120;
     const auto counters = counted(in_blocks(blocks, 256), uniform_keys(kCount, bins, 41), bins);
     NEED_COUNTERS(counters);
@@ -287,24 +304,27 @@ TEST_CASE("efficient: each block merges its bins once", "[efficient]") {
     CHECK(counters->shared_atomics <= kCount);
     CHECK(counters->global_store_bytes == 0);
     CHECK(counters->block_barriers <= 2 * blocks);
-    // All threads of a block help: 120 bins are a few accesses of a warp, not 120.
+    // All threads of a block help: 120 bins take a few warp instructions, not 120.
     const uint64_t few = blocks * (bins / 4 + 32);
     INFO("warps store " << counters->shared_store_requests << " times to clear the bins and load "
                         << counters->shared_load_requests << " times to merge them; with all "
-                        << "threads at work " << few << " are more than enough");
+                        << "threads helping " << few << " are more than enough");
     CHECK(counters->shared_store_requests <= few);
     CHECK(counters->shared_load_requests <= few);
 }
 
-TEST_CASE("efficient: loads each key once, side by side", "[efficient]") {
+TEST_CASE("efficient: loads each key once, side by side", "[efficient][task1]") {
     const auto counters = counted(in_blocks(7, 256), uniform_keys(kCount, 120, 42), 120);
     NEED_COUNTERS(counters);
     CHECK(counters->global_load_bytes == sizeof(int) * kCount);
     CHECK(counters->global_load_sectors <= kCount / 8 + 1);
     CHECK(counters->device_to_host_bytes == 0);
+    // 112 keys for each thread: 1,300 to 1,800 instructions. One warp that counts for its block
+    // needs 10,000, one thread 500,000.
+    wb::check_shared_work(*counters, 7 * 256, 20, 4000);
 }
 
-TEST_CASE("efficient: merges less than one counter for eight keys", "[efficient]") {
+TEST_CASE("efficient: merges less than one counter for eight keys", "[efficient][task1][task2]") {
     const int bins = GENERATE(10, 120, 1200, kMaxPrivateBins);
     CAPTURE(bins);
     const auto counters = counted(histogram, uniform_keys(kCount, bins, 43), bins);
@@ -313,26 +333,30 @@ TEST_CASE("efficient: merges less than one counter for eight keys", "[efficient]
     CHECK(counters->global_atomics > 0);
     const uint64_t pay = std::max(1, kCount / (kShare * std::max(bins, kThreads)));
     {
-        INFO(counters->blocks << " blocks for " << kCount << " keys and " << bins
-                              << " bins; with more than " << pay << " a block counts less than "
-                              << kShare << " keys for each bin or thread");
+        INFO(counters->blocks << " blocks for " << kCount << " keys and " << bins << " bins; "
+                              << (counters->blocks > pay ? "more" : "far fewer") << " than the "
+                              << pay << " that count " << kShare
+                              << " keys for each bin and thread");
         CHECK(counters->blocks <= pay);
+        CHECK(4 * counters->blocks >= pay);
     }
     CHECK(counters->global_atomics <= uint64_t(kCount / kShare + bins));
     CHECK(counters->device_allocations == 0);
     CHECK(counters->device_to_host_bytes == 0);
 }
 
-TEST_CASE("efficient: few bins are counted by many threads", "[efficient]") {
+TEST_CASE("efficient: few bins are counted by many threads", "[efficient][task1][task2]") {
     const auto counters = counted(histogram, uniform_keys(kCount, 10, 44), 10);
     NEED_COUNTERS(counters);
-    CHECK(counters->threads >= 16384);
     CHECK(counters->blocks >= 32);
+    // 8 to 12 keys for each thread: 150 to 300 instructions. One warp that counts for its block
+    // needs 1,000, one thread 40,000.
+    wb::check_shared_work(*counters, 16384, 20, 700);
 }
 
 TEST_CASE("efficient: very many keys are counted by no more blocks than the largest number",
           "[efficient]") {
-    // Only the size of the launch is looked at, and no kernel runs: so many keys need not be there.
+    // Only the size of the launch is checked. No kernel runs, so the keys need not exist.
     wb::DeviceBuffer<int> d_keys(std::vector<int>{0});
     wb::DeviceBuffer<unsigned> d_counts(Counts{0});
     for (const auto count_it : {histogram, histogram_skewed}) {
@@ -359,7 +383,22 @@ TEST_CASE("efficient: equal keys of a warp are one atomic", "[efficient]") {
     NEED_COUNTERS(counters);
     CHECK(counters->shared_atomics + counters->global_atomics > 0);
     CHECK(counters->shared_atomics <= (kCount + 31) / 32 + 32);
-    // A block may merge all of its bins, also those in which it has counted nothing.
+    // A block may merge all of its bins, even those in which it has counted nothing.
     CHECK(counters->global_atomics <= uint64_t(kCount / kShare + bins));
     CHECK(counters->global_load_bytes == sizeof(int) * kCount);
+    // 300 instructions with few bins, 1,400 with many and 20 blocks, 7,000 with four blocks. One
+    // warp with all keys needs 150,000.
+    wb::check_shared_work(*counters, 1024, 12, 15000);
+}
+
+TEST_CASE("efficient: bins that do not fit are counted by many threads",
+          "[efficient][task1][task2]") {
+    const int bins = 100000;
+    const auto counters = counted(histogram, uniform_keys(kCount, bins, 45), bins);
+    NEED_COUNTERS(counters);
+    CHECK(counters->global_load_bytes >= sizeof(int) * kCount);
+    // Some 20 instructions where each thread has a key, and many where a few blocks go over all
+    // keys several times, for a range of bins each time: there each warp has 1/9 of all
+    // instructions. One warp that counts all keys has more than half.
+    wb::check_shared_work(*counters, kCount / 64, 16, counters->warp_instructions / 4);
 }

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Lesson 24: every sample is decided as the header says, by whichever lane, and an area whose two
-// errors, chance and undecided samples, are both told.
+// Lesson 24: every sample is decided as the header says, by any lane, and the area comes with both
+// of its errors, chance and undecided samples.
 //
 // Tolerance: points, steps, verdicts and counts are compared exactly: each rounding is prescribed,
-// and fmaf is the same operation everywhere. The shortcut may round as it likes: points within 1e-4
-// of its border are not asked. area, sigma and margin come from a few double operations: 1e-14,
-// relative. The estimate may lie 5 sigma, sigma = sqrt(A (9 - A) / n) = 3.36 / sqrt(n), and the
-// margin away from A = 1.50659 (Foerstemann, 2012). The seeds are fixed.
+// and fmaf is the same operation everywhere. The shortcut may round in any way: within 1e-4 of its
+// border only points where nothing rounds are tested. area, sigma and margin come from a few double
+// operations: 1e-14, relative. The estimate may lie 5 sigma, sigma = sqrt(A (9 - A) / n) = 3.36 /
+// sqrt(n), and the margin away from A = 1.50659 (Foerstemann, 2012). The seeds are fixed.
 #include <cstring>
 
+#include "call_checks.h"
 #include "lesson_test.h"
 #include "mandelbrot_area.h"
 #include "reference_24_mandelbrot_area.h"
+#include "shared_work.h"
 
 namespace {
 
 constexpr uint64_t kSeed = 0xFEDCBA9876543210ull;
 constexpr double kTrueArea = 1.50659;
-constexpr uint64_t kFirsts[] = {1, 1001, (1ull << 32) - 6, 1ull << 40, 1ull << 62};
+constexpr uint64_t kFirsts[] = {
+    1, 1001, (1ull << 32) - 6, 1ull << 40, 1ull << 62, (1ull << 63) - 501};
 
-// What the counters show after a call that found `before` in them. Poison lies on both sides.
+// The counters after a call that started from `before`. Poison lies on both sides.
 using Count = void (*)(uint64_t, uint64_t, uint64_t, int, Counts*, int, int);
 Counts counts_of(Count count, uint64_t seed, uint64_t first, uint64_t n, int most, int blocks,
                  int threads, Counts before = {0, 0}) {
@@ -32,21 +35,27 @@ Counts counts_of(Count count, uint64_t seed, uint64_t first, uint64_t n, int mos
     return {after[0], after[1]};
 }
 
-void check_counts(Counts got, Counts want) {
-    CHECK(got.inside == want.inside);
-    CHECK(got.undecided == want.undecided);
+void check_counts(const std::string& of, Counts got, Counts want) {
+    const bool right = got.inside == want.inside && got.undecided == want.undecided;
+    INFO(of << ": got " << got.inside << " inside and " << got.undecided << " undecided, want "
+            << want.inside << " and " << want.undecided);
+    CHECK(right);
 }
 
-// One launch of count_flat, and what it should count.
+// One launch of count_flat.
 struct Launch {
     uint64_t seed, first, n;
     int most, blocks, threads;
+    std::string words() const {
+        return std::to_string(n) + (n == 1 ? " sample" : " samples") + " from number " +
+               std::to_string(first) + ", trips at most: " + std::to_string(most) + ", by " +
+               std::to_string(blocks) + " x " + std::to_string(threads) + " threads";
+    }
 };
 
 void check_flat(const std::vector<Launch>& launches) {
     std::vector<Counts> got, want;
     for (const auto& [seed, first, n, most, blocks, threads] : launches) {
-        CAPTURE(first, n, most, blocks, threads);
         got.push_back(counts_of(count_flat, seed, first, n, most, blocks, threads));
         want.push_back(true_counts(seed, first, n, most));
     }
@@ -66,11 +75,7 @@ void check_flat(const std::vector<Launch>& launches) {
                  return numbers(out);
              }});
     wb::recognize<unsigned long long>(numbers(got), numbers(want), mistakes);
-    for (size_t k = 0; k < launches.size(); ++k) {
-        const auto& [seed, first, n, most, blocks, threads] = launches[k];
-        CAPTURE(first, n, most, blocks, threads);
-        check_counts(got[k], want[k]);
-    }
+    for (size_t k = 0; k < launches.size(); ++k) check_counts(launches[k].words(), got[k], want[k]);
 }
 
 void check_within(const std::string& what, double value, double low, double high) {
@@ -85,12 +90,30 @@ const char* in_words(Verdict verdict) {
                                          : "undecided";
 }
 
-std::string floyd_of(float x, float y, int most) {
-    return in_words(floyd(make_float2(x, y), most));
+void check_floyd(float x, float y, int most, Verdict want) {
+    const Verdict got = floyd(make_float2(x, y), most);
+    const bool right = got == want;
+    INFO("c = (" << x << ", " << y << ") with " << most << " trips at most: got " << in_words(got)
+                 << ", want " << in_words(want));
+    CHECK(right);
 }
 
-// Verdicts on `points`, in words: what they look like as numbers says nothing. slips(slip, eps):
-// the verdicts that a mistake would give.
+void check_shortcut(float x, float y, bool want) {
+    const bool got = surely_inside(make_float2(x, y));
+    const bool right = got == want;
+    INFO("surely_inside of (" << wb::shown(x) << ", " << wb::shown(y) << "): got "
+                              << (got ? "true" : "false") << ", want "
+                              << (want ? "true" : "false"));
+    CHECK(right);
+}
+
+void check_float2(const char* of, float2 got, float x, float y) {
+    const bool right = got.x == x && got.y == y;
+    INFO(of << ": got (" << got.x << ", " << got.y << "), want (" << x << ", " << y << ")");
+    CHECK(right);
+}
+
+// Verdicts on `points`, in words. slips(slip, eps): the verdicts that a mistake would give.
 using Slips = std::function<std::vector<Verdict>(Slip, float)>;
 void check_verdicts(const std::vector<Point>& points, const std::vector<Verdict>& got,
                     const std::vector<Verdict>& want, const Slips& slips) {
@@ -119,11 +142,9 @@ void check_verdicts(const std::vector<Point>& points, const std::vector<Verdict>
 }  // namespace
 
 TEST_CASE("task 1: makes a point of a word", "[task1]") {
-    const float2 corner = point_of(0), other = point_of(~0ull);
-    CHECK(corner.x == -2);
-    CHECK(corner.y == -1.5f);
-    CHECK(other.x < 1);
-    CHECK(other.y < 1.5f);
+    check_float2("point_of(0)", point_of(0), -2.0f, -1.5f);
+    const Point corner = true_point(~0ull);
+    check_float2("point_of(2^64 - 1)", point_of(~0ull), corner.x, corner.y);
     std::vector<float> x, y, want_x, want_y;
     for (uint64_t i = 0; i < 3000; ++i) {
         const float2 got = point_of(random_word(kSeed, i));
@@ -136,7 +157,7 @@ TEST_CASE("task 1: makes a point of a word", "[task1]") {
     std::vector<float> both = x, want_both = want_x;
     both.insert(both.end(), y.begin(), y.end());
     want_both.insert(want_both.end(), want_y.begin(), want_y.end());
-    // x of all words, then y of all words, made of these halves and this side of the box.
+    // x of all words, then y of all words, from these halves and with this side of the box.
     const auto made = [&](int half_of_x, int half_of_y, float side) {
         return [=] {
             std::vector<float> out;
@@ -149,7 +170,7 @@ TEST_CASE("task 1: makes a point of a word", "[task1]") {
     };
     wb::recognize<float>(both,
                          want_both,
-                         {{"x and y have changed places", made(0, 32, 3)},
+                         {{"x and y are swapped", made(0, 32, 3)},
                           {"x and y come from the same half of the word", made(32, 32, 3)},
                           {"x and y come from the same half of the word", made(0, 0, 3)},
                           {"a box whose side is 1", made(32, 0, 1)},
@@ -161,9 +182,10 @@ TEST_CASE("task 1: makes a point of a word", "[task1]") {
 }
 
 TEST_CASE("task 1: takes a step", "[task1]") {
-    const float2 one = step(make_float2(1, 2), make_float2(0.5f, -0.25f));
-    CHECK(one.x == -2.5f);
-    CHECK(one.y == 3.75f);
+    check_float2("step of (1, 2) with c = (0.5, -0.25)",
+                 step(make_float2(1, 2), make_float2(0.5f, -0.25f)),
+                 -2.5f,
+                 3.75f);
     std::vector<float> x, y, want_x, want_y;
     for (uint64_t i = 0; i < 3000; ++i) {
         const Point z = true_point(random_word(1, i)), c = true_point(random_word(2, i));
@@ -200,14 +222,14 @@ TEST_CASE("task 1: takes a step", "[task1]") {
          {"the square of y is added: its sign is wrong", later([](Point z, Point c) {
               return Point{std::fma(z.x, z.x, std::fma(z.y, z.y, c.x)), next(z, c).y};
           })},
-         {"y' is made of the new x, not of the old one", later([](Point z, Point c) {
+         {"y' is computed from the new x instead of the old one", later([](Point z, Point c) {
               const Point to = next(z, c);
               return Point{to.x, std::fma(2 * to.x, z.y, c.y)};
           })},
          {"c is not added", later([](Point z, Point) {
               return next(z, {0, 0});
           })},
-         {"c.x and c.y have changed places", later([](Point z, Point c) {
+         {"c.x and c.y are swapped", later([](Point z, Point c) {
               return next(z, {c.y, c.x});
           })},
          {"the sign of 2 x y is wrong", later([](Point z, Point c) {
@@ -261,24 +283,22 @@ TEST_CASE("task 2: hare and tortoise stay on the same track", "[task2]") {
 
 TEST_CASE("task 2: decides well-known points", "[task2]") {
     for (const auto& [x, y] : {std::pair(0.0f, 0.0f), {-1.0f, 0.0f}, {-2.0f, 0.0f}, {0.0f, 1.0f}}) {
-        CAPTURE(x, y);
-        CHECK(floyd_of(x, y, 100) == "inside");
+        check_floyd(x, y, 100, Verdict::kInside);
     }
     for (const auto& [x, y] :
          {std::pair(0.26f, 0.0f), {1.0f, 1.0f}, {-2.01f, 0.0f}, {-2.0f, 1.5f}}) {
-        CAPTURE(x, y);
-        CHECK(floyd_of(x, y, 100) == "outside");
+        check_floyd(x, y, 100, Verdict::kOutside);
     }
 }
 
-TEST_CASE("task 2: gives up after the trips it may take, and not before", "[task2]") {
-    CHECK(floyd_of(0, 0, 0) == "undecided");
-    CHECK(floyd_of(0, 0, 1) == "inside");
-    CHECK(floyd_of(1, 1, 0) == "undecided");
-    CHECK(floyd_of(1, 1, 1) == "outside");
+TEST_CASE("task 2: stops after exactly the allowed trips", "[task2]") {
+    check_floyd(0, 0, 0, Verdict::kUndecided);
+    check_floyd(0, 0, 1, Verdict::kInside);
+    check_floyd(1, 1, 0, Verdict::kUndecided);
+    check_floyd(1, 1, 1, Verdict::kOutside);
     // c = -3/4 + e i takes about pi / e steps to leave: 3141 here, half as many trips.
-    CHECK(floyd_of(-0.75f, 0.001f, 1500) == "undecided");
-    CHECK(floyd_of(-0.75f, 0.001f, 1600) == "outside");
+    check_floyd(-0.75f, 0.001f, 1500, Verdict::kUndecided);
+    check_floyd(-0.75f, 0.001f, 1600, Verdict::kOutside);
     const int most = GENERATE(0, 1, 2, 3, 10, 100, 1000);
     CAPTURE(most);
     std::vector<Point> points;
@@ -296,7 +316,7 @@ TEST_CASE("task 2: gives up after the trips it may take, and not before", "[task
     });
 }
 
-TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
+TEST_CASE("task 3: finds the cardioid and the disc", "[task3]") {
     for (const auto& [x, y] : {std::pair(0.0f, 0.0f),
                                {0.249f, 0.0f},
                                {-0.74f, 0.0f},
@@ -305,8 +325,7 @@ TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
                                {-1.249f, 0.0f},
                                {-1.0f, -0.249f},
                                {-0.76f, 0.0f}}) {
-        CAPTURE(x, y);
-        CHECK(surely_inside(make_float2(x, y)));
+        check_shortcut(x, y, true);
     }
     for (const auto& [x, y] : {std::pair(0.26f, 0.0f),
                                {-0.75f, 0.01f},
@@ -315,19 +334,30 @@ TEST_CASE("task 3: knows the cardioid and the disc", "[task3]") {
                                {0.0f, 1.0f},
                                {-0.125f, 0.745f},
                                {-1.0f, 0.26f}}) {
-        CAPTURE(x, y);
-        CHECK_FALSE(surely_inside(make_float2(x, y)));
+        check_shortcut(x, y, false);
     }
     for (uint64_t i = 0; i < 20000; ++i) {
         const Point c = true_point(random_word(5, i));
         const double s = shortcut(c.x, c.y);
-        if (std::fabs(s) < 1e-4) continue;
-        CAPTURE(c.x, c.y);
-        REQUIRE(surely_inside(make_float2(c.x, c.y)) == (s < 0));
+        if (std::fabs(s) >= 1e-4 && surely_inside(make_float2(c.x, c.y)) != (s < 0)) {
+            check_shortcut(c.x, c.y, s < 0);
+            break;
+        }
     }
 }
 
-TEST_CASE("task 4: counts exactly the samples asked for", "[task4]") {
+TEST_CASE("task 3: the border belongs to the cardioid and the disc", "[task3]") {
+    for (const auto& [x, y] : {std::pair(0.25f, 0.0f),
+                               {0.25f, 0.5f},
+                               {0.25f, -0.5f},
+                               {-0.75f, 0.0f},
+                               {-1.25f, 0.0f},
+                               {-1.0f, 0.25f},
+                               {-1.0f, -0.25f}})
+        check_shortcut(x, y, true);
+}
+
+TEST_CASE("task 4: counts exactly n samples", "[task4]") {
     std::vector<Launch> launches;
     for (const uint64_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1021})
         launches.push_back({kSeed, 0, n, 50, 2, 128});
@@ -335,13 +365,13 @@ TEST_CASE("task 4: counts exactly the samples asked for", "[task4]") {
     check_flat(launches);
 }
 
-TEST_CASE("task 4: spends no more and no fewer trips than allowed", "[task4]") {
+TEST_CASE("task 4: takes exactly the allowed trips", "[task4]") {
     std::vector<Launch> launches;
     for (const int most : {0, 1, 2, 3, 30, 1000}) launches.push_back({7, 0, 3001, most, 1, 96});
     check_flat(launches);
 }
 
-TEST_CASE("task 4: begins where it is told", "[task4]") {
+TEST_CASE("task 4: begins with any sample", "[task4]") {
     std::vector<Launch> launches;
     for (const uint64_t first : kFirsts)
         for (const uint64_t n : {0, 1, 500}) launches.push_back({~kSeed, first, n, 20, 3, 64});
@@ -355,17 +385,29 @@ TEST_CASE("task 4: the counts do not depend on the grid", "[task4]") {
     check_flat(launches);
 }
 
-TEST_CASE("task 4: adds to the counts that are there, beyond 32 bits", "[task4]") {
+TEST_CASE("task 4: adds to the previous counts, beyond 32 bits", "[task4]") {
     const auto high = GENERATE(as<unsigned long long>{}, 1, (1ull << 32) - 100, 1ull << 40);
     const Counts before{high, high - 1};
-    check_counts(counts_of(count_flat, kSeed, 0, 3001, 3, 4, 256, before),
+    check_counts("3001 samples, added to " + std::to_string(high) +
+                     " inside and one less undecided",
+                 counts_of(count_flat, kSeed, 0, 3001, 3, 4, 256, before),
                  true_counts(kSeed, 0, 3001, 3, before));
 }
 
 TEST_CASE("task 4: agrees with the lanes that wait", "[task4]") {
     const auto want = counts_of(count_in_step, 9, 0, 4001, 200, 4, 128);
-    check_counts(counts_of(count_flat, 9, 0, 4001, 200, 4, 128), want);
-    check_counts(want, true_counts(9, 0, 4001, 200));
+    check_counts("count_flat against count_in_step, 4001 samples",
+                 counts_of(count_flat, 9, 0, 4001, 200, 4, 128),
+                 want);
+    check_counts("count_in_step, 4001 samples", want, true_counts(9, 0, 4001, 200));
+}
+
+TEST_CASE("task 4: a refused launch is an exception", "[task4]") {
+    wb::DeviceBuffer<unsigned long long> d_counts(std::vector<unsigned long long>{0, 0});
+    auto* counts = reinterpret_cast<Counts*>(d_counts.get());
+    wb::check_refused_launch("count_flat", [&] { count_flat(1, 0, 100, 5, counts, 1, 32); });
+    wb::check_refused_launch("count_in_step", [&] { count_in_step(1, 0, 100, 5, counts, 1, 32); });
+    check_flat({{1, 0, 100, 5, 1, 32}});
 }
 
 TEST_CASE("task 5: area and both errors from the counts", "[task5]") {
@@ -401,9 +443,10 @@ TEST_CASE("task 5: area and both errors from the counts", "[task5]") {
     std::vector<double> area, sigma, margin;
     for (const Counted& c : counted) {
         const Area got = area_from({c.inside, c.undecided}, c.samples);
-        CHECK(got.samples == c.samples);
-        CHECK(got.counts.inside == c.inside);
-        CHECK(got.counts.undecided == c.undecided);
+        const bool samples_kept = got.samples == c.samples;
+        INFO("area_from of " << c.samples << " samples returns " << got.samples << " samples");
+        CHECK(samples_kept);
+        check_counts("counts that area_from returns", got.counts, {c.inside, c.undecided});
         area.push_back(got.area);
         sigma.push_back(got.sigma);
         margin.push_back(got.margin);
@@ -420,9 +463,9 @@ TEST_CASE("task 5: area and both errors from the counts", "[task5]") {
           of([=](double in, double, double n) { return area_of(in, n); })},
          {"all undecided samples are in the area, not half of them",
           of([=](double in, double un, double n) { return area_of(in + un, n); })},
-         {"two whole numbers are divided: what comes after the point is lost",
+         {"two whole numbers are divided: the fraction is lost",
           of([=](double in, double un, double n) { return 9 * std::floor((in + un / 2) / n); })},
-         {"two whole numbers are divided: what comes after the point is lost",
+         {"two whole numbers are divided: the fraction is lost",
           of([=](double in, double un, double n) {
               return std::floor(9 * std::floor(in + un / 2) / n);
           })},
@@ -465,21 +508,29 @@ TEST_CASE("task 5: area and both errors from the counts", "[task5]") {
 
 TEST_CASE("task 5: the estimate decides all samples", "[task5]") {
     const uint64_t n = GENERATE(as<uint64_t>{}, 1, 33, 1000, 10007);
-    CAPTURE(n);
     const Area got = estimate_area(10, n);
-    CHECK(got.samples == n);
-    check_counts(got.counts, true_counts(10, 0, n, kMostTrips));
-    CHECK(got.area == area_from(got.counts, n).area);
+    check_counts("estimate_area(10, " + std::to_string(n) + ")",
+                 got.counts,
+                 true_counts(10, 0, n, kMostTrips));
+    const double want = area_from(got.counts, n).area;
+    const bool consistent = got.samples == n && got.area == want;
+    INFO("estimate_area(10, " << n << "): got " << got.samples << " samples and area " << got.area
+                              << ", want " << n << " and " << want);
+    CHECK(consistent);
 }
 
-TEST_CASE("task 5: error bars are true", "[task5]") {
+TEST_CASE("task 5: error bars are right", "[task5]") {
     // Squared distances in units of sigma: their mean over 32 seeds is 1, its own sigma 0.25.
     double chi2 = 0;
     for (uint64_t seed = 0; seed < 32; ++seed) {
         const Area e = estimate_area(seed << 32, 1000);
         chi2 += (e.area - kTrueArea) * (e.area - kTrueArea) / (e.sigma * e.sigma);
     }
-    check_within("mean squared distance from 1.50659, in sigmas", chi2 / 32, 0.25, 2.25);
+    check_within("estimates are as far from 1.50659 as their error bars say: mean squared distance "
+                 "in sigmas",
+                 chi2 / 32,
+                 0.25,
+                 2.25);
 }
 
 TEST_CASE("task 5: is within 5 sigma and the margin of the area", "[task5]") {
@@ -501,7 +552,7 @@ std::optional<EmulatorCounters> cost(Count count) {
     const auto counters = wb::count(
         [&] { count(12, 0, 1 << 16, 1000, reinterpret_cast<Counts*>(d_counts.get()), 1, 32); });
     const auto got = d_counts.download();
-    check_counts({got[0], got[1]}, true_counts(12, 0, 1 << 16, 1000));
+    check_counts("65536 samples in one warp", {got[0], got[1]}, true_counts(12, 0, 1 << 16, 1000));
     return counters;
 }
 
@@ -511,7 +562,8 @@ double efficiency(const EmulatorCounters& counters) {
 
 }  // namespace
 
-TEST_CASE("efficient: lanes stay busy, five times as many as in step", "[efficient]") {
+TEST_CASE("efficient: lanes stay busy, five times as many as in step",
+          "[efficient][task1][task2][task3][task4]") {
     const auto flat = cost(count_flat), in_step = cost(count_in_step);
     NEED_COUNTERS(flat);
     REQUIRE(in_step->warp_instructions > 0);
@@ -521,7 +573,8 @@ TEST_CASE("efficient: lanes stay busy, five times as many as in step", "[efficie
     CHECK(3 * flat->warp_instructions <= in_step->warp_instructions);
 }
 
-TEST_CASE("efficient: one atomic for each warp and counter, in float", "[efficient]") {
+TEST_CASE("efficient: one atomic for each warp and counter, in float",
+          "[efficient][task1][task2][task3][task4]") {
     const auto counters = cost(count_flat);
     NEED_COUNTERS(counters);
     CHECK(counters->launches == 1);
@@ -531,9 +584,24 @@ TEST_CASE("efficient: one atomic for each warp and counter, in float", "[efficie
     CHECK(counters->double_instructions == 0);
 }
 
-TEST_CASE("efficient: points in the cardioid or the disc cost no trips", "[efficient]") {
+TEST_CASE("efficient: points in the cardioid or the disc cost no trips",
+          "[efficient][task1][task2][task3][task4]") {
     // Without them a sample takes some 25 trips, with them 8.
     const auto counters = cost(count_flat);
     NEED_COUNTERS(counters);
     CHECK(counters->thread_instructions <= 600ull << 16);
+}
+
+TEST_CASE("efficient: the warps of the grid share the samples",
+          "[efficient][task1][task2][task3][task4]") {
+    // 512 warps with 128 samples each, of at most 200 trips: in step up to 800 trips with some 20
+    // instructions. A single warp with all 65,536 samples executes more than 500,000 instructions.
+    for (const Count count_samples : {count_in_step, count_flat}) {
+        wb::DeviceBuffer<unsigned long long> d_counts(std::vector<unsigned long long>{0, 0});
+        const auto counters = wb::count([&] {
+            count_samples(12, 0, 1 << 16, 200, reinterpret_cast<Counts*>(d_counts.get()), 64, 256);
+        });
+        NEED_COUNTERS(counters);
+        wb::check_shared_work(*counters, 64 * 256, 1, 60000);
+    }
 }

@@ -49,6 +49,7 @@ public:
         return std::to_string(wrong) + " pixels are wrong";
     }
     double bytes() const override { return 4.0 * double(d_pixels_.size()); }
+    const char* unit() const override { return "pixels"; }
 
 private:
     int height_, width_, step_;

@@ -44,6 +44,7 @@ public:
         return wb::shown(got) + " hits, want " + wb::shown(want_);
     }
     double bytes() const override { return 8; }  // the total
+    const char* unit() const override { return "points"; }
     // One quad for four samples: 20 products, 40 exclusive ors; each sample: 2 products, 2 sums, 1
     // comparison.
     double operations() const override { return 20.0 * double(n_); }

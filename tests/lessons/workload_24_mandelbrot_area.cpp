@@ -77,6 +77,7 @@ public:
                " undecided, want " + wb::shown(want_.inside) + " and " + wb::shown(want_.undecided);
     }
     double bytes() const override { return sizeof(Counts); }
+    const char* unit() const override { return "points"; }
 
 private:
     void count(size_t n) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CUB, NVIDIA's collection of parallel algorithms, on the work of lessons 19 to 21.
+// CUB, NVIDIA's collection of parallel algorithms, on the work of lessons 19 to 21 and 25 to 27.
 #include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
-#include "tests/support/workload_data.h"
+#include "tests/support/sorting.h"
 
 namespace {
 
@@ -59,6 +62,138 @@ private:
     double want_ = 0;
 };
 WORKLOAD(Sum, "sums all elements", 1 << 28, 100003);
+
+class RunningSums final : public wb::Workload {
+    auto call() {
+        return [this](void* memory, size_t& bytes) {
+            return cub::DeviceScan::InclusiveSum(
+                memory, bytes, x_.get(), d_out_.get(), int(x_.size()));
+        };
+    }
+
+public:
+    explicit RunningSums(size_t n)
+        : x_(wb::repeated_ints(n, 1, -8, 8)), d_out_(n), scratch_(call()) {}
+    void run() override { scratch_(call()); }
+    void reference() override {
+        sums_ = x_.values();
+        for (size_t i = 1; i < sums_.size(); ++i) sums_[i] += sums_[i - 1];
+    }
+    size_t reference_elements() const override { return x_.values().size(); }
+    std::string verify() override {
+        return wb::device_mismatch<int>(d_out_.get(), x_.size(), [this](size_t i) {
+            return int(i / sums_.size()) * sums_.back() + sums_[i % sums_.size()];
+        });
+    }
+    double bytes() const override { return 8.0 * double(x_.size()); }
+
+private:
+    wb::Repeated<int> x_;
+    wb::DeviceBuffer<int> d_out_;
+    Scratch scratch_;
+    std::vector<int> sums_;
+};
+WORKLOAD(RunningSums, "running sums", 1 << 28, 100003);
+
+struct Above {
+    float limit;
+    __host__ __device__ bool operator()(float value) const { return value > limit; }
+};
+
+template <int kPercent>
+class Selection : public wb::Workload {
+    static constexpr float kLimit = 1.0f - kPercent / 100.0f;
+    auto call() {
+        return [this](void* memory, size_t& bytes) {
+            return cub::DeviceSelect::If(memory,
+                                         bytes,
+                                         x_.get(),
+                                         d_out_.get(),
+                                         d_number_.get(),
+                                         int(x_.size()),
+                                         Above{kLimit});
+        };
+    }
+
+public:
+    explicit Selection(size_t n)
+        : x_(wb::repeated_floats(n, 1, 0, 1)), d_out_(n), d_number_(1), scratch_(call()) {
+        for (size_t i = 0; i < x_.values().size(); ++i)
+            if (x_.values()[i] > kLimit) kept_ += x_.count(i);
+    }
+    void run() override {  // with the number, as the lesson's functions return it
+        scratch_(call());
+        CUDA_CHECK(cudaMemcpy(&got_, d_number_.get(), sizeof got_, cudaMemcpyDeviceToHost));
+    }
+    void reference() override {
+        for (const float value : x_.values())
+            if (value > kLimit) want_.push_back(value);
+    }
+    size_t reference_elements() const override { return x_.values().size(); }
+    std::string verify() override {
+        if (uint64_t(got_) != kept_)
+            return "got " + std::to_string(got_) + " elements, want " + std::to_string(kept_);
+        return wb::device_mismatch<float>(
+            d_out_.get(), kept_, [this](size_t i) { return want_[i % want_.size()]; });
+    }
+    double bytes() const override { return 4.0 * double(x_.size() + kept_); }
+
+private:
+    wb::Repeated<float> x_;
+    wb::DeviceBuffer<float> d_out_;
+    wb::DeviceBuffer<int> d_number_;
+    Scratch scratch_;
+    uint64_t kept_ = 0;
+    int got_ = 0;
+    std::vector<float> want_;
+};
+struct Half final : Selection<50> {
+    using Selection::Selection;
+};
+WORKLOAD(Half, "keeps half of the floats", 1 << 28, 100003);
+struct Few final : Selection<5> {
+    using Selection::Selection;
+};
+WORKLOAD(Few, "keeps 5 of 100 floats", 1 << 28, 100003);
+
+template <class Key, bool kValues>
+class Sorts : public wb::Sorting<Key, kValues> {
+    auto call() {
+        return [this](void* memory, size_t& bytes) {
+            const int n = int(this->in_.size());
+            if constexpr (kValues)
+                return cub::DeviceRadixSort::SortPairs(memory,
+                                                       bytes,
+                                                       this->in_.get(),
+                                                       this->out_.get(),
+                                                       this->in_values_.get(),
+                                                       this->out_values_.get(),
+                                                       n);
+            else
+                return cub::DeviceRadixSort::SortKeys(
+                    memory, bytes, this->in_.get(), this->out_.get(), n);
+        };
+    }
+
+public:
+    explicit Sorts(size_t n) : wb::Sorting<Key, kValues>(n), scratch_(call()) {}
+    void run() override { scratch_(call()); }
+
+private:
+    Scratch scratch_;
+};
+struct SortsFloats final : Sorts<float, false> {
+    using Sorts::Sorts;
+};
+WORKLOAD(SortsFloats, "sorts floats", 1 << 27, 100003);
+struct SortsFloatsWithValues final : Sorts<float, true> {
+    using Sorts::Sorts;
+};
+WORKLOAD(SortsFloatsWithValues, "sorts floats with values", 1 << 27, 100003);
+struct SortsDoubles final : Sorts<double, false> {
+    using Sorts::Sorts;
+};
+WORKLOAD(SortsDoubles, "sorts doubles", 100'000'000, 100003);
 
 template <class T, int kBins, int kEqual>
 class Histogram : public wb::Workload {

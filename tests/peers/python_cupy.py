@@ -18,6 +18,7 @@ from python_peers import (
     random_floats,
     repeated,
     root,
+    small_ints,
 )  # fmt: skip
 
 RAW_PICTURE = r"""
@@ -47,6 +48,8 @@ def run(bench: Bench) -> None:
     other = cp.empty(FLUSH_BYTES, dtype=cp.uint8)
     bench.clock = event_clock(lambda: other.fill(0), cp.cuda.Event, cp.cuda.get_elapsed_time)
     vectors(bench)
+    running_sums(bench)
+    sorts(bench)
     roots(bench)
     masses(bench)
     histograms(bench)
@@ -79,6 +82,28 @@ def vectors(bench: Bench) -> None:
         "uniform floats", "CuPy", n, 4, lambda: generator.random(n, dtype=cp.float32),
         lambda got: "" if abs(float(got.mean()) - 0.5) < 0.01 else "the mean is wrong",
     )  # fmt: skip
+
+
+def running_sums(bench: Bench) -> None:
+    n = bench.size(1 << 28)
+    few = small_ints(n)
+    ints, out = repeated(few, n, cp), cp.empty(n, dtype=cp.int32)
+    bench(
+        "running sums", "CuPy", n, 8, lambda: cp.cumsum(ints, dtype=cp.int32, out=out),
+        lambda got: close(got[:LOOK].get(), np.cumsum(few)[:LOOK], 0),
+    )  # fmt: skip
+
+
+def sorts(bench: Bench) -> None:
+    n = bench.size(1 << 27)
+    keys = 2 * cp.random.default_rng(1).random(n, dtype=cp.float32) - 1
+    total = float(keys.sum(dtype=cp.float64))
+
+    def check(got):
+        same = abs(float(got.sum(dtype=cp.float64)) - total) < 1e-6 * n
+        return "" if same and bool((got[:-1] <= got[1:]).all()) else "not in order"
+
+    bench("sorts floats", "CuPy", n, 8, lambda: cp.sort(keys), check)
 
 
 def roots(bench: Bench) -> None:

@@ -18,9 +18,20 @@ from python_peers import (
     random_floats,
     repeated,
     root,
+    small_ints,
 )  # fmt: skip
 
 jax.config.update("jax_enable_x64", True)
+
+
+def running_sums(bench: Bench, n: int) -> None:
+    few = small_ints(n)
+    ints = repeated(few, n, jnp)
+    sums = jax.jit(lambda x: jnp.cumsum(x, dtype=jnp.int32))
+    bench(
+        "running sums", "JAX", n, 8, lambda: sums(ints),
+        lambda got: close(got[:LOOK], np.cumsum(few)[:LOOK], 0),
+    )  # fmt: skip
 
 
 def run(bench: Bench) -> None:
@@ -40,6 +51,7 @@ def run(bench: Bench) -> None:
         "sums all elements", "JAX", n, 4, lambda: total(a),
         lambda got: "" if abs(float(got) - exact) < 1e-4 * n else f"the sum is {float(got)}",
     )  # fmt: skip
+    running_sums(bench, n)
     key = jax.random.key(1)
     uniform = jax.jit(lambda k: jax.random.uniform(k, (n,), dtype=jnp.float32))
     bench(

@@ -162,6 +162,11 @@ def random_floats(n: int, seed: int, low: float = -1, high: float = 1) -> np.nda
     return (low + (high - low) * values).astype(np.float32)
 
 
+def small_ints(n: int) -> np.ndarray:
+    """One period of the numbers whose running sums are timed: -8 to 8."""
+    return np.random.default_rng(1).integers(-8, 9, min(n, PERIOD), dtype=np.int32)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", choices=["numpy", "numba", "cupy", "torch", "jax"])

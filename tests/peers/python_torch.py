@@ -14,12 +14,34 @@ from python_peers import (
     quadratic,
     random_floats,
     root,
+    small_ints,
 )
 
 
 def repeated(values: np.ndarray, n: int) -> torch.Tensor:
     few = torch.from_numpy(values).cuda()
     return few.repeat(-(-n // values.size))[:n].contiguous()
+
+
+def running_sums(bench: Bench, n: int) -> None:
+    few = small_ints(n)
+    ints, out = repeated(few, n), torch.empty(n, dtype=torch.int32, device="cuda")
+    bench(
+        "running sums", "PyTorch", n, 8,
+        lambda: torch.cumsum(ints, 0, dtype=torch.int32, out=out),
+        lambda got: close(got[:LOOK].cpu(), np.cumsum(few)[:LOOK], 0),
+    )  # fmt: skip
+
+
+def sorts(bench: Bench, n: int) -> None:
+    keys = 2 * torch.rand(n, device="cuda") - 1
+    total = float(keys.sum(dtype=torch.float64))
+
+    def check(got: torch.Tensor) -> str:
+        same = abs(float(got.sum(dtype=torch.float64)) - total) < 1e-6 * n
+        return "" if same and bool((got[:-1] <= got[1:]).all()) else "not in order"
+
+    bench("sorts floats", "PyTorch", n, 8, lambda: torch.sort(keys).values, check)
 
 
 def run(bench: Bench) -> None:
@@ -42,6 +64,8 @@ def run(bench: Bench) -> None:
         "sums all elements", "PyTorch", n, 4, lambda: a.sum(),
         lambda got: "" if abs(float(got) - exact) < 1e-4 * n else f"the sum is {float(got)}",
     )  # fmt: skip
+    running_sums(bench, n)
+    sorts(bench, bench.size(1 << 27))
     side = int(n**0.5)
     square = a[: side * side].view(side, side)
     bench(

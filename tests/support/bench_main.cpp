@@ -210,11 +210,13 @@ bool run(const wb::RegisteredWorkload& entry, const Options& options) {
     std::string wrong;
     Times times;
     double bytes = 0, operations = 0, reference_ms = 0;
+    std::string unit;
     size_t reference_elements = 0;
     try {
         const std::unique_ptr<wb::Workload> work = made(entry, elements);
         bytes = work->bytes();
         operations = work->operations();
+        unit = work->unit();
         const auto prepare = [&] { work->prepare(); };
         const auto once = [&] { work->run(); };
         if (options.tiny) {
@@ -242,11 +244,12 @@ bool run(const wb::RegisteredWorkload& entry, const Options& options) {
         if (wrong.empty()) wrong = "an exception without a text";
     }
     std::printf("{\"workload\": {\"name\": \"%s\", \"elements\": %zu, \"bytes\": %.0f, "
-                "\"operations\": %.0f, \"wrong\": \"%s\"",
+                "\"operations\": %.0f, \"unit\": \"%s\", \"wrong\": \"%s\"",
                 escaped(entry.name).c_str(),
                 elements,
                 bytes,
                 operations,
+                escaped(unit).c_str(),
                 escaped(wrong).c_str());
     if (times.runs)
         std::printf(", \"runs\": %zu, \"median_ms\": %.6f, \"fastest_ms\": %.6f, "

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "machine/observer.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 namespace {
 

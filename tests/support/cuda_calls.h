@@ -103,6 +103,8 @@ public:
     // The card that the program is told about: device `card_index` of `card_index` + 1.
     std::optional<cudaDeviceProp> card;
     int card_index = 0;
+    // The blocks that fit on one of its multiprocessors, whatever the kernel.
+    std::optional<int> blocks_that_fit;
 
     // Events take their time from here when set.
     EventClock* clock = nullptr;
@@ -362,6 +364,30 @@ WB_RUNTIME cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
         return WB_REAL(cudaGetDeviceProperties)(properties, device);
     *properties = *watch->card;
     return cudaSuccess;
+}
+
+// The first is C's; the template of the same name, which kernels are passed to, calls the second.
+WB_RUNTIME cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
+                                                         int threads, size_t shared) {
+    using Function = cudaError_t(int*, const void*, int, size_t);
+    WB_ENTER({"cudaOccupancyMaxActiveBlocksPerMultiprocessor"});
+    const auto result =
+        WB_REAL(cudaOccupancyMaxActiveBlocksPerMultiprocessor)(blocks, kernel, threads, shared);
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (result == cudaSuccess && watch) *blocks = watch->blocks_that_fit.value_or(*blocks);
+    return result;
+}
+
+WB_RUNTIME cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                  int threads, size_t shared,
+                                                                  unsigned flags) {
+    using Function = cudaError_t(int*, const void*, int, size_t, unsigned);
+    WB_ENTER({"cudaOccupancyMaxActiveBlocksPerMultiprocessor"});
+    const auto result = WB_REAL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(
+        blocks, kernel, threads, shared, flags);
+    const wb::CallWatch* watch = wb::CallWatch::current();
+    if (result == cudaSuccess && watch) *blocks = watch->blocks_that_fit.value_or(*blocks);
+    return result;
 }
 
 WB_RUNTIME cudaMemGetInfo(size_t* free, size_t* total) {

@@ -24,6 +24,7 @@ inline constexpr size_t kMostElements = 1 << 18;  // of one array, from its star
 inline constexpr size_t kMostRanges = 512;        // of wrong elements, over the whole array
 inline constexpr int kMostArrays = 60;            // of one process
 inline constexpr size_t kMostBytes = 24 << 20;    // of all arrays of one process
+inline constexpr uint32_t kMostLines = 256;       // of source, of one count
 inline constexpr size_t kMostWriters = 1024;      // elements of one array whose writer is told
 
 // Appends to the side file; a failure to write is nobody's fault here and changes nothing.
@@ -55,14 +56,49 @@ inline std::string quoted(const std::string& text) {
     return out + '"';
 }
 
-// {"count": {"launches": 1, ...}}
+// The source lines that a count is made of, by kernel and line: [{"file", "line", "kernel",
+// "global_load_sectors", ...}].
+inline std::string counted_lines() {
+    const auto get = (int (*)(uint32_t, EmulatorLine*))dlsym(RTLD_DEFAULT, "emulatorCountersLine");
+    std::string list;
+    for (uint32_t i = 0; get && i < kMostLines; ++i) {
+        EmulatorLine line{};
+        line.size = sizeof line;
+        if (get(i, &line) != 0) break;
+        if (line.line == 0) continue;
+        const std::pair<const char*, uint64_t> fields[] = {
+            {"line", line.line},
+            {"warp_instructions", line.warp_instructions},
+            {"thread_instructions", line.thread_instructions},
+            {"global_load_requests", line.global_load_requests},
+            {"global_load_sectors", line.global_load_sectors},
+            {"global_load_bytes", line.global_load_bytes},
+            {"global_store_requests", line.global_store_requests},
+            {"global_store_sectors", line.global_store_sectors},
+            {"global_store_bytes", line.global_store_bytes},
+            {"shared_load_conflicts", line.shared_load_conflicts},
+            {"shared_store_conflicts", line.shared_store_conflicts},
+            {"atomics", line.atomics},
+            {"block_barriers", line.barriers},
+            {"branches", line.branches},
+            {"divergent_branches", line.divergent_branches}};
+        list += (list.empty() ? "{" : ", {") + ("\"file\": " + quoted(line.file)) +
+                ", \"kernel\": " + quoted(line.kernel);
+        for (const auto& [name, value] : fields)
+            if (value) list += std::string(", \"") + name + "\": " + std::to_string(value);
+        list += '}';
+    }
+    return "[" + list + "]";
+}
+
+// {"count": {"launches": 1, ...}, "lines": [{...}, ...]}
 inline void note_counters(const EmulatorCounters& counters) {
     if (!wanted()) return;
     std::string line = "{\"count\": {";
 #define COUNTER(name) line += "\"" #name "\": " + std::to_string(counters.name) + ", ";
-#include "common/emulator/counter_fields.def"
-    line.replace(line.size() - 2, 2, "}}");
-    append(line);
+#include "common/emulator/checks/record/counter_fields.def"
+    line.replace(line.size() - 2, 2, "}, \"lines\": ");
+    append(line + counted_lines() + "}");
 }
 
 // {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison, and

@@ -23,10 +23,22 @@ struct Start {
     void* argument;
     int number;
 };
+// The C library gives the stack of a thread that has ended to a new one. What the old thread did
+// there is no history of the new one.
+inline void forget_own_stack() {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* lowest = nullptr;
+    size_t bytes = 0;
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0)
+        with_watch([&](ThreadWatch& w) { w.forget(uintptr_t(lowest), bytes); });
+    pthread_attr_destroy(&attributes);
+}
 inline void* run(void* argument) {
     const Start start = *static_cast<Start*>(argument);
     delete static_cast<Start*>(argument);
     self = start.number;
+    forget_own_stack();
     return start.work(start.argument);
 }
 inline std::map<pthread_t, int>& numbers() {
@@ -65,12 +77,21 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 extern "C" int pthread_join(pthread_t thread, void** result) {
     using namespace wb::watch_detail;
-    const int error = real("pthread_join", &pthread_join)(thread, result);
-    with_watch([&](wb::ThreadWatch& w) {
+    // Asked for before the join: after it, a new thread may have the same pthread_t.
+    int number = 0;
+    with_watch([&](wb::ThreadWatch&) {
         const auto found = numbers().find(thread);
         if (found == numbers().end()) return;
-        w.join(self, found->second);
+        number = found->second;
         numbers().erase(found);
+    });
+    const int error = real("pthread_join", &pthread_join)(thread, result);
+    if (number == 0) return error;
+    with_watch([&](wb::ThreadWatch& w) {
+        if (error == 0)
+            w.join(self, number);
+        else
+            numbers()[thread] = number;
     });
     return error;
 }

@@ -61,9 +61,21 @@ public:
     // Floats of all inputs that each thread read.
     const std::vector<size_t>& reads_by_thread() const { return reads_by_thread_; }
 
-    size_t started = 0;       // threads
-    size_t most_at_once = 0;  // started and not yet joined
+    size_t started = 0;  // threads
     size_t not_joined() const { return running_; }
+    // "thread 2 is started after thread 1 has been joined", for the first such pair; "" where all
+    // threads can run at the same time. That is a matter of order, not of the timing of this run.
+    std::string one_after_the_other() const {
+        for (size_t later = 1; later < first_clocks_.size(); ++later)
+            for (size_t earlier = 1; earlier < joined_at_.size() && earlier < later; ++earlier) {
+                const Clock& clock = first_clocks_[later];
+                if (!joined_at_[earlier] || earlier >= clock.size()) continue;
+                if (clock[earlier] < joined_at_[earlier]) continue;
+                return "thread " + std::to_string(later) + " is started after thread " +
+                       std::to_string(earlier) + " has been joined";
+            }
+        return "";
+    }
     // What was wrong, in words, in an order of its own: not that of the run.
     std::set<std::string> races() const {
         std::set<std::string> texts;
@@ -89,18 +101,24 @@ public:
         clocks_.back().resize(child + 1);
         clocks_[child][child] = 1;
         tick(parent);
+        first_clocks_.resize(child + 1);
+        first_clocks_[child] = clocks_[child];
+        joined_at_.resize(child + 1);
         reads_by_thread_.push_back(0);
         ++started;
-        most_at_once = std::max(most_at_once, ++running_);
+        ++running_;
         return child;
     }
     void join(int parent, int child) {
+        joined_at_[child] = clocks_[child][child];
         merge(clocks_[parent], clocks_[child]);
         --running_;
     }
-    void acquire(int thread, const void* object) { merge(clocks_[thread], objects_[object]); }
+    void acquire(int thread, const void* object) {
+        merge(clocks_[thread], objects_[uintptr_t(object)]);
+    }
     void release(int thread, const void* object) {
-        merge(objects_[object], clocks_[thread]);
+        merge(objects_[uintptr_t(object)], clocks_[thread]);
         tick(thread);
     }
     void access(int thread, uintptr_t address, size_t bytes, bool write, const CodePath& path) {
@@ -125,10 +143,17 @@ public:
     void line_write(int thread, uintptr_t address) {
         if (running_ > 0) ++lines_[address / 64][thread];
     }
-    // Memory that is freed has no history.
+    // Memory that is freed, and the stack of a new thread, has no history: neither accesses nor the
+    // order that an atomic or a mutex in it once gave.
     void forget(uintptr_t address, size_t bytes) {
-        for (uintptr_t word = address / 8; word < (address + bytes + 7) / 8; ++word)
-            shadow_.erase(word);
+        objects_.erase(objects_.lower_bound(address), objects_.lower_bound(address + bytes));
+        const uintptr_t first = address / 8, end = (address + bytes + 7) / 8;
+        if (end - first < shadow_.size()) {
+            for (uintptr_t word = first; word < end; ++word) shadow_.erase(word);
+            return;
+        }
+        for (auto word = shadow_.begin(); word != shadow_.end();)
+            word = word->first >= first && word->first < end ? shadow_.erase(word) : ++word;
     }
 
 private:
@@ -208,11 +233,13 @@ private:
     static constexpr size_t kMostRaces = 1000;
     std::set<Race> races_;
     std::vector<Clock> clocks_{Clock{1}};
+    std::vector<Clock> first_clocks_{Clock{1}};  // of each thread, when it was started
+    std::vector<uint32_t> joined_at_{0};         // its own time when it was joined; 0: not yet
     std::vector<size_t> reads_by_thread_{0};
     size_t running_ = 0;
     std::vector<Input> inputs_;
     std::unordered_map<uintptr_t, std::vector<Access>> shadow_;
-    std::unordered_map<const void*, Clock> objects_;
+    std::map<uintptr_t, Clock> objects_;  // atomics and mutexes, by address
     std::unordered_map<uintptr_t, std::map<int, size_t>> lines_;
 };
 

@@ -34,6 +34,9 @@ public:
     // The least bytes that run() must move to and from device memory; the share of the card's copy
     // bandwidth is computed from it.
     virtual double bytes() const = 0;
+    // What run() makes, for work that computing limits and not memory ("points"): its rate is then
+    // elements per second of these, and no share of the copy bandwidth is shown.
+    virtual const char* unit() const { return ""; }
     // Useful arithmetic operations of run(), for work that memory does not limit; 0: not told.
     virtual double operations() const { return 0; }
     // Whether run() works or waits on the host, so that the host's clock is the right one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbook.diagnose import story
+from workbook.diagnose import summary
 from workbook.diagnose.arrays import Compared, Launch
 
 FILLING = np.frombuffer(b"\x00\x00\x00\xe0" + b"\xff" * 4, "<f8")[0]  # float's 0xFFFFFFFF, widened
@@ -25,7 +25,7 @@ def made(got: np.ndarray, want: np.ndarray, columns: int = 0, block: int = 256, 
 
 def told(got: np.ndarray, want: np.ndarray, **more) -> str:
     with np.errstate(all="ignore"):
-        return story.of(made(got, want, **more)).text
+        return summary.of(made(got, want, **more)).text
 
 
 def floats(rng: np.random.Generator, n: int) -> np.ndarray:

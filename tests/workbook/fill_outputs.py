@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Pastes genuine output into lessons' READMEs, between `<!-- output: ... -->` and `<!-- end -->`.
+"""Pastes genuine output into README files, between `<!-- output: ... -->` and `<!-- end -->`.
 
-    <!-- output: make 02 -->          the grade of the untouched lesson
-    <!-- output: mutant no_guard -->  that wrong answer's first finding, or its first wrong values
+    <!-- output: make 02 -->           the grade of the untouched lesson
+    <!-- output: make 02 no_guard -->  the whole screen of that wrong answer, below its command
+    <!-- output: mutant no_guard -->   a wrong answer's first finding, or its first wrong values
 
-Run by `make outputs` after the lessons' programs have been built. It writes README files only.
+`make outputs` runs it after the lessons' programs have been built. With --check it writes nothing,
+and ends with 1 where a page differs from what the programs print now. Arguments are the pages:
+ids of lessons, or README for the one of the workbook; all of them otherwise.
 """
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
 import sys
@@ -17,9 +21,9 @@ from pathlib import Path
 from rich.console import Console
 
 import check_program
-from workbook import demo, mutants, screen, skeletons
+from workbook import demo, grade_screen, mutants, skeletons
 from workbook.grade import Grade, grade_program
-from workbook.project import Lesson, lessons
+from workbook.project import ROOT, Lesson, find_lesson, lessons, relative
 
 _BLOCK = re.compile(r"(<!-- output: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FINDING = re.compile(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -27,9 +31,8 @@ _FINDING = re.compile(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", re.DO
 
 def _screen(grade: Grade) -> str:
     out = io.StringIO()
-    screen.show_grade(
-        grade, Console(file=out, width=80, highlight=False, emoji=False, markup=False)
-    )
+    console = Console(file=out, width=80, highlight=False, emoji=False, markup=False)
+    grade_screen.show_grade(grade, console)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 
@@ -50,6 +53,9 @@ def _output(lesson: Lesson, what: str) -> str:
     if what.startswith("mutant "):
         name = what.removeprefix("mutant ")
         return _first_message(demo.grade_as_student(build, mutants.find(lesson, name))[0])
+    if match := re.fullmatch(r"make \d\d (\w+)", what):
+        grade, _ = demo.grade_as_student(build, mutants.find(lesson, match.group(1)))
+        return f"$ make {lesson.number}\n{_screen(grade)}"
     # A folder of its own that stays: programs are kept between runs, and findings quote the source
     # from the path that it was compiled from.
     folder = build / "workbook" / "outputs" / lesson.id
@@ -58,21 +64,42 @@ def _output(lesson: Lesson, what: str) -> str:
     return _screen(grade_program(lesson, program, "emulator", build))
 
 
-def main(wanted: list[str]) -> int:
-    for lesson in lessons():
-        if wanted and lesson.number not in wanted:
+def _filled(text: str, lesson: Lesson | None) -> str:
+    """The page with what its blocks print now; a block may name its lesson."""
+
+    def output(match: re.Match[str]) -> str:
+        number = re.match(r"make (\d\d)", match.group(2))
+        of = find_lesson(number.group(1)) if number else lesson
+        assert of is not None, f"{match.group(2)}: of which lesson?"
+        return f"{match.group(1)}```\n{_output(of, match.group(2))}\n```\n{match.group(3)}"
+
+    return _BLOCK.sub(output, text)
+
+
+def main(arguments: list[str]) -> int:
+    check = "--check" in arguments
+    wanted = [name for name in arguments if name != "--check"]
+    pages: list[tuple[str, Path, Lesson | None]] = [("README", ROOT / "README.md", None)]
+    pages += [(lesson.id, lesson.folder / "README.md", lesson) for lesson in lessons()]
+    stale = []
+    for name, page, lesson in pages:
+        if wanted and name not in wanted:
             continue
-        readme = lesson.folder / "README.md"
-
-        def filled(match: re.Match[str], lesson: Lesson = lesson) -> str:
-            return f"{match.group(1)}```\n{_output(lesson, match.group(2))}\n```\n{match.group(3)}"
-
-        text = readme.read_text()
-        new = _BLOCK.sub(filled, text)
-        if new != text:
-            readme.write_text(new)
-            print(f"wrote {readme.relative_to(Path.cwd())}")
-    return 0
+        text = page.read_text(encoding="utf-8")
+        new = _filled(text, lesson)
+        if new == text:
+            continue
+        stale.append(name)
+        if check:
+            difference = difflib.unified_diff(text.split("\n"), new.split("\n"), "page", "now",
+                                              lineterm="", n=1)  # fmt: skip
+            print(
+                f"{relative(page)} is stale: make outputs writes it anew\n", *difference, sep="\n"
+            )
+        else:
+            page.write_text(new, encoding="utf-8")
+            print(f"wrote {relative(page)}")
+    return int(check and bool(stale))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from rich.console import Console
 
 import check_program
-from workbook import demo, mutants, programs, screen
+from workbook import demo, grade_screen, mutants, programs
 from workbook.mutants import Mutant
 from workbook.project import lessons
 
@@ -36,7 +36,7 @@ def told(mutant: Mutant) -> list[str]:
     """The lines of the student's screen that speak of causes, each once."""
     result, _ = demo.grade_as_student(check_program.BUILD, mutant)
     out = io.StringIO()
-    screen.show_grade(result, Console(file=out, width=100, highlight=False))
+    grade_screen.show_grade(result, Console(file=out, width=100, highlight=False))
     lines = []
     for line in out.getvalue().splitlines()[1:]:
         line = line.rstrip()

@@ -11,7 +11,7 @@ import numpy as np
 
 from diagnose_lab import floats, made
 from workbook import diagnose
-from workbook.diagnose import scalars
+from workbook.diagnose import checks, counts, scalars
 from workbook.findings import Finding
 
 
@@ -64,8 +64,11 @@ class Scalars(unittest.TestCase):
         self.assertIsNone(scalars.compared("a == b"))
 
 
-def finding(code: str, message: str = "", **more: object) -> Finding:
-    return Finding({"code": code, "severity": "error", "message": message, "line": 12, **more})
+def finding(code: str, facts: dict | None = None, **more: object) -> Finding:
+    return Finding({"code": code, "severity": "error", "line": 12, "facts": facts or {}, **more})
+
+
+BOTH_WRITE = {"access": "write", "other_access": "write"}
 
 
 class Causes(unittest.TestCase):
@@ -74,12 +77,11 @@ class Causes(unittest.TestCase):
 
     def test_a_race_says_between_which_lines(self) -> None:
         other = {"line": 9, "block": [0, 0, 0], "thread": [1, 0, 0]}
-        straight = self.cause(finding("race-shared", "`t[1]` is read", other=other))
+        straight = self.cause(finding("race-shared", other=other))
         self.assertIn("barrier between line 9 and line 12", straight)
-        loop = self.cause(finding("race-shared", "`t[1]` is read", other={**other, "line": 12}))
+        loop = self.cause(finding("race-shared", other={**other, "line": 12}))
         self.assertIn("between one round and the next", loop)
-        stores = finding("race-global", "`t[1]` is written while another thread may still be "
-                         "writing it", other={**other, "line": 12})  # fmt: skip
+        stores = finding("race-global", BOTH_WRITE, other={**other, "line": 12})
         self.assertIn("two threads store", self.cause(stores))
         blocks = finding("race-global", block=[1, 0, 0], thread=[1, 0, 0],
                          other={**other, "line": 12})  # fmt: skip
@@ -89,78 +91,70 @@ class Causes(unittest.TestCase):
         self.assertNotIn("block's number", self.cause(neighbours))
         apart = finding("race-global", block=[1, 0, 0], thread=[0, 0, 0], other=other)
         self.assertIn("one block reads what another", self.cause(apart))
-        both = finding("race-global", str(stores.data["message"]), block=[1, 0, 0],
+        both = finding("race-global", BOTH_WRITE, block=[1, 0, 0],
                        thread=[1, 0, 0], other={**other, "line": 12})  # fmt: skip
         self.assertIn("block's number", self.cause(apart, both))
-        within = finding("race-global", "`a[1]` is written", block=[0, 0, 0], thread=[0, 0, 0],
+        within = finding("race-global", {"access": "write"}, block=[0, 0, 0], thread=[0, 0, 0],
                          other=other)  # fmt: skip
         self.assertIn("meet on one element (line 9 and line 12)", self.cause(within))
-        slot = finding("race-shared", "`t[1]` is written while another thread may still be "
-                       "writing it", other={**other, "line": 12})  # fmt: skip
+        slot = finding("race-shared", BOTH_WRITE, other={**other, "line": 12})
         self.assertIn("store to one slot", self.cause(slot))
 
     def test_an_atomic_on_one_side_is_not_enough(self) -> None:
         other = {"line": 12, "block": [0, 0, 0], "thread": [1, 0, 0]}
-        half = finding("race-global", "`count[0]` is written without an atomic while another "
-                       "thread may still be updating it", other=other)  # fmt: skip
+        half = finding("race-global", {"one_atomic": True}, other=other)
         self.assertIn("every access", self.cause(half))
-        scope = finding("race-global", "`count[0]` is updated by two blocks, but one of them only "
-                        "with block scope", block=[1, 0, 0], other=other)  # fmt: skip
+        scope = finding("race-global", {"clash": "scope"}, block=[1, 0, 0], other=other)
         self.assertIn("whole device", self.cause(scope))
 
     def test_the_host_must_wait(self) -> None:
-        early = finding("race-global", "`out[0]` is read by the host while a kernel may still be "
-                        "writing it", other={"line": 5, "thread": [0, 0, 0]})  # fmt: skip
+        early = finding("race-global", {"relation": "host"}, other={"line": 5, "thread": [0, 0, 0]})
         self.assertIn("must wait first", self.cause(early))
 
     def test_streams_need_an_order(self) -> None:
-        copy = finding("race-global", "the array is read by `cudaMemcpyAsync` while a kernel in "
-                       "another stream may still be updating it")  # fmt: skip
+        copy = finding("race-global", {"relation": "streams"})
         self.assertIn("two streams", self.cause(copy))
 
     def test_one_thread_alone_may_be_slow_and_not_endless(self) -> None:
-        alone = finding("hang", "the kernel does not finish: 1 thread is on line 3 and 255 threads "
-                        "have returned")  # fmt: skip
+        alone = finding("hang", {"threads": 1, "returned": 255})
         self.assertIn("does the work of all", self.cause(alone))
-        many = finding("hang", "the kernel does not finish: 256 threads are on line 3")
-        self.assertIn("a loop whose end never comes", self.cause(many))
+        many = finding("hang", {"threads": 256, "returned": 0})
+        self.assertIn("a loop that never ends", self.cause(many))
 
     def test_who_leaves_the_array_meets_others_on_the_way(self) -> None:
         race = finding("race-global", line=9, block=[1, 0, 0], thread=[4, 0, 0],
                        other={"block": [1, 0, 0], "thread": [5, 0, 0], "line": 9})  # fmt: skip
-        bounds = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 8 elements", line=9)
+        bounds = finding("out-of-bounds-global", {"index": 9, "elements": 8}, line=9)
         self.assertIn("bounds check", self.cause(race, bounds))
-        elsewhere = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 8", line=11)
+        elsewhere = finding("out-of-bounds-global", {"index": 9, "elements": 8}, line=11)
         self.assertIn("does the index", self.cause(race, elsewhere))
 
     def test_bounds_say_how_far(self) -> None:
         code = "out-of-bounds-global"
-        one = finding(code, "`a[8]` is read, but `a` has 8 elements (0 to 7)")
-        self.assertIn("exactly one element too far", self.cause(one))
-        many = finding(code, "`a[8]` is read, but `a` has 8 elements (0 to 7)",
-                       notes=["in all, `a[8]` to `a[9]`"])  # fmt: skip
+        past = {"index": 8, "elements": 8, "first_index": 8, "last_index": 8}
+        self.assertIn("exactly one element too far", self.cause(finding(code, past)))
+        many = finding(code, {**past, "last_index": 9})
         self.assertIn("bounds check", self.cause(many))
-        empty = finding(code, "`a[0]` is read, but `a` has 0 elements")
+        empty = finding(code, {"index": 0, "elements": 0})
         self.assertIn("without elements", self.cause(empty))
-        low = finding(code, "`a[-1]` is read, but `a` begins at element 0")
-        self.assertIn("subtracted from is too small", self.cause(low))
-        slot = finding("out-of-bounds-shared", "`t[-1]` is read, but `t` begins at element 0")
+        low = finding(code, {"index": -1, "elements": 8})
+        self.assertIn("the subtraction goes too far", self.cause(low))
+        slot = finding("out-of-bounds-shared", {"index": -1, "elements": 8})
         self.assertIn("below 0", self.cause(slot))
-        far = "`out` is written 17179869172 bytes past its end, and has only 8 bytes"
+        far = {"past_end": 2**34 - 12, "elements": 2, "element_bytes": 4}
         self.assertIn("below 2^32", self.cause(finding(code, far)))
-        farther = far.replace("17179869172", "17179769172")
+        farther = {**far, "past_end": 2**34 - 100012}
         self.assertIn("bounds check", self.cause(finding(code, farther)))
-        none = finding("out-of-bounds-shared", "`t[0]` is written, but `t` has 0 elements")
+        none = finding("out-of-bounds-shared", {"index": 0, "elements": 0, "dynamic": True})
         self.assertIn("no dynamic shared memory", self.cause(none))
 
     def test_threads_that_returned_too_early_explain_what_they_did_not_write(self) -> None:
-        read = finding("uninitialized-shared", "`t[5]` is read, but no thread wrote it")
-        barrier = finding("barrier-divergence", "barrier reached by 5 of 32 threads, the other 27 "
-                          "had returned on line 3", severity="warning")  # fmt: skip
-        self.assertIn("share for the block", self.cause(barrier, read))
-        self.assertIn("before anyone wrote it", self.cause(read))
+        read = finding("uninitialized-shared")
+        barrier = finding("barrier-divergence", {"returned": 27}, severity="warning")
+        self.assertIn("before the block is done", self.cause(barrier, read))
+        self.assertIn("before it is written", self.cause(read))
         for kernel, words in (
-            ("    if (i >= n) return;  // no element", "share for the block"),
+            ("    if (i >= n) return;  // no element", "before the block is done"),
             ("    if (i < n) {  // return is another matter", "only some of the threads reach"),
         ):
             with self.subTest(kernel), tempfile.TemporaryDirectory() as folder:
@@ -171,7 +165,7 @@ class Causes(unittest.TestCase):
                 self.assertIn(words, self.cause(Finding(where), read))
 
     def test_a_barrier_in_between_that_not_all_reach_is_no_missing_one(self) -> None:
-        race = finding("race-shared", "`t[1]` is read", other={"line": 9})
+        race = finding("race-shared", other={"line": 9})
         for line, words in ((11, "only some of the threads reach"), (14, "missing barrier")):
             barrier = Finding({"code": "barrier-divergence", "severity": "warning", "line": line,
                                "message": "barrier reached by 8 of 64 threads"})  # fmt: skip
@@ -180,7 +174,13 @@ class Causes(unittest.TestCase):
     def test_a_plain_increment_needs_an_atomic_and_no_barrier(self) -> None:
         other = {"line": 1, "block": [0, 0, 0], "thread": [1, 0, 0]}
         for text, words in (
-            ("if (own) ++own[key];", "missing barrier"),  # named twice: not only an update
+            ("if (own) ++own[key];", "without an atomic"),
+            ("own[key] = own[key] + 1;", "without an atomic"),
+            ("own[key] = own[key + 1] + 1;", "missing barrier"),
+            ("++mine[key];  // through another pointer", "without an atomic"),
+            ("mine[t] += other[t];", "missing barrier"),  # both may point into the array
+            ("mine[t] = other[t];", "missing barrier"),
+            ("if (own[t] == own[t + 1]) ++n;", "missing barrier"),
             ("    ++own[key];  // own", "without an atomic"),
             ("    own[k / 2] += 1;", "without an atomic"),
             ("    own[t] += own[t + half];", "missing barrier"),
@@ -189,11 +189,9 @@ class Causes(unittest.TestCase):
             with self.subTest(text), tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "a.cu"
                 path.write_text(text + "\n")
-                race = Finding({"code": "race-shared", "severity": "error", "line": 1,
-                                "message": "`own[0]` is written while another thread may still be "
-                                "reading it", "path": str(path), "other": other})  # fmt: skip
+                race = finding("race-shared", {"array": "own"}, line=1, path=str(path), other=other)
                 self.assertIn(words, self.cause(race))
-        gone = finding("race-shared", "`own[0]` is read", path="/nowhere/a.cu", other=other)
+        gone = finding("race-shared", {"array": "own"}, path="/nowhere/a.cu", other=other)
         self.assertIn("missing barrier", self.cause(gone))
 
     def test_a_known_mistake_must_explain_every_comparison(self) -> None:
@@ -207,45 +205,40 @@ class Causes(unittest.TestCase):
         self.assertEqual(diagnose.of_mistakes([]), "")
         values = [made(np.arange(9.0) + 1, np.arange(9.0))]
         self.assertIn("backwards", diagnose.likely_cause(values, [], mistake="backwards"))
-        outside = finding("out-of-bounds-global", "`a[9]` is read, but `a` has 9 elements")
+        outside = finding("out-of-bounds-global", {"index": 9, "elements": 9})
         self.assertEqual(diagnose.likely_cause(values, [outside], mistake="backwards"), "backwards")
-        slot = finding("uninitialized-shared", "`t[5]` is read, but no thread wrote it")
+        slot = finding("uninitialized-shared")
         self.assertEqual(diagnose.likely_cause(values, [slot], mistake="backwards"), "backwards")
-        race = finding("race-shared", "`t[1]` is read", other={"line": 9})
+        race = finding("race-shared", other={"line": 9})
         self.assertIn("barrier", diagnose.likely_cause(values, [race], mistake="backwards"))
 
     def test_values_that_explain_an_index_weigh_more_than_where_it_leads(self) -> None:
         want = floats(np.random.default_rng(1), 24 * 50)
         got = np.ascontiguousarray(want.reshape(24, 50).T).ravel()
-        found = [finding("out-of-bounds-global", "`a[8]` is read, but `a` has 8 elements")]
+        found = [
+            finding("out-of-bounds-global", {"elements": 8, "first_index": 8, "last_index": 8})
+        ]
         self.assertIn("transposed", diagnose.likely_cause([made(got, want, columns=50)], found))
         plain = diagnose.likely_cause([made(want + 1, want)], found)
         self.assertIn("one element too far", plain)
 
     def test_copies(self) -> None:
-        for words, message in (
-            ("no quotes", "`cudaMemcpyToSymbol` gets something that is not a __device__ or "
-                          "__constant__ variable"),
-            ("after it was freed", "`cudaMemcpy` reads from an allocation of 4 bytes that has been "
-                                   "freed"),
-            ("wrong direction", "`cudaMemcpy` writes to an allocation of 4 bytes as host memory, "
-                                "but it is device memory; the direction given is x"),
-            ("in bytes", "`cudaMemcpy` copies 24 bytes into an allocation of 4 bytes"),
-        ):  # fmt: skip
-            self.assertIn(words, self.cause(finding("invalid-copy", message)))
-        free = "host code reads the bytes in front of device memory, as `free` and `realloc` do"
-        self.assertIn("cudaFree", self.cause(finding("host-dereference", free)))
-        wild = "`cudaFree` gets 0x7fff039b0600, which is not an allocation of CUDA"
-        self.assertIn("cudaMalloc did not give", self.cause(finding("double-free", wild)))
+        for words, code, reason in (
+            ("no quotes", "invalid-copy", "no-variable"),
+            ("after it was freed", "invalid-copy", "freed"),
+            ("wrong direction", "invalid-copy", "wrong-direction"),
+            ("in bytes", "invalid-copy", "out-of-range"),
+            ("cudaFree", "host-dereference", "host-free"),
+            ("cudaMalloc did not return", "double-free", "no-allocation"),
+        ):
+            with self.subTest(reason):
+                self.assertIn(words, self.cause(finding(code, {"reason": reason})))
 
     def test_a_race_of_two_streams_is_told_by_its_other_party(self) -> None:
-        written = "`c[0]` is written while another thread may still be writing it"
         fill = {"line": 27, "block": None, "thread": None, "file": "main.cu"}
-        text = "`cudaMemset` in another stream wrote it on line 27"
-        found = finding("race-global", written, other=fill, other_text=text)
+        found = finding("race-global", {**BOTH_WRITE, "relation": "streams"}, other=fill)
         self.assertIn("two streams", self.cause(found))
-        text = text.replace("in another stream", "in another branch of a graph")
-        found = finding("race-global", written, other=fill, other_text=text)
+        found = finding("race-global", {**BOTH_WRITE, "relation": "graph"}, other=fill)
         self.assertIn("branches of a graph", self.cause(found))
 
     def test_crashes_of_the_host(self) -> None:
@@ -282,6 +275,9 @@ class Causes(unittest.TestCase):
             ("too few threads", "c->threads >= 16384", "256 >= 16384"),
             ("too few threads", "c->threads == 3840", "128 == 3840 (0xf00)"),
             ("more threads", "c->threads <= 16384", "26624 <= 16384"),
+            ("too few threads", "enough_threads", "false"),
+            ("few lanes of a warp", "lanes_work_together", "false"),
+            ("one warp has too much to do", "warps_share_the_work", "false"),
             ("fewer launches", "c->launches == 2", "1 == 2"),
             ("do atomics store", "c->global_store_bytes > 0", "0 > 0"),
             ("local memory", "c->local_load_requests == 0", "6400 == 0"),
@@ -292,6 +288,86 @@ class Causes(unittest.TestCase):
             with self.subTest(words):
                 self.assertIn(words, diagnose.of_counter(expression, expansion))
         self.assertEqual(diagnose.of_counter("x == 1", "2 == 1"), "")
+
+    def test_counters_of_a_launch_tell_width_and_step(self) -> None:
+        n = 38400
+        shape = {"launches": 1, "blocks": 30, "threads": 3840}
+        visits = n * 30 - 128 * 30 * 29 // 2
+        loaded = ("c->global_load_bytes == 2 * sizeof(float) * kCount", f"{8 * visits} == {8 * n}")
+        counted = [{**shape, "global_load_bytes": 8 * visits, "global_load_requests": 9}]
+        self.assertIn("the step of the loop is blockDim.x, 128",
+                      diagnose.of_counter(*loaded, True, counted))  # fmt: skip
+        twin = ("c->global_load_bytes == 2 * sizeof(float) * kCount", f"{16 * n} == {8 * n}")
+        counted = [{**shape, "global_load_bytes": 16 * n, "global_load_requests": 9}]
+        self.assertIn("loaded more often", diagnose.of_counter(*twin, True, counted))
+        all_of_it = ("c->global_load_bytes == 4 * n", f"{120 * n} == {4 * n}")
+        counted = [{**shape, "global_load_bytes": 120 * n, "global_load_requests": 9}]
+        self.assertIn("each of the 30 blocks", diagnose.of_counter(*all_of_it, True, counted))
+        narrow = ("c->global_load_requests <= 256", "1024 <= 256")
+        counted = [{**shape, "global_load_requests": 1024, "global_load_bytes": 4 * 32 * 1024}]
+        self.assertIn("4 bytes a lane", diagnose.of_counter(*narrow, True, counted))
+        again = [{**shape, "global_load_requests": 1024, "global_load_bytes": 16 * 32 * 1024}]
+        self.assertNotIn("a lane", diagnose.of_counter(*narrow, True, again))
+
+    def test_copies_on_the_device_are_none_to_the_host(self) -> None:
+        none = ("c->global_load_bytes == 24 * n", "0 == 2400000")
+        both = {"launches": 0, "device_to_device_bytes": 2400000, "device_to_host_bytes": 400}
+        words = diagnose.of_counter(*none, False, [both])
+        self.assertIn("copied on the device", words)
+        self.assertNotIn("to the host", words)
+        host = {**both, "device_to_device_bytes": 0}
+        self.assertNotIn("on the device, as", diagnose.of_counter(*none, False, [host]))
+        check = ("c->device_to_device_bytes == 0", "400 == 0")
+        self.assertIn("from one array of the device", diagnose.of_counter(*check))
+
+    def test_the_line_that_costs_most_is_named(self) -> None:
+        def row(line: int, sectors: int, size: int) -> dict:
+            return {"file": "x.cu", "line": line, "kernel": "k", "global_load_sectors": sectors,
+                    "global_load_bytes": size}  # fmt: skip
+
+        count = {"global_load_sectors": 1300}
+        details = [{"count": {}, "lines": []},
+                   {"count": count, "lines": [row(7, 1024, 4096), row(9, 276, 8832)]}]  # fmt: skip
+        sectors = ("c->global_load_sectors <= 400", "1300 <= 400")
+        self.assertEqual(counts.line_of(*sectors, details), "x.cu:7")
+        enough = ("c->global_load_sectors >= 1400", "1300 >= 1400")
+        self.assertEqual(counts.line_of(*enough, details), "")
+        useful = ("useful(c->global_load_bytes, c->global_load_sectors) >= 0.9", "0.3 >= 0.9")
+        self.assertEqual(counts.line_of(*useful, details), "x.cu:7")
+        self.assertEqual(counts.line_of("c->launches == 1", "2 == 1", details), "")
+        even = [{"count": count, "lines": [row(n, 300, 0) for n in range(1, 5)]}]
+        self.assertEqual(counts.line_of(*sectors, even), "")
+
+    def test_a_line_of_one_lane_is_one_thread_at_work(self) -> None:
+        sectors = ("c->global_load_sectors <= 400", "1300 <= 400")
+        for lanes, alone in ((2000, True), (64000, False)):
+            row = {"file": "x.cu", "line": 7, "kernel": "k", "global_load_sectors": 1024,
+                   "global_load_bytes": 4096, "warp_instructions": 2000,
+                   "thread_instructions": lanes}  # fmt: skip
+            details = [{"count": {"global_load_sectors": 1300}, "lines": [row]}]
+            words = diagnose.of_counter(*sectors, True, [], details)
+            self.assertEqual("line 7 runs with a lane or two" in words, alone)
+            self.assertEqual("not coalesced" in words, not alone)
+
+    def test_a_failed_check_says_what_it_got_and_wants(self) -> None:
+        for words, expression, expansion in (
+            ("global store bytes: got 4096, want 1024", "c->global_store_bytes == 4 * n",
+             "4096 (0x1000) == 1024 (0x400)"),
+            ("want at most 1024 (4 * global store requests)",
+             "c->global_store_sectors <= 4 * c->global_store_requests", "8192 <= 1024"),
+            ("`now[tile]`: got 0, want 127", "now[tile] == after[tile]", "0 == 127 (0x7f)"),
+            ("is_sorted: got false, want true", "is_sorted", "false"),
+            ("`cudaGetLastError()`: got error 9, want cudaSuccess",
+             "cudaGetLastError() == cudaSuccess", "9 == 0"),
+            ("past the end of `d_out`", "sum.d_out.intact()", "false"),
+            ('`text`: got "a", want "b == c"', "text == expected", '"a" == "b == c"'),
+            ("threads launched: got 7, want 3840",
+             "c->threads == uint64_t(kClassic.blocks) * kClassic.threads", "7 == 3840"),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.assertIn(words, checks.in_words(expression, expansion))
+        self.assertEqual(checks.in_words("FAIL()", ""), "")
+        self.assertEqual(checks.in_words("a == b && c == d", "1 == 2 && 3 == 3"), "")
 
     def test_counters_of_few_threads(self) -> None:
         missed = ("c->global_load_sectors <= n / 8", "4096 <= 512")

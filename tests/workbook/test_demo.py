@@ -59,7 +59,7 @@ class Ladder(unittest.TestCase):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             demo.show_times(rungs)
-        self.assertRegex(out.getvalue(), r"first +✓ +4 ms +3.9 ms to 4.25 ms +2000 +50%")
+        self.assertRegex(out.getvalue(), r"first +✓ +4 ms +3.9 ms to 4.25 ms +2000 GB/s +50%")
         self.assertRegex(out.getvalue(), r"solution +✗ +2 ms")
 
     def test_without_variants_the_skeleton_stands_against_the_solution(self) -> None:
@@ -102,6 +102,12 @@ class Mutants(unittest.TestCase):
 
 
 class Counters(unittest.TestCase):
+    def test_numbers_are_written_so_that_a_line_holds_them(self) -> None:
+        few, many = [[400_008, 17, None]], [[27_975_646 + i for i in range(6)], [0] * 6]
+        self.assertEqual(demo._number_format(few, 80)(400_008), "400,008")
+        number = demo._number_format(many, 80)
+        self.assertEqual([number(v) for v in (27_975_646, 9999, None)], ["28 M", "9,999", "–"])
+
     def test_counters_come_from_the_body_of_each_case(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "t.cpp"

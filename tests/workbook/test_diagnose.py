@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diagnose_lab import FILLING, blank, floats, grouped, made, told
-from workbook.diagnose import arrays, story
+from workbook.diagnose import arrays, numbers, summary
 from workbook.diagnose.arrays import Launch, Writer
 
 Corrupt = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -180,10 +180,10 @@ class Values(unittest.TestCase):
         rough = want + rng.uniform(-0.1, 0.1, 100)
         c = made(rough.astype(np.float32).astype(float), want)
         c.element_bytes = 8
-        self.assertIn("a float can hold", story.of(c).text)
+        self.assertIn("a float can hold", summary.of(c).text)
         c = made(rough, want)
         c.element_bytes = 8
-        self.assertNotIn("a float can hold", story.of(c).text)
+        self.assertNotIn("a float can hold", summary.of(c).text)
 
     def test_measures_are_no_counts(self) -> None:
         rng = np.random.default_rng(14)
@@ -242,9 +242,9 @@ class Writers(unittest.TestCase):
         c.size, c.wrong, c.ranges = 5000, 2952, [(2048, 5000)]
         c.bad = np.zeros(1000, bool)
         c.writers = {2048: Writer("host"), 4999: Writer("host"), 0: Writer("kernel", 3)}
-        self.assertIn("the grid has 2048 threads", story.of(c).text)
+        self.assertIn("the grid has 2048 threads", summary.of(c).text)
         c.writers = {2048: Writer("kernel"), 0: Writer("kernel", 3)}
-        self.assertEqual(story.of(c).text, "")
+        self.assertEqual(summary.of(c).text, "")
 
     def test_what_one_block_wrote(self) -> None:
         rng = np.random.default_rng(8)
@@ -262,7 +262,9 @@ class Writers(unittest.TestCase):
         stored = {i: Writer("kernel", 7, (0, 0, 0), (i, 0, 0)) for i in range(64)}
         cleared = {i: Writer("host") for i in range(64)}
         self.assertIn("1 / 2", told(np.zeros(64), want, writers=stored))
-        self.assertIn("computed as 0", told(np.zeros(64, int), np.arange(1, 65), writers=stored))
+        # As a count it may have been computed, cleared, or wrapped by atomicInc.
+        counts = told(np.zeros(64, int), np.arange(1, 65), writers=stored)
+        self.assertEqual(counts, "0 instead of a value, and a thread wrote it last")
         self.assertNotIn("computed", told(np.zeros(64), want, writers=cleared))
         self.assertIn("cleared and nothing added after, or computed", told(np.zeros(64), want))
         some = np.where(np.arange(64) % 5 == 0, 0.0, want)
@@ -294,8 +296,60 @@ class Writers(unittest.TestCase):
         rng = np.random.default_rng(23)
         want = np.floor(rng.uniform(0, 1, 1000) * 2.0**24) / 2.0**24
         want[:10] = 2.0**-24
-        self.assertIn("nearly right", told(want + rng.uniform(1e-9, 6e-8, 1000), want))
+        self.assertIn("digits get lost", told(want + rng.uniform(1e-9, 6e-8, 1000), want))
         self.assertIn("a factor or a term", told(want + rng.uniform(1e-6, 1e-3, 1000), want))
+
+    def test_rounding_is_said_where_the_error_fits(self) -> None:
+        rng = np.random.default_rng(31)
+        want = floats(rng, 1000)
+        size, sign = np.abs(want), rng.choice([-1.0, 1.0], 1000)
+        self.assertIn(": rounding", told(want * (1 + 6e-7 * rng.uniform(-1, 1, 1000)), want))
+        self.assertIn("digits are lost", told(want * (1 + 1e-4 * rng.uniform(-1, 1, 1000)), want))
+        # On one side of zero: a term is missing, small as it is.
+        less = told(want * (1 - 1e-3 * rng.uniform(0.2, 1, 1000)) - 1e-3 * size, want)
+        for words in ("rounding", "nearly", "approximate", "cancel"):
+            self.assertNotIn(words, less)
+        # Whole numbers are not rounded.
+        whole = np.arange(1.0, 1001.0)
+        self.assertNotIn("rounding", told(whole * 1000 + sign, whole * 1000))
+        # An error of one size for large and small values; its twin grows with the value.
+        decades = want * 10 ** rng.uniform(-3, 0, 1000)
+        self.assertIn("nearly cancel", told(decades + 1e-7 * sign, decades))
+        self.assertNotIn("cancel", told(decades * (1 + 1e-4 * sign), decades))
+        half = want.astype(np.float16).astype(float)
+        self.assertIn("a half lies on the way", told(half, want))
+        self.assertNotIn("half", told(want * (1 + 2.0**-13 * sign), want))
+
+    def test_numbers_are_shown_as_they_can_be_read(self) -> None:
+        rng = np.random.default_rng(33)
+        want = floats(rng, 64)
+        c = made(want + 1, want)
+        self.assertEqual(numbers.shown("1.23456789", "0.123456789", c, 0), ("1.23457", "0.123457"))
+        same = ("0.123456781", "0.123456789")  # six digits would not tell them apart
+        self.assertEqual(numbers.shown(*same, c, 0), same)
+        self.assertEqual(numbers.shown("nan", "12", None, 0), ("nan", "12"))
+        self.assertEqual(numbers.shown("123456789", "987654321", c, 0), ("123456789", "987654321"))
+        keys = rng.integers(1 << 31, 1 << 32, 64).astype(np.uint64)
+        got, wanted = numbers.shown("1", "2", made(keys + np.uint64(1), keys), 3)
+        self.assertEqual((got, wanted), (f"0x{int(keys[3]) + 1:08x}", f"0x{int(keys[3]):08x}"))
+        counts = np.arange(64).astype(np.uint64)
+        self.assertEqual(
+            numbers.shown("9", "3", made(counts + np.uint64(6), counts), 3), ("9", "3")
+        )
+        empty = made(np.full(64, -842150451), np.arange(64))
+        self.assertIn("nothing has written", numbers.shown("-842150451", "0", empty, 0)[0])
+        self.assertNotIn(
+            "nothing", numbers.shown("7", "0", made(np.full(64, 7), np.arange(64)), 0)[0]
+        )
+
+    def test_counts_that_begin_again(self) -> None:
+        rng = np.random.default_rng(32)
+        want = rng.integers(5, 60, 64)
+        self.assertIn("modulo 11: it begins again at 10", told(want % 11, want))
+        lost = want - rng.integers(1, 5, 64)
+        self.assertNotIn("modulo", told(lost, want))
+        self.assertIn(f"{want.sum() - lost.sum()} of {want.sum()}", told(lost, want))
+        self.assertNotIn("modulo", told(np.zeros(64, int), want))  # cleared, as likely
 
     def test_two_groups_that_change_places_are_shifted(self) -> None:
         want = floats(np.random.default_rng(24), 64)
@@ -308,10 +362,10 @@ class Writers(unittest.TestCase):
         one = made(want + 9, want, writers={
             0: Writer("kernel", 12, (3, 0, 0), (5, 0, 0)), 1: Writer("host"), 2: Writer("nobody"),
         })  # fmt: skip
-        self.assertEqual(story.owner(one, 0), ("thread (5,0,0) of block (3,0,0) wrote it", 12))
-        self.assertIn("no thread wrote it", story.owner(one, 1)[0])
-        self.assertIn("nobody", story.owner(one, 2)[0])
-        self.assertEqual(story.owner(one, 3), ("", 0))
+        self.assertEqual(summary.owner(one, 0), ("thread (5,0,0) of block (3,0,0) wrote it", 12))
+        self.assertIn("no thread wrote it", summary.owner(one, 1)[0])
+        self.assertIn("nothing", summary.owner(one, 2)[0])
+        self.assertEqual(summary.owner(one, 3), ("", 0))
 
 
 class Notes(unittest.TestCase):
@@ -364,7 +418,7 @@ class Notes(unittest.TestCase):
     def test_the_largest_comparison_with_a_cause_is_told(self) -> None:
         rng = np.random.default_rng(2)
         short, long = floats(rng, 1), floats(rng, 900)
-        told_of = story.most_telling(
+        told_of = summary.most_telling(
             [made(short + 1, short), made(floats(rng, 900), long), made(np.roll(long, 1), long)]
         )
         self.assertEqual(told_of[0], 2)

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import unittest
 from pathlib import Path
 
-from workbook import explain, lesson_files, mutants, skeletons
+from rich.console import Console
+
+from workbook import explain, lesson_files, mutants, screen, skeletons
 from workbook.catch_xml import cases_in_source
 from workbook.project import ROOT, lessons
 
@@ -23,7 +26,7 @@ HEADINGS = [
 CODES = """out-of-bounds-global out-of-bounds-shared out-of-bounds-local race-shared race-global
 barrier-divergence deadlock hang uninitialized-shared uninitialized-global uninitialized-local
 host-dereference invalid-address use-after-free double-free leak misaligned warp-mask invalid-launch
-invalid-copy stack-overflow unchecked-error assert""".split()
+invalid-copy library-misuse stack-overflow unchecked-error assert""".split()
 SECTIONS = ["What it means", "A minimal bug", "Usual causes", "On a real GPU", "Where it is taught"]
 
 
@@ -108,6 +111,18 @@ class Explanations(unittest.TestCase):
                 self.assertEqual(headings(text), SECTIONS)
                 self.assertIn("```cuda", text)
 
+    def test_nothing_is_cut_at_80_columns(self) -> None:
+        for code in CODES:
+            page = (explain.FOLDER / f"{code}.md").read_text()
+            for terminal in (False, True):
+                out = io.StringIO()
+                screen.show_page(page, Console(file=out, width=80, force_terminal=terminal))
+                shown = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+                self.assertTrue(all(len(line.rstrip()) <= 80 for line in shown.splitlines()), code)
+                whole = re.sub(r"\W", "", shown)
+                for word in re.findall(r"\w+", re.sub(r"```\w+", "", page)):
+                    self.assertIn(word, whole, f"{code}, terminal: {terminal}")
+
     def test_lessons_that_pages_name_exist_or_are_marked(self) -> None:
         known = {lesson.number for lesson in lessons()}
         for code in CODES:
@@ -151,10 +166,8 @@ class Links(unittest.TestCase):
     def test_commands_that_pages_name_exist(self) -> None:
         makefile = (ROOT / "Makefile").read_text()
         known = set(re.findall(r"^([a-z-]+)(?:-%)?[: ]", makefile, re.MULTILINE))
-        known |= set(
-            "setup progress skeletons doctor format clean bench-emulator bench plots test next "
-            "help".split()
-        )
+        for name in ("COMMANDS", "WITH_ARGUMENT"):
+            known |= set(re.search(rf"^{name} := (.*)$", makefile, re.MULTILINE).group(1).split())
         for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
             for command in re.findall(r"`make ([a-z][a-z-]*)", page.read_text()):
                 stem = re.sub(r"-(?:CODE|NN|race-.*|out-of-.*)?$", "", command)

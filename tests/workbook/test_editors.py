@@ -19,7 +19,7 @@ from unittest import mock
 
 from rich.console import Console
 
-from workbook import build, demo, editors, install, mutants, programs, screen
+from workbook import build, demo, editors, grade_screen, install, mutants, programs
 from workbook.grade import Grade, grade_program
 from workbook.project import ROOT, Lesson, find_lesson, lessons
 
@@ -33,7 +33,7 @@ def printed(grade: Grade) -> str:
     """The screen and the lines for editors, as a task sees them."""
     out = io.StringIO()
     with mock.patch.dict(os.environ, {"PROBLEMS": "1"}), contextlib.redirect_stdout(out):
-        screen.show_grade(grade, Console(file=out, width=80, highlight=False, emoji=False))
+        grade_screen.show_grade(grade, Console(file=out, width=80, highlight=False, emoji=False))
     return out.getvalue()
 
 
@@ -111,7 +111,7 @@ class Problems(unittest.TestCase):
     def test_without_an_editor_nothing_is_added(self) -> None:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            screen.show_grade(Grade(LESSON, "emulator", build_error="x.cu(1): error: y"),
+            grade_screen.show_grade(Grade(LESSON, "emulator", build_error="x.cu(1): error: y"),
                               Console(file=out, width=80))  # fmt: skip
         self.assertNotIn("problems:", out.getvalue())
 

@@ -25,6 +25,9 @@ from workbook.project import ROOT, build_folder, cores
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD") or build_folder())
 
 
+STAND_INS = ROOT / "common" / "libraries"
+
+
 def nvcc() -> str:
     """The compiler that the build uses."""
     cache = (BUILD / "CMakeCache.txt").read_text()
@@ -46,6 +49,8 @@ def genuine(code: str) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "example.cu").write_text(source.group(1))
         command = [compiler, "-lineinfo", "-g", "-cudart", "shared", "-arch=compute_75", "-w"]
+        if "<cublas_v2.h>" in source.group(1):
+            command += ["-I", str(STAND_INS / "include"), "-L", str(BUILD / "emulator"), "-lcublas"]
         done = subprocess.run(
             [*command, "example.cu", "-o", "example"],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -23,13 +23,19 @@ class Files(unittest.TestCase):
         cls.root = Path(scratch.name) / "my wörkbook (2)"
         cls.root.mkdir()
         shutil.copy(ROOT / "Makefile", cls.root)
-        for folder in ("common/workbook", "common/emulator/checks/explain"):
+        for folder in ("common/workbook", "common/emulator/checks/explain",
+                       "common/emulator/machine/platform"):  # fmt: skip
             shutil.copytree(
                 ROOT / folder, cls.root / folder, ignore=shutil.ignore_patterns("__pycache__")
             )
 
     def setUp(self) -> None:
-        shutil.rmtree(self.root / ".workbook", ignore_errors=True)
+        state = self.root / ".workbook"
+        shutil.rmtree(state, ignore_errors=True)
+        # What setting up has installed is there, or each command would install it again.
+        if (ROOT / ".workbook" / "tools").is_dir():
+            state.mkdir()
+            (state / "tools").symlink_to(ROOT / ".workbook" / "tools")
         unused = shutil.ignore_patterns("mutants.txt", "unusual", "variants", "*.png", "*.svg")
         for folder in ("lessons", "solutions"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
@@ -58,6 +64,8 @@ class Files(unittest.TestCase):
         )
         if code is not None:
             self.assertEqual(done.returncode, code, done.stdout)
+        self.assertNotIn("***", done.stdout)  # a verdict is no error of make's
+        self.assertEqual(list((self.root / ".workbook").glob("went-well*")), [])
         return done.stdout
 
     def progress(self, **entry: object) -> None:
@@ -68,7 +76,7 @@ class Files(unittest.TestCase):
     def test_reset_never_loses_an_edit(self) -> None:
         mine = self.skeleton + "// my work, with ünïcode\n"
         self.lesson.student_file.write_text(mine)
-        said = self.make(f"reset-{self.number}", code=2)
+        said = self.make(f"reset-{self.number}", code=1)
         self.assertIn("not overwritten", said)
         self.assertEqual(self.lesson.student_file.read_text(), mine)
         self.make(f"reset-{self.number}", "YES=1")
@@ -87,7 +95,7 @@ class Files(unittest.TestCase):
 
     def test_skeletons_keep_an_edit(self) -> None:
         self.lesson.student_file.write_text("// mine\n")
-        self.assertIn("not overwritten", self.make("skeletons", code=2))
+        self.assertIn("not overwritten", self.make("skeletons", code=1))
         self.assertEqual(self.lesson.student_file.read_text(), "// mine\n")
         self.make("skeletons", "FORCE=1")
         self.assertEqual(self.lesson.student_file.read_text(), self.skeleton)
@@ -106,7 +114,7 @@ class Files(unittest.TestCase):
 
     def test_the_solution_waits_for_a_pass(self) -> None:
         body = "// END 1"
-        said = self.make(f"solution-{self.number}", code=2)
+        said = self.make(f"solution-{self.number}", code=1)
         self.assertIn("FORCE=1", said)
         self.assertNotIn(body, said)
         said = self.make(f"solution-{self.number}", "FORCE=1")
@@ -125,7 +133,7 @@ class Files(unittest.TestCase):
         self.progress(last={"failing_tasks": [2]})
         self.assertIn("task 2", self.make(f"hint-{self.number}"))
         self.assertIn("task 1", self.make(f"hint-{self.number}", "TASK=1"))
-        self.assertIn("no task 77", self.make(f"hint-{self.number}", "TASK=77", code=2))
+        self.assertIn("no task 77", self.make(f"hint-{self.number}", "TASK=77", code=1))
 
     def test_progress_lists_every_lesson(self) -> None:
         best = {"passed": True, "correct": True, "safe": True, "efficient": True, "cases": 5}
@@ -136,17 +144,33 @@ class Files(unittest.TestCase):
         self.assertTrue(all(len(line) <= 80 for line in said.splitlines()), said)
 
     def test_a_broken_progress_file_is_no_trouble(self) -> None:
-        (self.root / ".workbook").mkdir()
+        (self.root / ".workbook").mkdir(exist_ok=True)
         (self.root / ".workbook" / "progress.json").write_text('{"01')
         self.assertIn("0 of", self.make("progress"))
 
     def test_explain(self) -> None:
         self.assertIn("barrier", self.make("explain-race-shared"))
-        said = self.make("explain-nonsense", code=2)
+        said = self.make("explain-nonsense", code=1)
         self.assertIn("race-global", said)
 
+    def test_reset_all_asks_once_and_keeps_copies(self) -> None:
+        self.assertIn("already as it was", self.make("reset-all"))
+        self.lesson.student_file.write_text("// mine\n")
+        text = self.make("reset-all", code=1)
+        self.assertIn("hello_device.cu", text)
+        self.assertEqual(self.lesson.student_file.read_text(), "// mine\n")
+        self.make("reset-all", YES="1")
+        self.assertNotEqual(self.lesson.student_file.read_text(), "// mine\n")
+        (copy,) = (self.root / ".workbook" / "backups").rglob("*.cu")
+        self.assertEqual(copy.read_text(), "// mine\n")
+
+    def test_hints_keep_the_lines_of_their_code(self) -> None:
+        text = self.make("hint-02", TASK="1", RUNG="3")
+        lines = [line.strip() for line in text.splitlines()]
+        self.assertIn("if my index lies below n: one addition, one store", lines)
+
     def test_unknown_lesson(self) -> None:
-        self.assertIn("there is no lesson 98", self.make("98", code=2))
+        self.assertIn("there is no lesson 98", self.make("98", code=1))
 
 
 if __name__ == "__main__":

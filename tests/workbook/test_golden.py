@@ -15,7 +15,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import bench_loop, catch_xml, demo, doctor, grade, mutants, programs, runner, screen
+from workbook import (
+    bench_loop,
+    case_run,
+    catch_xml,
+    demo,
+    doctor,
+    grade,
+    grade_screen,
+    mutants,
+    programs,
+    runner,
+)
 from workbook.project import ROOT, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -32,7 +43,7 @@ def masked(text: str) -> str:
 
 def shown(result: grade.Grade) -> str:
     out = io.StringIO()
-    screen.show_grade(result, Console(file=out, width=80, highlight=False, emoji=False))
+    grade_screen.show_grade(result, Console(file=out, width=80, highlight=False, emoji=False))
     return out.getvalue()
 
 
@@ -79,7 +90,7 @@ class Golden(unittest.TestCase):
 class Other(unittest.TestCase):
     def test_a_run_that_takes_too_long_is_asked_where(self) -> None:
         text = LESSON.solution_file.read_text()
-        endless = "for (volatile int k = 0; k < 1; k = 2 * k) {}"
+        endless = "for (volatile unsigned k = 1; k != 0; k += 2) {}"
         self.assertEqual(text.count("out[i] = i;"), 1)
         lines = text.replace("out[i] = i;", f"{{\n{endless}\nout[i] = i;}}").splitlines()
         source = BUILD / "demo" / "endless" / "double_all.cu"
@@ -102,7 +113,7 @@ class Other(unittest.TestCase):
         source.write_text(text.replace(launch, endless + launch))
         program, _ = programs.compiled(BUILD, LESSON, source)
         cases = [c for c in catch_xml.cases_in_source(LESSON.test_file) if "counts up" in c.name]
-        with unittest.mock.patch.object(grade, "_SECOND_LOOK", 0.5):
+        with unittest.mock.patch.object(case_run, "_SECOND_LOOK", 0.5):
             result = grade.run_case(program, cases[0], "emulator", BUILD, runner.Limits(seconds=1))
         self.assertEqual(result.findings, [])
         self.assertIn("did not finish", result.ended)

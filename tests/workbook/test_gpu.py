@@ -58,6 +58,25 @@ class Clock(unittest.TestCase):
             files = gpu.draw_times(find_lesson("02"), contenders, Path(folder))
             self.assertEqual([f.name for f in files], ["times_02.svg", "times_02.png"])
 
+    def test_work_that_memory_does_not_limit_has_a_unit_of_its_own(self) -> None:
+        points = (WORK % "").replace('"elements": 1000', '"elements": 9000000, "unit": "points"')
+        fast = timing.run(stand_in(f"{COPY}\n{points}"), "gpu", BUILD)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            gpu.show_times([gpu.Contender("solution", fast)])
+        text = out.getvalue()
+        self.assertRegex(text, r"solution +4 us +\(3.9 us to 5 us\) +2250 G points/s")
+        self.assertNotIn("of copy", text)
+        few = timing.Timed("x", 5000, 8, 0, "", median=1.0, unit="points")
+        self.assertEqual(few.rate(), "5 M points/s")
+
+    def test_the_units_come_from_the_workloads(self) -> None:
+        program = BUILD / "lessons" / "bench_solution_23_monte_carlo_pi"
+        if not program.exists():
+            self.skipTest("bench_solution_23_monte_carlo_pi is not built")
+        made = timing.run(program, "emulator", BUILD, tiny=True)
+        self.assertEqual({work.unit for work in made.workloads}, {"points"})
+
     def test_a_program_that_breaks_off_is_told(self) -> None:
         self.assertIn("code 3", timing.run(stand_in("no device", 3), "gpu", BUILD).trouble)
         self.assertEqual(timing.run(stand_in("{}"), "gpu", BUILD).trouble, "printed no result")

@@ -43,7 +43,10 @@ class Levels(unittest.TestCase):
                 self.assertEqual(weak_definitions(folder), [])
 
     def test_the_processor_is_asked_by_code_that_nothing_else_shares(self) -> None:
-        objects = [p.parent for p in OBJECTS.glob("emulator_machine_*.dir/machine/processor.cpp.o")]
+        objects = [
+            p.parent
+            for p in OBJECTS.glob("emulator_machine_*.dir/machine/platform/processor.cpp.o")
+        ]
         self.assertEqual(len(objects), 1, "processor.cpp is compiled by itself, and once")
         self.assertEqual([s for s in weak_definitions(objects[0]) if "processor" in s], [])
 

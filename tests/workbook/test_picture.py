@@ -81,6 +81,50 @@ class Traces(unittest.TestCase):
         self.assertEqual(chosen, [(10, 1), (11, 1)])
         self.assertEqual(draw_access.telling(launch, "shared"), [])
 
+    def test_fewer_sectors_would_do_only_where_a_layout_could_do_it(self) -> None:
+        for offsets, words in (
+            ([4 * i for i in range(32)], "4 sectors for 128 bytes: as few as can be"),
+            ([32 * i for i in range(32)], "32 sectors for 128 bytes, where 4 would do"),
+            ([32 * (i * 7 % 32) for i in range(32)], "the addresses are scattered"),
+        ):
+            one = made(access(0, 0, "load", offsets)).accesses[0]
+            self.assertIn(words, draw_access.sector_words(one))
+
+    def test_atomics_that_meet_on_a_word_are_counted(self) -> None:
+        for offsets, words in (
+            ([0] * 32, "32 atomics on one word, done one after the other"),
+            ([4 * (i % 8) for i in range(32)], "32 atomics on 8 words: up to 4 on one"),
+            ([4 * i for i in range(32)], "32 atomics, each on a word of its own"),
+        ):
+            one = made(access(0, 0, "atomic", offsets)).accesses[0]
+            self.assertIn(words, draw_access.atomic_words(one))
+
+    def test_a_case_that_shares_memory_between_warps_shows_most(self) -> None:
+        def shows(*events: list[object]) -> int:
+            with tempfile.NamedTemporaryFile("w") as file:
+                lines = (json.dumps(event, separators=(",", ":")) for event in events)
+                file.write('{"launch": {"shared": [{"name": "tile"}]}}\n' + "\n".join(lines))
+                file.flush()
+                return picture._shows(Path(file.name))
+
+        loads, first, second = (
+            access(0, 0, "load", [0]),
+            access(0, 0, "store", [0], space="shared"),
+            access(1, 0, "store", [4], space="shared"),
+        )
+        self.assertEqual(
+            [shows(), shows(loads), shows(loads, first), shows(first, second)], [0, 1, 2, 3]
+        )
+
+    def test_a_race_between_warps_is_preferred_to_one_within(self) -> None:
+        within = access(0, 0, "store", [0, 0], space="shared")
+        launch = made(
+            within, access(0, 1, "load", [4, 0], space="shared"),
+            access(0, 0, "store", [8], space="shared"), access(1, 1, "load", [8], space="shared"),
+        )  # fmt: skip
+        pair = draw_time.racing(launch, {"code": "race-shared", "line": 11, "other": {"line": 10}})
+        self.assertEqual([one.warp for one in pair], [0, 1])
+
     def test_the_racing_pair_is_found(self) -> None:
         launch = made(
             access(0, 0, "store", [0, 4], space="shared"),

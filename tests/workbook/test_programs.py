@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The objects and programs of mutants are kept; nothing that has changed may be used again."""
+"""Cached objects and programs of mutants are reused only while nothing has changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import kept, programs
+from workbook import build_cache, programs
 from workbook.project import ROOT, Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -45,7 +45,7 @@ class Kept(unittest.TestCase):
         text = (FIXTURE / "solutions" / ID / "double_all.cu").read_text()
         use = "int used() { return kConstant; }\n"
         self.source.write_text(f'#include "{self.header}"\n{text}{use}')
-        # Long ago: what changes while the compiler reads is not kept.
+        # Long ago: what changes while the compiler reads is not cached.
         for path in (self.header, self.source):
             os.utime(path, (1e9, 1e9))
 
@@ -103,19 +103,22 @@ class Kept(unittest.TestCase):
         record = self.folder / "x.json"
         made = self.folder / "x.o"
         made.touch()
-        good = {"said": "words", "read": [[str(self.header), *kept.stamp(str(self.header))]]}
+        good = {
+            "said": "words",
+            "read": [[str(self.header), *build_cache.size_and_time(str(self.header))]],
+        }
         record.write_text(json.dumps(good))
-        self.assertEqual(kept.said(made, record), "words")
+        self.assertEqual(build_cache.cached_output(made, record), "words")
         for text in ("", json.dumps(good)[:-5], "[]", '{"said": ""}', '{"said": "", "read": [1]}'):
             record.write_text(text)
-            self.assertIsNone(kept.said(made, record), text)
+            self.assertIsNone(build_cache.cached_output(made, record), text)
         record.write_text(json.dumps(good))
         made.unlink()
-        self.assertIsNone(kept.said(made, record))
+        self.assertIsNone(build_cache.cached_output(made, record))
 
 
 class Whole(unittest.TestCase):
-    """kept.compile_unless_kept, for programs in one file."""
+    """build_cache.compile_cached, for programs in one file."""
 
     def test_a_program_is_made_anew_for_every_reason_and_for_no_other(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +138,7 @@ class Whole(unittest.TestCase):
             ]
 
             def code(*more: str) -> tuple[int, int]:
-                self.assertEqual(kept.compile_unless_kept([*command, *more], made), "")
+                self.assertEqual(build_cache.compile_cached([*command, *more], made), "")
                 return subprocess.run([str(made)]).returncode, made.stat().st_mtime_ns
 
             first = code()
@@ -146,7 +149,7 @@ class Whole(unittest.TestCase):
             self.assertEqual(second[0], 4)
             self.assertNotEqual(code("-DMORE"), second)
             source.write_text("int main() { return CODE }\n")
-            self.assertIn("error", kept.compile_unless_kept(command, made))
+            self.assertIn("error", build_cache.compile_cached(command, made))
             self.assertFalse(made.exists())
 
 
@@ -162,12 +165,12 @@ class Unused(unittest.TestCase):
             for stem in ("old", "used"):
                 (folder / f"{stem}.json").write_text(json.dumps(good))
                 os.utime(folder / f"{stem}.json", (1e9, 1e9))
-            kept.said(folder / "used.o", folder / "used.json")
-            kept.mark_used(folder / "used")
-            kept.remove_unused(folder, 1e9 + 1)
+            build_cache.cached_output(folder / "used.o", folder / "used.json")
+            build_cache.mark_used(folder / "used")
+            build_cache.remove_unused(folder, 1e9 + 1)
             left = sorted(path.name for path in folder.iterdir())
             self.assertEqual(left, ["used", "used.json", "used.o"])
-            kept.remove_unused(folder / "none", 1e9)
+            build_cache.remove_unused(folder / "none", 1e9)
 
 
 class Linked(unittest.TestCase):
@@ -176,12 +179,12 @@ class Linked(unittest.TestCase):
         first, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
         self.assertEqual(programs.compiled(BUILD, lesson, lesson.solution_file)[0], first)
         listed = (BUILD / "lessons" / f"link_{ID}.txt").read_text().splitlines()[0]
-        real = kept.stamp
+        real = build_cache.size_and_time
 
         def later(path: str) -> list[int]:
             return [real(path)[0], real(path)[1] + (path == listed)]
 
-        with unittest.mock.patch.object(kept, "stamp", later):
+        with unittest.mock.patch.object(build_cache, "size_and_time", later):
             second, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
         self.assertNotEqual(second, first)
         second.unlink()

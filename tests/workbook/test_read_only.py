@@ -38,6 +38,13 @@ class ReadOnly(unittest.TestCase):
         Path(scratch.name).chmod(0o755)
         for path in [cls.folder, *cls.folder.rglob("*")]:
             path.chmod(0o555 if path.is_dir() or os.access(path, os.X_OK) else 0o444)
+        # What setting up has installed is there, as before the checkout became read-only.
+        tools = ROOT / ".workbook" / "tools"
+        if tools.is_dir():
+            state = cls.folder / ".workbook"
+            state.mkdir()
+            (state / "tools").symlink_to(tools)
+            state.chmod(0o555)
 
     @classmethod
     def tearDownClass(cls) -> None:

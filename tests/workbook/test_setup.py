@@ -195,9 +195,9 @@ class Setup(unittest.TestCase):
         self.assertIn("200 MiB are free", str(caught.exception))
 
     def test_processors_by_their_psabi_names(self) -> None:
-        second = set(processor._LEVELS["x86-64-v2"].split())
-        third = second | set(processor._LEVELS["x86-64-v3"].split())
-        fourth = third | set(processor._LEVELS["x86-64-v4"].split())
+        second = processor.levels()["x86-64-v2"]
+        third = second | processor.levels()["x86-64-v3"]
+        fourth = third | processor.levels()["x86-64-v4"]
         for has, name in ((second - {"popcnt"}, "x86-64"), (second, "x86-64-v2"),
                           (third - {"abm"}, "x86-64-v2"), (third, "x86-64-v3"),
                           (fourth - {"avx512bw"}, "x86-64-v3"), (fourth | {"x"}, "x86-64-v4"),

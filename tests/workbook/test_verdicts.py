@@ -13,7 +13,7 @@ import unittest.mock
 from pathlib import Path
 
 import check_program
-from workbook import grade, mutants, verdicts, verdicts_proposed
+from workbook import case_run, grade, mutants, verdicts, verdicts_proposed
 from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 from workbook.project import Lesson, find_lesson
@@ -59,6 +59,18 @@ class Judged(unittest.TestCase):
 
     def assertWrong(self, words: str, lines: str, made: grade.Grade) -> None:
         self.assertRegex(self.judge(lines, made), words)
+
+    def test_what_its_author_is_told(self) -> None:
+        told = Outcome(True, False, 1, [Failure(["the rows are swapped"], "a == b", "1 == 2")])
+        lines = 'fails "task 2: doubles"; '
+        self.assertTrueOf(lines + 'says "rows are swapped"', graded(d=told))
+        self.assertWrong("nothing says so", lines + 'says "columns"', graded(d=told))
+        self.assertTrueOf(lines + 'never-says "columns"', graded(d=told))
+        self.assertWrong("said of", lines + 'never-says "rows"', graded(d=told))
+        with self.assertRaises(verdicts.BadVerdict):
+            verdicts.parse(['says "only words"'])  # and nothing that must happen
+        with self.assertRaises(verdicts.BadVerdict):
+            verdicts.parse(["fails all", "says words"])
 
     def test_each_way_to_fail_has_its_own_word(self) -> None:
         ways: dict[str, object] = {word: word for word in verdicts.ENDINGS}
@@ -223,6 +235,7 @@ OF_EACH_KIND = (
     "names_of_the_tests", "no_guard", "race", "transposed_store", "throws", "throws_a_number",
     "launch_rejected", "loops_on_the_device", "crashes_on_the_host", "aborts", "ends_by_exit",
     "loops_on_the_host", "eats_memory", "floods", "writes_for_ever", "resets_the_device",
+    "stops_the_device",
 )  # fmt: skip
 
 
@@ -237,14 +250,14 @@ class BrokenDevice(unittest.TestCase):
 
     def check(self, lesson: Lesson, name: str, **more: str) -> tuple[int, str]:
         """The exit status of a mutant's test and what it prints, on a device that is dead."""
-        real = grade._environment
+        real = case_run._environment
 
         def preloaded(*arguments: object) -> dict[str, str]:
             return {**real(*arguments), "LD_PRELOAD": str(self.library), **more}
 
         out = io.StringIO()
         with (
-            unittest.mock.patch.object(grade, "_environment", preloaded),
+            unittest.mock.patch.object(case_run, "_environment", preloaded),
             contextlib.redirect_stdout(out),
         ):
             return check_program.check_mutant(lesson, name), out.getvalue()
@@ -278,7 +291,7 @@ class BrokenDevice(unittest.TestCase):
         words = {one.word for name in OF_EACH_KIND for one in known[name].verdicts.lines}
         missing = {*verdicts.OF_CASES, "finding", "launch-error"} - words
         # No launch, no case: programs that stop otherwise are the grader's own tests' concern.
-        self.assertEqual(missing, {"ends-badly", "checks-nothing"})
+        self.assertEqual(missing, {"ends-badly", "checks-nothing", "tampered"})
 
 
 if __name__ == "__main__":

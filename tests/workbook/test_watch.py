@@ -23,7 +23,7 @@ from workbook.project import ROOT, lessons
 # Grades without building: a file that holds `good` passes. Everything else is the real thing.
 DRIVER = """
 import sys
-from workbook import grade, screen_words, watch
+from workbook import grade, plain_output, watch
 from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 
@@ -39,8 +39,8 @@ def graded(lesson):
     return grade.Grade(lesson, "emulator", [
         grade.CaseResult(TestCase("task 1: adds", ("task1",)), outcome, "", found)])
 
-if screen_words.is_plain():
-    screen_words.use_plain_words()
+if plain_output.is_plain():
+    plain_output.use_plain_words()
 sys.exit(watch.watch(graded))
 """
 
@@ -126,7 +126,7 @@ class Watch(unittest.TestCase):
         terminal = self.start()
         seen = terminal.until("q quit")
         self.assertIn(f"Lesson {first.number}", seen)
-        self.assertIn("expected sum == 3   is   2 == 3", seen)
+        self.assertIn("`sum`: got 2, want 3", seen)
         self.save(1, "race")
         seen = terminal.until("q quit")
         self.assertIn(f"Lesson {second.number}", seen)
@@ -154,7 +154,12 @@ class Watch(unittest.TestCase):
         terminal.press("s")
         terminal.until("FORCE=1")
         terminal.press("l")
-        terminal.until("lessons solved")
+        seen = terminal.until(" below)")
+        self.assertNotIn("lessons solved", seen)  # the table is longer than the screen
+        terminal.press(" ")
+        self.assertIn("lessons solved", terminal.until(" 0 below)"))
+        terminal.press("\x1b[A")
+        terminal.until(" 1 below)")
         self.save(0, "race")
         terminal.until("q quit")
         terminal.press("e")
@@ -168,6 +173,7 @@ class Watch(unittest.TestCase):
         terminal = self.start()
         before = termios.tcgetattr(terminal.descriptor)
         seen = terminal.until("q quit")
+        seen = re.sub(r"\x1b\[\d+;1H", "\n", seen)
         plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
         for line in plain.splitlines():
             self.assertLessEqual(len(line.rsplit("\r", 1)[-1]), 80, line)
@@ -218,6 +224,18 @@ class SideBySide(unittest.TestCase):
         self.assertRegex(lines[2], r"^ +2 old line +\| +2 new line$")
         self.assertRegex(lines[3], r"^ +3 only here +-$")
         self.assertRegex(lines[5], r"^ +\+ +4 and more$")
+
+    def test_long_lines_are_not_cut(self) -> None:
+        long = "int x = " + " + ".join(f"term_{n}" for n in range(40)) + ";\n"
+        for width in (80, 120):
+            lines = side_by_side.render(long, "int y;\n", width, ("yours", "solution"))
+            left = [
+                re.sub(r"^ +1 |^ {5}| \|.*", "", line) if width == 120 else line for line in lines
+            ]
+            whole = "".join("".join(left).split())
+            for n in range(40):
+                self.assertIn(f"term_{n}", whole)
+        self.assertTrue(all(len(x) <= 120 for x in side_by_side.render(long, "", 120, ("a", "b"))))
 
     def test_narrow(self) -> None:
         lines = side_by_side.render(self.LEFT, self.RIGHT, 80, ("yours", "solution"))

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The table of checkers, and the choice among them by name or by code.
+// The table of checkers, and their selection by name or by code.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 
-#include "checks/alignment.h"
-#include "checks/api.h"
-#include "checks/barriers.h"
-#include "checks/bounds.h"
 #include "checks/checks.h"
-#include "checks/faults.h"
-#include "checks/lifetime.h"
-#include "checks/race_global.h"
-#include "checks/race_shared.h"
-#include "checks/stalls.h"
-#include "checks/uninitialized.h"
-#include "checks/uninitialized_local.h"
-#include "checks/warp_mask.h"
+#include "checks/execution/api.h"
+#include "checks/execution/barriers.h"
+#include "checks/execution/faults.h"
+#include "checks/execution/stalls.h"
+#include "checks/execution/warp_mask.h"
+#include "checks/memory/alignment.h"
+#include "checks/memory/bounds.h"
+#include "checks/memory/lifetime.h"
+#include "checks/race/race_global.h"
+#include "checks/race/race_shared.h"
+#include "checks/uninitialized/local.h"
+#include "checks/uninitialized/uninitialized.h"
 
 namespace checks {
 namespace {
@@ -87,7 +87,14 @@ const std::vector<CheckerEntry>& table() {
          Lifetime::kInterests,
          [](R& r, M& m) -> Made { return std::make_unique<Lifetime>(r, m); }},
         {"api",
-         {"invalid-launch", "invalid-copy", "host-dereference", "unchecked-error"},
+         {"invalid-launch",
+          "invalid-copy",
+          "host-dereference",
+          "unchecked-error",
+          "library-misuse",
+          "out-of-bounds-global",
+          "use-after-free",
+          "invalid-address"},
          Api::kInterests,
          [](R& r, M&) -> Made { return std::make_unique<Api>(r); }},
     };

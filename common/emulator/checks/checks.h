@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// All checkers by name, and the counters. The assembly of the library picks from here.
+// Creates the checkers and counters that EMULATOR_CHECKS selects.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "checks/report.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
 
 namespace checks {
+
+class Report;
 
 struct Checker {
     std::string name;  // as EMULATOR_CHECKS names it
@@ -19,7 +20,7 @@ struct Checker {
 };
 
 // `selection`: "all", "none" or a comma-separated list of names or finding codes. Throws
-// std::invalid_argument naming the unknown word and the known ones.
+// std::invalid_argument, whose text names the unknown word and the known ones.
 std::vector<Checker> make_checkers(const std::string& selection, Report& report,
                                    machine::Memory& memory);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Arrays, texture and surface objects: the runtime's, with the driver's descriptors translated.
+// Arrays, texture and surface objects: those of the runtime, with the driver's descriptors
+// converted.
 #include <cstring>
 
 #include "driver/frame.h"
-#include "runtime/array.h"
+#include "runtime/core/array.h"
 
 using namespace driver;
 
@@ -43,7 +44,7 @@ CUarray_format format_of(const cudaChannelFormatDesc& format) {
     return CU_AD_FORMAT_UNSIGNED_INT8;
 }
 
-// The flags have the same numbers; those that are unknown stay and are refused.
+// The flags have the same values; unknown ones are passed on and refused.
 CUresult make(const char* name, CUarray* result, const CUDA_ARRAY3D_DESCRIPTOR& d) {
     return run(name, [&] {
         return runtime::api(name, [&](runtime::Call& call) -> cudaError_t {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contexts: the stack of each thread, created ones, and the primary context of each device, which
-// is the one that the runtime API uses. All contexts of a device share its memory.
+// Contexts: each thread's stack, contexts that programs create, and the primary context of each
+// device, which the runtime API uses. All contexts of a device share its memory.
 #include <algorithm>
 
 #include "driver/frame.h"
@@ -26,13 +26,13 @@ DriverContext* find_context(CUcontext handle) {
 
 namespace {
 
-// The stack with the runtime's implicit choice written out.
+// The stack, with the runtime's implicit context made explicit.
 std::vector<DriverContext*>& stack_of(ThreadState& thread) {
     if (thread.contexts.empty() && thread.bound) thread.contexts.push_back(current_context());
     return thread.contexts;
 }
 
-// The current context decides which device the thread works on.
+// The current context determines the thread's device.
 void follow(ThreadState& thread) {
     if (!thread.contexts.empty()) thread.device = thread.contexts.back()->device;
     thread.bound = false;
@@ -74,7 +74,7 @@ CUresult create(CUcontext* result, unsigned flags, CUdevice device) {
     return push(made);
 }
 
-// A kernel that faulted takes its context with it; what comes after starts afresh.
+// A kernel that faulted destroys its context; a later context starts without the fault.
 CUresult destroy(CUcontext handle) {
     DriverContext* context = find_context(handle);
     if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
@@ -86,7 +86,7 @@ CUresult destroy(CUcontext handle) {
     return CUDA_SUCCESS;
 }
 
-// Runs body(context) for a live context; null stands for the current one.
+// Runs body(context) for a live context; null means the current one.
 template <class F>
 CUresult with_context(const char* name, CUcontext handle, F&& body) {
     return run(name, handle ? Needs::kInit : Needs::kContext, [&]() -> CUresult {
@@ -137,7 +137,7 @@ DRIVER_API CUresult cuCtxPushCurrent_v2(CUcontext context) {
 DRIVER_API CUresult cuCtxPopCurrent_v2(CUcontext* context) {
     return run("cuCtxPopCurrent", Needs::kInit, [&] { return pop(context); });
 }
-// Replaces the top of the stack; null takes it away.
+// Replaces the top of the stack; null removes it.
 DRIVER_API CUresult cuCtxSetCurrent(CUcontext handle) {
     return run("cuCtxSetCurrent", Needs::kInit, [&]() -> CUresult {
         DriverContext* context = handle ? find_context(handle) : nullptr;

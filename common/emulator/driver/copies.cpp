@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies: between addresses, arrays, and the boxes that CUDA_MEMCPY2D and CUDA_MEMCPY3D describe.
 #include "driver/frame.h"
-#include "runtime/array.h"
-#include "runtime/copy.h"
+#include "runtime/core/array.h"
+#include "runtime/core/copy.h"
 
 using namespace driver;
 using runtime::Box;
@@ -31,14 +31,14 @@ CUresult copy_bytes(const char* name, const void* to, const void* from, size_t b
     });
 }
 
-// One end of a box: where it starts, and what kind of memory the program says that it is.
+// One end of a box: its start, and the kind of memory that the program specifies.
 struct End {
     CUmemorytype type;
     const void* host;
     CUdeviceptr device;
     CUarray array;
     size_t x, y, z;        // x in bytes
-    size_t pitch, height;  // 0: as the copy's own
+    size_t pitch, height;  // 0: as in the copy
 };
 
 cudaError_t box_of(const End& end, const runtime::Extent& extent, Box& box) {
@@ -146,7 +146,7 @@ CUresult copy_3d(const char* name, const P* p, CUstream stream, bool wait) {
     });
 }
 
-// A one-dimensional piece of an array.
+// A one-dimensional part of an array.
 End piece(CUarray array, size_t offset) {
     return {CU_MEMORYTYPE_ARRAY, nullptr, 0, array, offset, 0, 0, 0, 0};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finding devices and asking about them, with the answers of the runtime API.
+// Device enumeration and queries, with the answers of the runtime API.
 #include <cstring>
 
 #include "driver/frame.h"
@@ -62,7 +62,7 @@ DRIVER_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
         return CUDA_SUCCESS;
     });
 }
-// The attributes have the same numbers in both APIs.
+// The attributes have the same values in both APIs.
 DRIVER_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
                                          CUdevice device) {
     return ask("cuDeviceGetAttribute", [&]() -> CUresult {

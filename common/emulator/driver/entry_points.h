@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every function of the driver API by name and by the CUDA version that brought it: what
-// cuGetProcAddress looks in. The table is generated (generate_driver.py).
+// Every function of the driver API by name and by the CUDA version that introduced it, for
+// cuGetProcAddress. The table is generated (generate_driver.py).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ struct EntryPoint {
     bool per_thread;   // the spelling for per-thread default streams
     void* function;
 };
-// By name, newest first; lives as long as the process. None until the table registers itself.
+// Sorted by name, newest first; must live as long as the process. Empty until the table registers
+// itself.
 void set_entry_points(const EntryPoint* entries, size_t count);
 
 }  // namespace driver

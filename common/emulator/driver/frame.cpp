@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Initialising the driver, its errors and versions, and looking up its functions.
+// Initialises the driver; its errors and versions, and the lookup of its functions.
 #include "driver/frame.h"
 
 #include <atomic>
@@ -7,9 +7,9 @@
 #include <string>
 
 #include "driver/entry_points.h"
-#include "runtime/driver_hook.h"
-#include "runtime/errors.h"
-#include "runtime/registry.h"
+#include "runtime/core/driver_hook.h"
+#include "runtime/core/errors.h"
+#include "runtime/core/registry.h"
 
 namespace driver {
 namespace {
@@ -41,7 +41,7 @@ CUresult look_up(const char* symbol, void** function, int version, cuuint64_t fl
     *function = nullptr;
     const bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    // The per-thread spelling if it is asked for and exists, else the plain one.
+    // The per-thread spelling if it is requested and exists, else the plain one.
     for (const bool spelling : {per_thread, false}) {
         for (size_t i = 0; i < entry_point_count && !*function; ++i) {
             const EntryPoint& entry = entry_points[i];
@@ -67,7 +67,7 @@ void* entry_point(const char* symbol, unsigned version, bool per_thread) {
     return function;
 }
 
-// cudaGetDriverEntryPoint gives these out. A program that gets one of them has a driver.
+// cudaGetDriverEntryPoint returns these. A program that gets one of them has a driver.
 const bool hooked = [] {
     runtime::set_driver_entry_points(entry_point);
     return true;
@@ -133,12 +133,12 @@ bool valid_device(CUdevice device) {
 
 using namespace driver;
 
-// Where the weak stubs of generate_driver.py go.
+// Called by the weak stubs of generate_driver.py.
 DRIVER_API int emulator_driver_unsupported(const char* name) {
     const Frame frame(name, Needs::kNothing);
     runtime::Call call(name, runtime::kIgnoresFault);
     const std::string text = std::string(name) + " is not supported by the emulated device";
-    runtime::say_once(text + " (the driver API's table in common/README.md lists what is)");
+    runtime::say_once(text + " (common/emulator/API.md lists what is)");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -177,9 +177,31 @@ DRIVER_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int
     return look_up(symbol, function, version, flags, status);
 }
 
-// Undocumented tables of undocumented functions: libraries ask, and do without.
-DRIVER_API CUresult cuGetExportTable(const void** table, const CUuuid*) {
+// Undocumented tables of undocumented functions: libraries ask, and do without. NVIDIA's runtime
+// asks for the one of this name first, and cannot; a shared one never gets here, since ours is
+// loaded.
+DRIVER_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+    constexpr unsigned char kRuntime[16] = {0x6b,
+                                            0xd5,
+                                            0xfb,
+                                            0x6c,
+                                            0x5b,
+                                            0xf4,
+                                            0xe7,
+                                            0x4a,
+                                            0x89,
+                                            0x87,
+                                            0xd9,
+                                            0x39,
+                                            0x12,
+                                            0xfd,
+                                            0x9d,
+                                            0xf9};
     if (table) *table = nullptr;
+    if (id && std::memcmp(id->bytes, kRuntime, sizeof kRuntime) == 0)
+        runtime::say_once(
+            "the program calls its own copy of NVIDIA's runtime (-cudart static, nvcc's default), "
+            "which needs a card; build it with `nvcc -cudart shared`");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The frame round every function of the driver API. Most of them are a function of the runtime API
-// under another name: the frame checks that the driver is initialised and has a current context,
-// gives messages the driver's name, and keeps the error away from cudaGetLastError.
+// The frame of every driver API function. Most are runtime functions under another name: the frame
+// checks that the driver is initialised and has a current context, puts the driver function's name
+// into messages, and does not store the error for cudaGetLastError.
 #pragma once
 
 #ifndef __CUDA_API_VERSION_INTERNAL
-#define __CUDA_API_VERSION_INTERNAL  // every version of a function by its exported name
+#define __CUDA_API_VERSION_INTERNAL  // declares every version of a function by its exported name
 #endif
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "runtime/api.h"
+#include "runtime/core/api.h"
 
 #define DRIVER_API extern "C" __attribute__((visibility("default")))
 
@@ -24,14 +24,14 @@ inline CUresult result_of(CUresult result) {
 
 enum class Needs : uint8_t { kNothing, kInit, kContext };
 
-// One running driver call. A call that another one makes keeps the outer name.
+// A running driver call. A call within another one keeps the outer name.
 class Frame {
 public:
     Frame(const char* name, Needs needs);
     ~Frame();
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
-    CUresult refused = CUDA_SUCCESS;  // why the body must not run
+    CUresult refused = CUDA_SUCCESS;  // the error if the body must not run
 
 private:
     const char* const outer_;
@@ -47,7 +47,7 @@ CUresult run(const char* name, F&& body) {
     return run(name, Needs::kContext, static_cast<F&&>(body));
 }
 
-// Stream 0 means the per-thread default stream while this lives: the _ptsz spellings.
+// While one of these exists, stream 0 means the per-thread default stream: for the _ptsz spellings.
 class PerThreadDefault {
 public:
     PerThreadDefault();
@@ -59,18 +59,18 @@ private:
     const bool outer_;
 };
 
-// The context that is current to this thread, or null.
+// The current context of this thread, or null.
 runtime::DriverContext* current_context();
-// A live context of the program's, or null.
+// A live context of the program, or null.
 runtime::DriverContext* find_context(CUcontext handle);
 inline CUcontext handle_of(runtime::DriverContext* context) {
     return reinterpret_cast<CUcontext>(context);
 }
 bool valid_device(CUdevice device);
-// Whether a handle is one of a live kernel.
+// Whether a handle refers to a live kernel.
 bool is_kernel(const void* handle);
 
-// Runs body() with `device` as the thread's, whatever context is current.
+// Runs body() with `device` as the thread's device, whatever context is current.
 template <class F>
 auto on_device(int device, F&& body) {
     runtime::ThreadState& thread = runtime::thread_state();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a program may give to cuModuleLoadData and cuLinkAddData, and the logs that it may ask for.
+// The images that cuModuleLoadData and cuLinkAddData accept, and the logs that a program may
+// request.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 
 #include "driver/modules.h"
-#include "ptx/fatbin.h"
+#include "ptx/container/fatbin.h"
 
 namespace driver {
 namespace {
@@ -62,7 +63,7 @@ void JitLog::write() {
             if (options_[i] == wanted) return &values_[i];
         return nullptr;
     };
-    // The size goes in as the room that there is, and comes back as what has been used.
+    // On input the size is that of the buffer, on output the bytes written.
     const auto put = [&](CUjit_option buffer, CUjit_option size, const std::string& text) {
         void** const where = find(buffer);
         void** const room = find(size);
@@ -101,7 +102,7 @@ CUresult read_image(const void* image, JitLog& log, std::vector<std::vector<Imag
     };
     const char* const bytes = static_cast<const char*>(image);
     uint32_t magic = 0;
-    const size_t readable = strnlen(bytes, sizeof magic);  // a text may be shorter than that
+    const size_t readable = strnlen(bytes, sizeof magic);  // a text may be shorter
     if (readable == sizeof magic || bytes[0] == '\x7f' || bytes[0] == '\x50' ||
         bytes[0] == char(0xb1))
         std::memcpy(&magic, bytes, sizeof magic);

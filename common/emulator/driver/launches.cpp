@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Launching kernels by handle, their attributes, and occupancy.
+// Kernel launches by handle, attributes of kernels, and occupancy.
 #include <algorithm>
 #include <vector>
 
 #include "driver/frame.h"
-#include "runtime/launch.h"
+#include "runtime/core/launch.h"
 
 namespace driver {
 namespace {
 
-// The buffer of CU_LAUNCH_PARAM_BUFFER_POINTER as one pointer for each parameter.
+// Converts the buffer of CU_LAUNCH_PARAM_BUFFER_POINTER to one pointer for each parameter.
 CUresult from_buffer(CUfunction function, void** extra, std::vector<void*>& arguments) {
     char* buffer = nullptr;
     const size_t* bytes = nullptr;
@@ -105,7 +105,7 @@ CUresult attribute_of(int* value, CUfunction_attribute attribute, const void* fu
     return CUDA_SUCCESS;
 }
 
-// The block size with the most resident threads, and the grid that fills the device with it.
+// The block size with the most resident threads, and the grid that then fills the device.
 CUresult best_block(int* grid, int* block, CUfunction function, CUoccupancyB2DSize bytes_of,
                     size_t dynamic, int limit) {
     cudaFuncAttributes all;

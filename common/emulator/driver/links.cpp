@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuLink: several PTX texts become one image. What no module defines, or two do, is found when the
-// link completes, as the documentation says.
+// cuLink: several PTX texts become one image. Missing and duplicate definitions are detected when
+// the link completes, as documented.
 #include <fstream>
 #include <map>
 #include <memory>
@@ -46,7 +46,7 @@ CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t byt
         return type == CU_JIT_INPUT_CUBIN ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
     }
     std::vector<std::vector<Image>> objects;
-    // A text need not end with NUL when its length is given.
+    // A text with a given length need not end with NUL.
     const std::string text(static_cast<const char*>(data), bytes);
     const void* image = type == CU_JIT_INPUT_PTX ? text.c_str() : data;
     if (const CUresult error = read_image(image, state.log, objects)) {
@@ -64,7 +64,7 @@ CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t byt
     return CUDA_SUCCESS;
 }
 
-// Parses everything and compares definitions with uses. Throws ptx::ParseError with what is wrong.
+// Parses all inputs and matches definitions with uses. Throws ptx::ParseError with the problem.
 void check(const std::vector<Image>& inputs) {
     struct Definition {
         std::string input;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Memory of all kinds, pools, fills, and what a pointer points at.
+// Memory of all kinds, pools, fills, and pointer queries.
 #include <cstring>
 
 #include "driver/frame.h"
-#include "runtime/copy.h"
+#include "runtime/core/copy.h"
 
 using namespace driver;
 using machine::Allocation;
@@ -18,13 +18,13 @@ void** out(CUdeviceptr* address) {
 cudaMemLocation location_of(CUmemLocation location) {
     return {cudaMemLocationType(location.type), location.id};
 }
-// CU_DEVICE_CPU stood for the host before there were locations.
+// CU_DEVICE_CPU denoted the host before locations were introduced.
 cudaMemLocation location_of(CUdevice device) {
     if (device == CU_DEVICE_CPU) return {cudaMemLocationTypeHost, 0};
     return {cudaMemLocationTypeDevice, device};
 }
 
-// A fill of `height` rows of `width` elements.
+// Fills `height` rows of `width` elements.
 CUresult fill(const char* name, CUdeviceptr to, size_t pitch, uint32_t value, unsigned element,
               size_t width, size_t height, CUstream stream, bool wait) {
     return run(name, [&] {
@@ -44,8 +44,8 @@ CUresult fill(const char* name, CUdeviceptr to, size_t pitch, uint32_t value, un
     });
 }
 
-// The value of one attribute; `data` is as wide as cuda.h says. Unknown pointers are no error where
-// the documentation gives them an answer.
+// The value of one attribute; `data` is as wide as cuda.h specifies. Unknown pointers are no error
+// where the documentation defines a result for them.
 CUresult pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
     if (!data) return CUDA_ERROR_INVALID_VALUE;
     const auto give = [&](auto value) {
@@ -160,7 +160,7 @@ DRIVER_API CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attrib
     return run("cuPointerGetAttribute",
                [&] { return pointer_attribute(data, attribute, address); });
 }
-// Attributes that the pointer does not have become zeros; that is no error here.
+// Attributes that the pointer does not have are set to zero; that is not an error here.
 DRIVER_API CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
                                            void** data, CUdeviceptr address) {
     return run("cuPointerGetAttributes", [&] {
@@ -173,7 +173,7 @@ DRIVER_API CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* 
                                 attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
             std::memset(data[i], 0, narrow ? 4 : 8);
             if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-                std::memset(data[i], 0xff, 4);  // CU_DEVICE_INVALID is -2, none is -1
+                std::memset(data[i], 0xff, 4);  // CU_DEVICE_INVALID is -2, but "none" is -1
         }
         return CUDA_SUCCESS;
     });

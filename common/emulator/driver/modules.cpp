@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loading PTX while the program runs: modules, libraries, and the kernels and variables in them.
+// Loads PTX while the program runs: modules, libraries, and their kernels and variables.
 #include "driver/modules.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "machine/machine.h"
-#include "ptx/demangle.h"
+#include "ptx/demangle/demangle.h"
 
 namespace driver {
 namespace {
@@ -30,8 +30,8 @@ Module* find_module(Handle handle) {
     return modules().live.contains(module) ? module : nullptr;
 }
 
-// Everything that the text says wrong is said at the load, as a compiler would; a call of what none
-// of the objects defines, too.
+// Reports all errors in the text at load time, as a compiler would, including calls of functions
+// that none of the objects defines.
 void parse_all(FatBinary& binary, int device) {
     const auto& objects = binary.loaded[device];
     for (const auto& object : objects) {
@@ -134,7 +134,7 @@ CUresult unload(runtime::Call& call, Module& module) {
     return CUDA_SUCCESS;
 }
 
-// Loaded into the current device if need be: libraries load there on first use.
+// Loads the module into the current device if necessary: libraries load on first use.
 CUresult ready(runtime::Call& call, Module& module) {
     return result_of(load_binary(call, *module.binary, call.thread.device));
 }
@@ -154,7 +154,7 @@ CUresult get_kernel(runtime::Call& call, Module& module, const char* name, Kerne
         }
         record = add_kernel(*module.binary, name);
     }
-    // A function that the machine cannot execute is refused now, with the reason.
+    // A function that the machine cannot execute is refused here, with the reason.
     machine::Kernel* kernel = nullptr;
     if (const cudaError_t error = resolve_kernel(call, *record, call.thread.device, kernel))
         return result_of(error);
@@ -164,6 +164,7 @@ CUresult get_kernel(runtime::Call& call, Module& module, const char* name, Kerne
         const std::string text = "cannot run kernel `" + record->name + "`: " + problem.what();
         runtime::say_once(text);
         call.misuse(machine::ApiEvent::Kind::kUnsupported,
+                    runtime::Call::Reason::kUnknown,
                     cudaErrorNotSupported,
                     text,
                     0,
@@ -230,7 +231,7 @@ Module** out(CUlibrary* library) {
     return reinterpret_cast<Module**>(library);
 }
 
-// The module or library that a kernel's handle came from; null for one of the program's own.
+// The module or library of a kernel's handle; null for a kernel of the program itself.
 Module* owner_of(const void* handle) {
     const std::lock_guard lock(runtime::context().mutex);
     const KernelRecord* record = runtime::find_kernel(handle);
@@ -259,7 +260,7 @@ std::vector<MissingCallee> missing_callees(ptx::Module& module) {
             const ptx::Operand& callee = in.operands[1];
             if (callee.kind != ptx::Operand::Kind::kSymbol) continue;
             if (!declared.erase(std::string(callee.name))) continue;
-            const ptx::Function* target = module.function(callee.name);  // of an alias: the other
+            const ptx::Function* target = module.function(callee.name);  // for an alias: its target
             if (!target || target->is_declaration)
                 out.push_back({std::string(callee.name), in.line});
         }
@@ -367,7 +368,7 @@ DRIVER_API CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUl
         return get_variable(call, module, name, address, bytes, true);
     });
 }
-// A kernel and its function on any device have one handle here.
+// A kernel and its functions on all devices have the same handle here.
 DRIVER_API CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
     return run("cuKernelGetFunction", [&] {
         if (!function) return CUDA_ERROR_INVALID_VALUE;

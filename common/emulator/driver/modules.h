@@ -8,11 +8,11 @@
 
 #include "driver/frame.h"
 #include "ptx/module.h"
-#include "runtime/registry.h"
+#include "runtime/core/registry.h"
 
 namespace driver {
 
-// Where the JIT options ask for log texts, and what came of it.
+// The log buffers of the JIT options, and the texts to be written to them.
 class JitLog {
 public:
     // Throws std::invalid_argument for options without values.
@@ -28,25 +28,25 @@ private:
     std::string errors_, infos_;
 };
 
-// Behind CUmodule and CUlibrary: one link unit and the handles made for it.
+// The object of a CUmodule or CUlibrary: one link unit and its handles.
 struct Module {
     runtime::FatBinary* binary = nullptr;
     bool is_library = false;
     std::map<std::string, runtime::KernelRecord*, std::less<>> kernels;
 };
 
-// A function that `module` calls by its name and does not define.
+// A function that `module` calls by name and does not define.
 struct MissingCallee {
     std::string name;
     uint32_t line;  // of the first call, in the PTX text
 };
-// All of them but those of the toolkit. Parses every body: throws ptx::ParseError.
+// All missing callees except the toolkit's. Parses every body: throws ptx::ParseError.
 std::vector<MissingCallee> missing_callees(ptx::Module& module);
 
-// PTX texts in the form of a linked image, which a later load takes like any other image.
+// Packs PTX texts as a linked image, which can be loaded like any other image.
 std::vector<char> pack_image(const std::vector<runtime::FatBinary::Image>& texts);
 // The PTX objects of an image: PTX text, a fat binary, its wrapper, or a packed image. On failure
-// says why in `log`.
+// writes the reason to `log`.
 CUresult read_image(const void* image, JitLog& log,
                     std::vector<std::vector<runtime::FatBinary::Image>>& objects);
 

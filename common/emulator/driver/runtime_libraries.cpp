@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The runtime API's cudaLibrary functions: those of the driver API, with errors that are
-// remembered.
+// The runtime API's cudaLibrary functions: those of the driver API, with the error stored for
+// cudaGetLastError.
 #include "driver/frame.h"
 
 namespace {
 
-// Most results have the same number in both APIs; the rest have no runtime code of their own.
+// Most results have the same number in both APIs; the others have no corresponding runtime code.
 template <class F>
 cudaError_t library(const char* name, F&& body) {
     return runtime::api(name, [&](runtime::Call&) { return cudaError_t(body()); });

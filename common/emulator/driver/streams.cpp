@@ -35,7 +35,7 @@ DRIVER_API CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
 DRIVER_API CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
     return run("cuStreamGetDevice", [&] { return cudaStreamGetDevice(stream, device); });
 }
-// Streams belong to a device here; its current or else its primary context stands for it.
+// Streams belong to a device here: returns its current context, or else its primary one.
 DRIVER_API CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
     return run("cuStreamGetCtx", [&]() -> CUresult {
         int device = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data of every event that an Observer can get. See observer.h for when each one fires.
+// The data of every event that an Observer can receive. observer.h says when each one fires.
 #pragma once
 
 #include <cstdint>
@@ -35,25 +35,25 @@ struct CodeSite {
     std::string function;  // demangled name of the PTX function it is in, without parameters
     std::string mangled;
     ptx::SourceLine user;                // the line to blame
-    bool library = false;                // which is a toolkit's: no user's file led there
+    bool library = false;                // that line is a toolkit's: none is in a user's file
     std::vector<ptx::SourceLine> chain;  // innermost first
     std::string_view opcode;             // as written in PTX
     uint32_t ptx_line = 0;
 };
-const CodeSite& code_site(SiteId site);  // resolved on first use, kept for ever
+const CodeSite& code_site(SiteId site);  // resolved on first use, valid for ever
 
 // A .shared variable of the running kernel. Each has a virtual window of its own, so an overrun of
 // one never silently lands in the next; `offset` is where it lies on hardware (bank = offset/4 %
 // 32).
 struct SharedVariable {
     std::string name;      // demangled, innermost component: `tile`
-    std::string function;  // that declares it, its plain name; empty where none does
+    std::string function;  // the plain name of the function that declares it, or empty
     uint64_t address = 0;  // in the 32-bit shared space, as the kernel computes with it
     uint32_t offset = 0;   // compact offset in the block's shared memory
     uint32_t bytes = 0;
     bool dynamic = false;   // extern __shared__: sized by the launch
     bool reserved = false;  // the system's, which does not count as the kernel's own
-    // Which of the variables into which the compiler has split an array; -1: it is whole.
+    // If the compiler has split an array into several variables: which of them. -1: not split.
     int32_t part = -1;
 };
 
@@ -99,7 +99,8 @@ enum class LaunchStatus : uint8_t {
 struct LaunchSummary {
     LaunchStatus status = LaunchStatus::kOk;
     uint64_t warp_instructions = 0, thread_instructions = 0;
-    std::span<const SiteCount> sites;  // only those executed; empty when nobody counts
+    uint64_t busiest_warp_instructions = 0;  // of the warp that executed the most
+    std::span<const SiteCount> sites;        // only those executed; empty if not counted
 };
 
 struct BlockInfo {
@@ -128,7 +129,7 @@ enum class AccessKind : uint8_t {
     kReduction /* red */
 };
 // kVolatile is relaxed with system scope (PTX ISA "Memory Consistency Model"). kUnstated: an atomic
-// that names no order, as atomicAdd() makes it; PTX takes it for relaxed.
+// that names no order, such as atomicAdd(); PTX treats it as relaxed.
 enum class MemoryOrder : uint8_t {
     kWeak,
     kVolatile,
@@ -140,13 +141,13 @@ enum class MemoryOrder : uint8_t {
 };
 enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
 
-// What observers say of a load, when somebody follows undefined values (kUndefinedValues): lanes
-// whose bytes nothing has given a value. The machine then follows what becomes of it.
+// Filled in by observers of a load, when undefined values are tracked (kUndefinedValues): the lanes
+// that read undefined bytes. The machine then tracks these values.
 struct UndefinedLoad {
     uint32_t lanes = 0;
-    const void* by = nullptr;  // who said so, and its own number for the read: UndefinedOrigin
+    const void* by = nullptr;  // the observer, and its own number for the read: UndefinedOrigin
     uint64_t token = 0;
-    uint32_t origin = 0;  // instead: it is the value that a store with this origin left there
+    uint32_t origin = 0;  // instead: the value was stored with this origin
 };
 
 struct AccessEvent {
@@ -163,16 +164,16 @@ struct AccessEvent {
     uint32_t mask;            // active lanes, never 0
     const uint64_t* address;  // [32], valid where mask is set. kShared: in the 32-bit shared space
     // The one live allocation (kGlobal, kConst) or variable (kShared) that holds every active
-    // lane's whole range; null when the lanes differ or some are bad: look at them one by one.
+    // lane's whole range; null when the lanes differ or some are bad: check each lane.
     const Allocation* allocation;
     const SharedVariable* variable;
-    // The least and the greatest active lane's address, where that is known; else both 0.
+    // The lowest and highest address of the active lanes, where known; else both 0.
     uint64_t lowest = 0, highest = 0;
     bool contiguous;            // lane i is at address[0] + i * bytes, all 32 lanes active
     uint32_t bad_lanes;         // range not wholly inside one live allocation or variable
     uint32_t misaligned_lanes;  // address not a multiple of `bytes`
-    // kLocal: the variable that the address was made from, where that is known; else both 0. A lane
-    // that leaves it is bad, although it may touch another variable of its thread, as on hardware.
+    // kLocal: the variable that the address is derived from, where known; else both 0. A lane that
+    // leaves it is bad, even where it reaches another variable of its thread, as on hardware.
     uint32_t object_begin, object_end;
     // Stores: lane i's bytes are at values + i * value_stride (before the store). Else null.
     const std::byte* values;
@@ -182,8 +183,8 @@ struct AccessEvent {
     uint32_t operand_stride = 0;
     bool texture = false;  // by a texture or surface instruction: not the path of ld and st
 
-    // Undefined values. Loads: to be filled in, null when nobody follows them. Stores: the lanes
-    // that store one, and where it came from; their bytes still count as unwritten.
+    // Undefined values. Loads: to be filled in, null when they are not tracked. Stores: the lanes
+    // that store one, and its origin; their bytes still count as unwritten.
     UndefinedLoad* undefined_load;
     uint32_t undefined_store, undefined_origin;
 
@@ -194,15 +195,15 @@ struct AccessEvent {
 };
 // The variable of the running launch that holds `address` (any byte of its window), or null.
 const SharedVariable* shared_variable_at(const LaunchInfo& launch, uint64_t address);
-// What the bytes at a lane's address hold now; null for a bad lane. For shared memory of the
-// event's block.
+// The current bytes at a lane's address; null for a bad lane. Shared memory is that of the event's
+// block.
 const std::byte* current_bytes(const AccessEvent& event, uint32_t lane);
 
-// A cp.async of some lanes. Between the two events, whoever touches those bytes meets a copy that
-// is still under way, be it another thread or the same one.
+// A cp.async of some lanes. Between the two events, an access to those bytes by any thread, also
+// the same one, meets a copy in progress.
 struct AsyncCopyEvent {
     enum class Kind : uint8_t { kStarted, kCompleted } kind;
-    const AccessEvent* store;  // the access to shared memory, by the lanes that it is about
+    const AccessEvent* store;  // the access to shared memory, by the lanes that copy
 };
 
 struct FenceEvent {
@@ -224,8 +225,8 @@ struct BarrierEvent {
     uint32_t expected;  // threads asked for by the instruction; 0: the whole block
     bool aligned;       // bar.sync and barrier.sync.aligned: whole warps must come together
     std::span<const Arrival> arrivals;
-    std::span<const uint32_t> exited;   // per warp: lanes that had returned by then
-    std::span<const SiteId> exit_site;  // per warp: where the latest of them returned
+    std::span<const uint32_t> exited;   // per warp: lanes that have returned
+    std::span<const SiteId> exit_site;  // per warp: where the last of them returned
 };
 
 // kMatrix: wmma, mma, ldmatrix and others that a warp executes as one.
@@ -236,12 +237,12 @@ struct WarpSyncEvent {
     WarpSyncKind kind;
     uint32_t named;              // the mask operand
     uint32_t arrived;            // lanes that met here (all in `named`, unless `strangers`)
-    uint32_t strangers;          // executed it without being named in their own mask
+    uint32_t strangers;          // lanes whose own mask does not name them
     uint32_t missing_exited;     // named but already returned
-    uint32_t missing_waiting;    // named but stuck elsewhere, so the rest went on without them
-    uint32_t undefined_sources;  // shfl: lanes that read from a lane which did not take part
+    uint32_t missing_waiting;    // named, but waiting elsewhere: the others continued without them
+    uint32_t undefined_sources;  // shfl: lanes that read from a lane that did not participate
     uint32_t strayed = 0;        // lanes at an operation of the same family, but not the same one
-    SiteId strayed_site = 0;     // there
+    SiteId strayed_site = 0;     // where
 };
 
 struct ExitEvent {
@@ -258,7 +259,7 @@ enum class FaultKind : uint8_t {
     kHeapExhausted,
     kSurface,         // outside of a surface with boundary mode trap; see `message`
     kBadObject,       // a handle of no texture or surface object
-    kBadFree,         // by free() in a kernel, of what is not there to be freed; see `message`
+    kBadFree,         // free() in a kernel of a pointer that is not allocated; see `message`
     kForeignAddress,  // of another thread's local or block's shared memory; see `message`
 };
 struct FaultEvent {
@@ -275,21 +276,21 @@ struct FaultEvent {
         false;  // kTrap: a launch that is not cooperative has asked for its grid's barrier
 };
 
-// Where a thread got a value that nothing had defined.
+// Where an undefined value came from.
 struct UndefinedOrigin {
     enum class Kind : uint8_t {
         kRegister,  // a variable that the compiler keeps in a register
         kLocal,     // a variable in the thread's own memory
-        kLoad,      // an observer said so of a load: `by`, `token`
-        kShuffle,   // from a lane that took no part
+        kLoad,      // reported by an observer of a load: `by`, `token`
+        kShuffle,   // from a lane that did not participate
     } kind = Kind::kRegister;
     SiteId site = 0;
     const void* by = nullptr;
     uint64_t token = 0;
-    bool computed = false;  // more than copying has been done with it
+    bool computed = false;  // it was used in a computation, not only copied
     uint32_t reported = 0;  // lanes
 };
-// The moment from which it matters: copying an undefined value, also through memory, is harmless.
+// Where the value matters. Copying an undefined value, also through memory, is harmless.
 struct UndefinedUse {
     enum class How : uint8_t { kBranch, kAddress, kStored } how;
     const WarpInfo* warp;
@@ -312,16 +313,21 @@ struct StallEvent {
     const LaunchInfo* launch;
     std::span<const Waiter> waiters;
     uint64_t exited_threads;
+    // kBudget: thread-instructions that have been used up, of the whole launch or (`quiet`) since
+    // it last changed memory or finished a block. 0 where the whole launch polls.
     uint64_t budget;
-    // All of the launch polls, and nothing changes any more: what was polled last, where known.
+    bool quiet = false;
+    // The whole launch polls and nothing changes: the memory polled last, where known.
     const Allocation* polled = nullptr;
+    // The process was told to end: the budget is not used up.
+    bool interrupted = false;
 };
 
 // ---- host side -----------------------------------------------------------------------------
 
 struct HostAccess {
     // kCopy: device to device. kFree: in the order of a stream; the free itself follows. kAllocate:
-    // the same for an allocation, which other streams may only use behind it.
+    // the same for an allocation; other streams may use it only after that.
     enum class Kind : uint8_t { kRead, kWrite, kCopy, kFree, kAllocate } kind;
     const char* api;               // "cudaMemcpy"
     const Allocation* allocation;  // destination (kWrite, kCopy) or source (kRead)
@@ -330,8 +336,14 @@ struct HostAccess {
     uint64_t source_address;
     uint64_t stream;
     HostSite site;
-    // Of a transfer: its other end, where that is pinned host memory. Null: memory that CUDA does
-    // not know, or no transfer.
+    // kAsync: the call returns before the work is done (cudaMemcpyAsync). kGraphNode: a node of a
+    // graph, whose launch returns before. kLibrary: a kernel of a library accesses memory, and
+    // nothing is copied to or from the host.
+    enum class Ordering : uint8_t { kBlocking, kAsync, kGraphNode, kLibrary } ordering;
+    const char* operand = nullptr;  // kLibrary: the name of the function's parameter, "A"
+    bool fill = false;              // cudaMemset and relatives: they return before the fill is done
+    // The other end of a transfer, if that is pinned host memory. Null: pageable memory, or no
+    // transfer.
     const Allocation* pinned = nullptr;
     uint64_t pinned_address = 0;
     bool writes_pinned = false;
@@ -346,8 +358,8 @@ struct OrderEvent {
         kStreamWaitEvent,
         kStreamCreate,
         kStreamDestroy,
-        // The host has waited for nothing, but may know that the work of the stream (or before the
-        // event, where one is named) is done: a host function behind it runs.
+        // The host has not waited, but may know that the work of the stream (or before the event,
+        // where one is named) is done, because a host function after it runs.
         kHostSees,
     } kind;
     uint64_t stream = 0, event = 0;
@@ -364,7 +376,9 @@ struct ApiEvent {
         kHostDereference,
         kUncheckedError,
         kUnsupported,
-        kEndless,  // a loop of a graph
+        kEndless,         // a loop of a graph
+        kLibraryOperand,  // memory that a library's function must not access
+        kLibraryMisuse,
     } kind;
     const char* api;       // "cudaMemcpy", "<<<>>>"
     int error = 0;         // cudaError_t
@@ -373,6 +387,23 @@ struct ApiEvent {
     const Allocation* allocation = nullptr;
     HostSite site = 0, other_site = 0;  // other: the earlier free, the launch that failed, ...
     std::string kernel;                 // kInvalidLaunch
+    // What is wrong, where the kind alone does not tell.
+    enum class Reason : uint8_t {
+        kUnknown,
+        kNullPointer,
+        kNoAllocation,    // the address is not one of CUDA's
+        kFreed,           // the memory has been freed
+        kOutOfRange,      // more bytes than the memory has
+        kWrongDirection,  // host memory given as the device's, or the reverse
+        kVariableName,    // a __device__ variable where a device pointer belongs
+        kNoVariable,      // something else where the name of a variable belongs
+        kInside,          // not the start of an allocation
+        kWrongFunction,   // the free function of another kind of memory
+        kEmptyGrid,       // 0 blocks, or 0 threads
+        kTooManyThreads,
+        kTooMuchShared,
+        kHostFree,  // free() or delete of device memory
+    } reason = Reason::kUnknown;
 };
 
 }  // namespace machine

@@ -13,21 +13,22 @@ endif()
 # The handlers are compiled once per processor level of the x86-64 psABI, each time into a namespace
 # of its own. x86-64-v2 (elsewhere: the baseline) is part of the layer; v3 and v4 are linked in beside
 # it or not, and levels.cpp chooses at run time among those that are there.
-file(GLOB machine_handlers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/arith_*.cpp)
+file(GLOB machine_handlers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/lanes/arith_*.cpp)
 foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp level_tables.cpp)
-    list(APPEND machine_handlers ${CMAKE_CURRENT_LIST_DIR}/${file})
+    list(APPEND machine_handlers ${CMAKE_CURRENT_LIST_DIR}/lanes/${file})
 endforeach()
-set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/arith_rounded.cpp
+emulator_choose_parts(machine_handlers)
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/lanes/arith_rounded.cpp
     PROPERTIES COMPILE_OPTIONS -frounding-math)
 
 set(machine_levels)  # beside the oldest
 if(emulator_is_x86_64 AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     set(machine_levels x86_64_v3 x86_64_v4)
 endif()
-set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/processor.cpp
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/platform/processor.cpp
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(emulator_is_x86_64)  # it runs on whatever there is
-    set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/processor.cpp
+    set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/platform/processor.cpp
         PROPERTIES COMPILE_OPTIONS -march=x86-64)
 endif()
 

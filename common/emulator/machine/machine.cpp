@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The face of the layer: modules in, launches through the executor.
+// The Machine of the layer's interface: loads modules, and launches through the executor.
 #include "machine/machine.h"
 
-#include "machine/executor.h"
+#include "machine/execute/executor.h"
+#include "machine/units/builtins.h"
 
 namespace machine {
 namespace {
@@ -26,8 +27,14 @@ public:
         return executor_.launch(kernel, request, budget_, uint32_t(stack_bytes_), sink_);
     }
 
+    void run_library_kernel(const std::string& name, const LaunchRequest& request,
+                            const std::function<void()>& work) override {
+        executor_.run_library_kernel(name, request, work);
+    }
+
     const Limits& limits() const override { return limits_; }
     void set_budget(uint64_t thread_instructions) override { budget_ = thread_instructions; }
+    void interrupt() override { executor_.interrupt(); }
     void set_heap_bytes(uint64_t bytes) override { heap_bytes_ = bytes; }
     void set_stack_bytes(uint64_t bytes) override {
         stack_bytes_ = std::min<uint64_t>(bytes, 512 << 10);
@@ -42,7 +49,7 @@ private:
     Observers& observers_;
     Linker linker_;
     Executor executor_;
-    uint64_t budget_ = 12'000'000'000ull, heap_bytes_ = 8 << 20, stack_bytes_ = 1024;
+    uint64_t budget_ = 0, heap_bytes_ = 8 << 20, stack_bytes_ = 1024;
     void (*sink_)(const char*, size_t) = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -24,6 +25,8 @@ struct Limits {
     uint32_t shared_reserved = 0;  // per block, by the system: counts against a multiprocessor's
     uint32_t constant_bytes = 64 << 10;
     Dim3 grid{0x7fffffff, 65535, 65535}, block{1024, 1024, 64};
+    // Thread-instructions in a row without progress that count as a hang, where there is no budget.
+    uint64_t quiet_instructions = 12'000'000'000;
 };
 
 // The values of the conditions of graphs, by handle, as kernels set them with
@@ -62,15 +65,15 @@ public:
     virtual Allocation*
     variable(std::string_view mangled) = 0;  // __device__, __constant__, __managed__; or null
     virtual ptx::Module& ptx() = 0;
-    // Of this module's own: what goes when it is unloaded.
+    // The module's own variables, which are freed when it is unloaded.
     virtual std::vector<Allocation*> variables() = 0;
-    // Nobody finds this module's names any more. Code that has run stays for findings to explain.
+    // Other modules no longer see this module's names. Code that has run stays, for findings.
     virtual void unlink() = 0;
 };
 // Functions that the device runtime supplies (vprintf, malloc, ...): no module defines them.
 bool is_device_runtime_function(std::string_view name);
-// By its name one of the toolkit's own (launches by a kernel, say), in machine code only unless a
-// module defines it: refused when the kernel that calls it is decoded.
+// Whether the name is one of the toolkit's own functions (a launch by a kernel, for example), which
+// exist as machine code only. Unless a module defines it, decoding a kernel that calls it fails.
 bool is_toolkit_function(std::string_view name);
 
 struct LaunchRequest {
@@ -96,8 +99,8 @@ public:
     // Places module variables (events on_alloc) and applies initialisers. Throws ptx::ParseError.
     // Modules of one link unit see one another's .visible variables and functions, as the objects
     // of an -rdc program do; other units do not.
-    // `managed`: variables by name that exist already, because another device has loaded the
-    // module: a __managed__ variable has one place for all devices.
+    // `managed`: by name, the __managed__ variables that exist already because another device has
+    // loaded the module; all devices share them.
     using Variables = std::unordered_map<std::string, Allocation*>;
     virtual std::unique_ptr<LoadedModule> load(std::string ptx_text, std::string name, int device,
                                                uint64_t unit = 0,
@@ -105,17 +108,25 @@ public:
     // Runs to completion. The caller has validated limits. Throws ptx::ParseError or UnsupportedPtx
     // when the kernel's code cannot be decoded; nothing has run then.
     virtual LaunchSummary launch(const LaunchRequest& request) = 0;
+    // Runs `work`, which does on the host what a library's kernel does on a card, between the
+    // events of a launch: `request` without a kernel, and `name` in its place.
+    virtual void run_library_kernel(const std::string& name, const LaunchRequest& request,
+                                    const std::function<void()>& work) = 0;
 
     virtual const Limits& limits() const = 0;
-    // Thread-instructions that one launch may use before it counts as hanging; a warp is charged
-    // for 32 however few of its lanes are active.
+    // The number of thread-instructions after which a launch counts as hanging. A warp is charged
+    // for 32 lanes, however few are active. 0, the default: no limit, as long as the launch makes
+    // progress.
     virtual void set_budget(uint64_t thread_instructions) = 0;
+    // Ends the launch that runs, if one does, as if its budget were used up: its observers learn
+    // where it is. For signal handlers.
+    virtual void interrupt() = 0;
     // In-kernel malloc heap (cudaLimitMallocHeapSize) and per-thread stack in bytes.
     virtual void set_heap_bytes(uint64_t bytes) = 0;
     virtual void set_stack_bytes(uint64_t bytes) = 0;
     // The texture and surface objects that kernels may name. Must outlive the machine.
     virtual void set_textures(const TextureTable* textures) = 0;
-    // Bit d: kernels may touch memory of device d. Bit 63 down to 0; all by default.
+    // Bit d: kernels may access memory of device d (0 to 63). All bits are set by default.
     virtual void set_peers(uint64_t devices) = 0;
     // Where device printf goes; stdout by default. Output appears in program order at the launch.
     virtual void set_printf_sink(void (*sink)(const char* text, size_t length)) = 0;

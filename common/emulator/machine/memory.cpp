@@ -15,7 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "machine/platform.h"
+#include "machine/address_region.h"
+#include "machine/platform/platform.h"
 
 namespace machine {
 namespace {
@@ -78,46 +79,6 @@ bool reserving_takes_memory() {
     return after > before && (after - before) * page_bytes() > kMuch;
 }
 
-// Consecutive slots of one size, and who lives (or lived last) in each.
-struct AddressRegion {
-    struct Run {
-        uint64_t first, count;
-    };
-    uint64_t base = 0, slots = 0;
-    unsigned shift = 0;
-    uint64_t fresh = 0;     // slots below were used at least once
-    std::deque<Run> freed;  // oldest first
-    Allocation** tenant = nullptr;
-
-    void open(uint64_t at, uint64_t bytes, unsigned slot_shift) {
-        base = at;
-        shift = slot_shift;
-        slots = bytes >> slot_shift;
-        tenant = static_cast<Allocation**>(std::calloc(slots, sizeof(Allocation*)));
-        if (!tenant) throw std::bad_alloc();
-    }
-    uint64_t slot_bytes() const { return 1ull << shift; }
-    uint64_t offset() const { return slot_bytes() / 2; }
-    // Data starts in the middle of the first slot, and a quarter of a slot stays free behind it.
-    uint64_t slots_for(uint64_t bytes) const {
-        return ((bytes + offset() + slot_bytes() / 4 - 1) >> shift) + 1;
-    }
-    bool has_fresh(uint64_t count) const { return count <= slots - fresh; }
-    Run take_fresh(uint64_t count) {
-        const Run run{fresh, count};
-        fresh += count;
-        return run;
-    }
-    bool take_freed(uint64_t count, Run& run) {
-        const auto fits = [&](const Run& candidate) { return candidate.count >= count; };
-        const auto found = std::find_if(freed.begin(), freed.end(), fits);
-        if (found == freed.end()) return false;
-        run = *found;
-        freed.erase(found);
-        return true;
-    }
-};
-
 }  // namespace
 
 struct Memory::Impl {
@@ -134,6 +95,7 @@ struct Memory::Impl {
     std::deque<Home> homes;                      // by allocation id
     std::map<uint64_t, Allocation*> registered;  // by start; may hold freed ones
     std::map<int, uint64_t> used;
+    uint64_t visible = 0;  // managed and pinned: not counted in `used`
 
     // Maps `size` bytes that nobody may touch, at the preferred address if it is free; 0 if neither
     // works.
@@ -225,6 +187,7 @@ struct Memory::Impl {
                 munmap(at, home.mapped);
                 return nullptr;
             }
+            if (home.mapped > kSparseBytes) madvise(at, home.mapped, MADV_NOHUGEPAGE);
             return static_cast<std::byte*>(at);
         }
         void* at = std::aligned_alloc(256, align_up(std::max<uint64_t>(allocation.bytes, 1), 256));
@@ -304,7 +267,7 @@ Allocation* Memory::allocate(MemoryKind kind, uint64_t bytes, int device, HostSi
         }
     }
     std::fill_n(region.tenant + home.run.first, home.run.count, allocation.get());
-    if (counts(kind)) impl_->used[device] += bytes;
+    (counts(kind) ? impl_->used[device] : impl_->visible) += bytes;
     impl_->homes.push_back(home);
     all_.push_back(std::move(allocation));
     return all_.back().get();
@@ -341,8 +304,32 @@ void Memory::release(Allocation& allocation, HostSite site) {
         return;
     }
     impl_->give_back(allocation, home);
-    if (counts(allocation.kind)) impl_->used[allocation.device] -= allocation.bytes;
+    (counts(allocation.kind) ? impl_->used[allocation.device] : impl_->visible) -= allocation.bytes;
     if (!allocation.keeps_address) home.region->freed.push_back(home.run);
+}
+
+void Memory::clear(Allocation& allocation, uint64_t address, uint64_t bytes) {
+    std::byte* const first = allocation.host + (address - allocation.address);
+    std::byte* const end = first + bytes;
+    const Impl::Home& home = impl_->homes[allocation.id];
+    if (bytes >= kGivenBack && home.mapped && !allocation.host_visible()) {
+        const uint64_t from = align_up(uint64_t(first), page_bytes());
+        const uint64_t to = uint64_t(end) & ~(page_bytes() - 1);
+        // New pages in place of the old ones. (Processor emulators ignore MADV_DONTNEED.)
+        void* const fresh = mmap(reinterpret_cast<void*>(from),
+                                 to - from,
+                                 PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                                 -1,
+                                 0);
+        if (fresh != MAP_FAILED) {
+            if (home.mapped > kSparseBytes) madvise(fresh, to - from, MADV_NOHUGEPAGE);
+            std::memset(first, 0, from - uint64_t(first));
+            std::memset(reinterpret_cast<void*>(to), 0, uint64_t(end) - to);
+            return;
+        }
+    }
+    std::memset(first, 0, bytes);
 }
 
 Allocation* Memory::renew(const Allocation& freed, HostSite site) {
@@ -358,7 +345,7 @@ Allocation* Memory::renew(const Allocation& freed, HostSite site) {
     allocation->host = impl_->storage(*allocation, home);
     if (!allocation->host) return nullptr;
     std::fill_n(home.region->tenant + home.run.first, home.run.count, allocation.get());
-    if (counts(freed.kind)) impl_->used[freed.device] += freed.bytes;
+    (counts(freed.kind) ? impl_->used[freed.device] : impl_->visible) += freed.bytes;
     impl_->homes.push_back(home);
     all_.push_back(std::move(allocation));
     return all_.back().get();
@@ -386,6 +373,12 @@ Allocation* Memory::find(uint64_t address) {
 
 bool Memory::is_device_address(uint64_t address) const {
     return address - impl_->base < impl_->total;
+}
+
+uint64_t Memory::promised() const {
+    uint64_t sum = impl_->visible;
+    for (const auto& [device, bytes] : impl_->used) sum += bytes;
+    return sum;
 }
 
 uint64_t Memory::used(int device) const {

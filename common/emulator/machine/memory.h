@@ -74,6 +74,10 @@ public:
         0xCD;  // garbage at first sight as int, float and double
     static constexpr uint64_t kLazyBytes = 1 << 20;
     static constexpr uint64_t kMarkedBytes = 64 << 20;
+    // Programs touch a part of allocations above this: single pages then, not large ones.
+    static constexpr uint64_t kSparseBytes = 1ull << 30;
+    // From here on giving pages back is cheaper than storing zeros.
+    static constexpr uint64_t kGivenBack = 64 << 20;
 
     Memory();
     ~Memory();
@@ -96,6 +100,10 @@ public:
     // The bytes go; the Allocation object stays (live == false) to explain later accesses.
     void release(Allocation& allocation, HostSite site);
 
+    // Zeros in [address, address + bytes) of a live allocation. Whole pages of large ranges go back
+    // to the system, and appear again on first touch.
+    void clear(Allocation& allocation, uint64_t address, uint64_t bytes);
+
     // The allocation (live or freed) whose slot `address` lies in; null when it is nobody's.
     // "Whose slot": also for an address outside [address, address+bytes), so that an overrun can be
     // named.
@@ -110,6 +118,8 @@ public:
     bool is_device_address(uint64_t address) const;
 
     uint64_t used(int device) const;
+    // Bytes of all live allocations that take memory of the host when they are touched.
+    uint64_t promised() const;
     uint64_t capacity() const { return capacity_; }  // bytes per device
     void set_capacity(uint64_t bytes) { capacity_ = bytes; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of who wants which events, and the small helpers that events share.
+// The lists of observers for each kind of event, and small functions that events share.
 #include "machine/observer.h"
 
 namespace machine {

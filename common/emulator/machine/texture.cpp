@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "machine/numeric.h"
+#include "machine/lanes/numeric.h"
 
 namespace machine {
 namespace {
@@ -186,7 +186,7 @@ float decode_srgb(float value) {
 
 uint64_t TextureTable::add(TextureObject object) {
     objects_.push_back(std::make_unique<TextureObject>(std::move(object)));
-    return objects_.size();  // 0 is nobody's
+    return objects_.size();  // 0 is never a handle
 }
 const TextureObject* TextureTable::find(uint64_t handle) const {
     return handle && handle <= objects_.size() ? objects_[handle - 1].get() : nullptr;

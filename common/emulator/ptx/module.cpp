@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ptx::Module over an index: bodies are parsed on first use and kept.
+// ptx::Module on top of an index: bodies are parsed on first use and cached.
 #include "ptx/module.h"
 
 #include <algorithm>
 
-#include "ptx/index.h"
+#include "ptx/parse/index.h"
 
 namespace ptx {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A parsed PTX module: what the text says, with scopes and names resolved, and nothing executed.
-// Functions are parsed on first use, so a megabyte of PTX costs only its index at load.
+// A parsed PTX module: the text with scopes and names resolved, nothing executed. Functions are
+// parsed on first use, so that loading a megabyte of PTX costs only its index.
 #pragma once
 
 #include <array>
@@ -86,7 +86,7 @@ struct Operand {
                  // always {results kList, callee, arguments kList[, prototype]}, and the lists hold
                  // only kSymbol and kSink: registers and constants have been moved to .param
                  // variables.
-        kLabel,  // `index` of the instruction that the label stands before
+        kLabel,  // `index` of the instruction that follows the label
         kSpecial,  // `special`
         kSink,     // _
     };
@@ -162,10 +162,10 @@ struct Parameter {
     Type type = Type::kNone;
     uint32_t align = 1;
     uint32_t bytes = 0;
-    uint32_t offset = 0;  // within the parameter block: align-up(previous end, align)
+    uint32_t offset = 0;  // within the parameter block: the previous end, aligned up
     bool is_array = false;
-    // `.param .b8 more[]`, the last of a function: any array may be passed. Its `bytes` are what
-    // there is room for.
+    // `.param .b8 more[]`, the last parameter of a function: an array of any size may be passed.
+    // Its `bytes` are the size reserved for it.
     bool is_unsized = false;
     uint8_t vector = 1;  // elements of a vector register, in old-style parameters: `.reg .v2 .u32`
 };
@@ -182,7 +182,7 @@ struct Function {
     std::vector<Parameter> parameters, results;
     std::vector<Register> registers;  // those that the body names, in order of first use
     std::vector<Variable> variables;  // .local, .shared, .param and .const declared in the body
-    // Never falls off the end: where the text does, a `ret` is added.
+    // Always ends in a terminator: the parser appends a `ret` where the text has none.
     std::vector<Instruction> body;
     uint32_t max_threads = 0;  // .maxntid product; 0: not given
     uint32_t line = 0;         // PTX line of the header
@@ -200,7 +200,7 @@ struct Function {
     std::vector<Prototype> prototypes;
 };
 
-// What the index knows of a function before its body is parsed.
+// What is known of a function before its body is parsed.
 struct FunctionHeader {
     std::string_view name;
     bool is_entry = false, is_declaration = false;
@@ -224,7 +224,7 @@ struct Unsupported {
     uint32_t line;     // in the PTX text
 };
 
-// Text that is not PTX, or not PTX that this reader understands. what() has line, token and advice.
+// The text is not PTX, or not PTX that this reader supports. what() has line, token and advice.
 class ParseError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -238,7 +238,7 @@ public:
 
 class Module {
 public:
-    // Takes the text over. Throws ParseError. `name` is only for messages.
+    // Takes ownership of the text. Throws ParseError. `name` is only for messages.
     static std::unique_ptr<Module> open(std::string text, std::string name);
     virtual ~Module() = default;
 
@@ -249,16 +249,16 @@ public:
     virtual const std::vector<FunctionHeader>& functions() const = 0;
     // Parses the body on first use; null when there is no such function. Throws ParseError.
     virtual const Function* function(std::string_view name) = 0;
-    // Opcodes of `function` that the table does not have; the caller refuses to run it. Parses it
-    // if needed.
+    // Opcodes of `function` that are not in the table; the caller refuses to run it. Parses the
+    // function if necessary.
     virtual std::vector<Unsupported> unsupported(std::string_view function) = 0;
 
-    // The source lines behind a location id, innermost first, then where each was inlined.
+    // The source lines of a location id, innermost first, then where each was inlined.
     virtual std::vector<SourceLine> inline_chain(uint32_t location) const = 0;
-    // The line to blame: the first of the chain in a file that the user wrote (not under a CUDA
-    // toolkit's or the compiler's include directories), else the outermost.
+    // The line that a finding is attributed to: the first of the chain in a file of the user's (not
+    // under a CUDA toolkit's or the compiler's include directories), else the outermost.
     virtual SourceLine user_line(uint32_t location) const = 0;
-    // Whether that line is in a file that the user wrote: false inside a toolkit's own function.
+    // Whether that line is in a file of the user's: false inside a toolkit's own function.
     virtual bool in_user_file(uint32_t location) const = 0;
 };
 

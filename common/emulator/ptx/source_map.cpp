@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ptx/source_map.h"
 
-#include "ptx/demangle.h"
-#include "ptx/lexer.h"
+#include "ptx/demangle/demangle.h"
+#include "ptx/parse/lexer.h"
 
 namespace ptx {
 namespace {
@@ -30,7 +30,7 @@ uint32_t SourceMap::add(const Place& place, std::string_view label, int64_t labe
         if (parent != latest_.end()) {
             entry.parent = parent->second;
         } else {
-            // The place was not announced; keep it all the same, as the outermost one.
+            // The place has no `.loc` of its own: it is added as an outermost one.
             entry.parent = add(inlined_at, {}, 0, {});
         }
     }
@@ -65,7 +65,7 @@ void SourceMap::read_strings() const {
             }
         }
     } catch (const ParseError&) {
-        // Names are a courtesy: a section that is written otherwise costs only them.
+        // Names are optional: a section in an unexpected form costs only the names.
     }
 }
 
@@ -95,7 +95,7 @@ SourceLine SourceMap::line_of(const Entry& entry) const {
 
 std::vector<SourceLine> SourceMap::chain(uint32_t id) const {
     std::vector<SourceLine> out;
-    // A parent's id is less than its child's, so this ends; the bound is for damaged text.
+    // A parent's id is less than its child's, so the loop ends; the bound is for damaged text.
     while (id != 0 && id <= entries_.size() && out.size() < kMaxChain) {
         const Entry& entry = entries_[id - 1];
         out.push_back(line_of(entry));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From an instruction's location id back to the source: `.loc` with inlining, `.file`, and which
-// files are the user's own.
+// Maps an instruction's location id to the source: `.loc` with inlining, `.file`, and which files
+// belong to the user.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace ptx {
 
-// Whether a human who compiled a program wrote this file: false under the include directories of a
-// CUDA toolkit, of CUB/Thrust/libcu++ and of the compiler. Looks at the disk, and at the path's
-// words alone where the file is not there. A user's own header is the user's.
+// Whether a file belongs to the user: false under the include directories of a CUDA toolkit, of
+// CUB, Thrust and libcu++, and of the compiler. Examines the disk, or the path alone where the file
+// does not exist. A header of the user's own belongs to the user.
 class UserFiles {
 public:
     bool is_user_file(const std::string& path);
@@ -37,16 +37,16 @@ public:
     };
 
     void add_file(uint32_t index, std::string_view path) { files_[index] = std::string(path); }
-    // The braces of `.section .debug_str`, as text. It is read when a name is first wanted.
+    // The body of `.section .debug_str`, as text. It is parsed when a name is first needed.
     void set_strings(std::string_view body, uint32_t line) {
         strings_text_ = body, strings_line_ = line;
     }
 
     // Locations that follow belong to this PTX function.
     void begin_function(std::string_view mangled);
-    // `.loc`: the id of this place. `label` names the inlined function (empty: not inlined), and
-    // `inlined_at` is a place named by an earlier add. Line 0 means that the compiler made the code
-    // up: it gets the place before it.
+    // `.loc`: returns the id of this place. `label` names the inlined function (empty: not
+    // inlined), and `inlined_at` is a place of an earlier add. Line 0 marks code that the compiler
+    // generated: it gets the place before it.
     uint32_t add(const Place& place, std::string_view label, int64_t label_offset,
                  const Place& inlined_at);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Spellings to enumerators and back: opcodes, and what may follow a dot in an instruction.
+// Maps spellings to enumerators and back: opcodes, and what may follow a dot in an instruction.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which files a finding may blame. See UserFiles in source_map.h.
+// Decides which files findings are attributed to. See UserFiles in source_map.h.
 #include <sys/stat.h>
 
 #include "ptx/source_map.h"
@@ -24,7 +24,8 @@ bool is_toolkit_word(std::string_view word) {
     return word.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-// The part of a path below the first `<toolkit>/include/`, judged by the words alone.
+// Whether the part of a path below the first `<toolkit>/include/` looks like a toolkit's, by its
+// words alone.
 bool looks_like_toolkit(std::string_view path) {
     for (size_t at = path.find("/include/"); at != std::string_view::npos;
          at = path.find("/include/", at + 1)) {
@@ -66,7 +67,7 @@ bool is_system(std::string_view path) {
     return contains(path, "/lib/gcc/");
 }
 
-// A library that is often cloned beside a program: the directory that holds all of it.
+// A library that is often cloned beside a program: the directory that contains all of it.
 bool is_library_root(const std::string& directory, std::string_view below) {
     if (below.starts_with("cub/")) return exists(directory + "cub/version.cuh");
     if (below.starts_with("thrust/")) return exists(directory + "thrust/version.h");
@@ -81,7 +82,7 @@ bool is_library_root(const std::string& directory, std::string_view below) {
 bool UserFiles::is_toolkit_include(const std::string& directory) {
     const auto [known, is_new] = directories_.try_emplace(directory, false);
     if (is_new) {
-        // A student's stub of cuda_runtime.h does not bring the runtime's internal headers with it.
+        // A student's stub of cuda_runtime.h is not accompanied by the runtime's internal headers.
         known->second = exists(directory + "cuda_runtime.h") &&
                         (exists(directory + "crt") || exists(directory + "driver_types.h"));
     }
@@ -97,7 +98,8 @@ bool UserFiles::decide(const std::string& path) {
         if (is_toolkit_include(directory)) return false;
         if (is_library_root(directory, std::string_view(path).substr(slash + 1))) return false;
     }
-    // A toolkit split over several directories, such as wheels, has no cuda_runtime.h beside CUB.
+    // In a toolkit that is split over several directories, such as wheels, CUB has no
+    // cuda_runtime.h beside it.
     return !(contains(path, "/nvidia/") && looks_like_toolkit(path));
 }
 

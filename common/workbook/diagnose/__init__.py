@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Recognises what stands behind a wrong answer. Says nothing where there is no clear pattern.
+"""Recognises the cause of a wrong answer. Says nothing where there is no clear pattern.
 
-causes.py: the one line for the student. arrays.py: what a check compared. what.py, elements.py
-and where.py: patterns of values and of places. story.py: both in a sentence. scalars.py: single
-numbers. counts.py: counters.
+causes.py: the one line for the student. arrays.py: what a check compared. values.py and
+elements.py: patterns in the wrong values. locations.py: patterns in where they are. summary.py:
+both in one sentence. scalars.py: single numbers. counts.py: counters.
 """
 
 from .causes import (

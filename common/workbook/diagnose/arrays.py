@@ -40,7 +40,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Writer:
-    """Who wrote an element last. `by`: nobody, kernel or host (a copy or memset)."""
+    """The last writer of an element. `by`: nobody, kernel or host (a copy or memset)."""
 
     by: str
     line: int = 0

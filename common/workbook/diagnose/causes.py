@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..findings import Finding
-from . import scalars, source, story
+from . import geometry, scalars, source, summary
 from .arrays import Compared
 
 _ELEMENT = re.compile(
@@ -23,10 +23,10 @@ by_code = {
     "race-shared": "a missing barrier between one thread's write and another's access",
     "race-global": "threads that update one address without an atomic or an order between them",
     "barrier-divergence": "a barrier that only some of the threads reach",
-    "deadlock": "threads that wait for one another for ever",
-    "hang": "a loop whose end never comes, or far more rounds or threads than there is work for",
-    "uninitialized-shared": "shared memory that is read before anyone wrote it",
-    "uninitialized-global": "memory that is read before anyone wrote it",
+    "deadlock": "threads that wait for one another forever",
+    "hang": "a loop that never ends, or far more iterations or threads than there is work for",
+    "uninitialized-shared": "shared memory that is read before it is written",
+    "uninitialized-global": "memory that is read before it is written",
     "uninitialized-local": "a local variable that is read before it has a value",
     "host-dereference": "host code that reads or writes device memory through its pointer",
     "invalid-address": "a pointer that does not point to device memory",
@@ -38,7 +38,8 @@ by_code = {
     "invalid-launch": "a launch configuration that no GPU accepts",
     "invalid-copy": "a copy of the wrong size, direction or address",
     "stack-overflow": "recursion without an end",
-    "unchecked-error": "an error code that nobody looked at",
+    "library-misuse": "a function of a library, used for what it is not made for",
+    "unchecked-error": "an error code that was never checked",
     "assert": "a device assert() that did not hold",
 }
 
@@ -87,7 +88,10 @@ _FUNCTION = re.compile(r"^\w+\((?:\s*-?[\d.]+[a-zA-Z]*\s*,?)+\) ==")
 
 def of_values(found: list[Compared], checks: list[tuple[str, str]], explained: bool = False) -> str:
     """The pattern in the values of one test case: its arrays, else its single numbers."""
-    told = story.most_telling(found)
+    with_formula = [text for c in found if (text := geometry.of_writers(c))]
+    if with_formula:
+        return with_formula[0]
+    told = summary.most_telling(found)
     if told and told[1].text:
         return told[1].text
     pairs = [pair for _, text in checks if (pair := scalars.compared(text))]
@@ -113,7 +117,7 @@ def of_mistakes(details: list[dict[str, Any]]) -> str:
 
 
 # Patterns that say what is wrong with the index itself.
-_INDEX = re.compile(r"transposed|block's number is missing|swapped|reversed")
+_INDEX = re.compile(r"transposed|block's number is missing|swapped|reversed|the index (multi|adds)")
 
 
 def _place_of(finding: Finding) -> tuple[str, str]:
@@ -125,8 +129,9 @@ def _place_of(finding: Finding) -> tuple[str, str]:
 
 
 def _two_stores(finding: Finding) -> bool:
-    message = str(finding.data.get("message"))
-    return finding.code == "race-global" and "written while" in message and "writing" in message
+    facts = finding.facts
+    both = facts.get("access") == facts.get("other_access") == "write"
+    return finding.code == "race-global" and both
 
 
 def _blocks_meet(finding: Finding) -> bool:
@@ -142,26 +147,26 @@ def _of_race(finding: Finding, lost: bool) -> str:
     other_block = other.get("block")
     same_thread = other.get("thread") == finding.data.get("thread")
     blocks_differ = bool(other_block) and other_block != finding.data.get("block")
-    at_once = "several threads at once" in str(finding.data.get("message"))
-    if at_once:
+    facts = finding.facts
+    relation, clash = facts.get("relation"), facts.get("clash")
+    both_write = facts.get("access") == facts.get("other_access") == "write"
+    if clash == "same-store":
         return "several threads store to one element, each its own value: only one may, or each " \
                "needs an element of its own"  # fmt: skip
-    message = str(finding.data.get("message"))
-    if "by the host while" in message:
+    if relation == "host":
         return "the host uses an array while a kernel or a copy may still be at work on it: it " \
                "must wait first"  # fmt: skip
-    parties = message + " " + str(finding.data.get("other_text"))
-    if "in another stream" in parties:
+    if relation == "streams":
         return "two streams use one array, and nothing orders them: an event, or a synchronisation"
-    if "in another branch of a graph" in parties:
+    if relation == "graph":
         return "two branches of a graph use one array, and none of them depends on the other"
-    if "only with block scope" in message:
+    if clash == "scope":
         return "an atomic of block scope, where several blocks use one number: it must reach the " \
                "whole device"  # fmt: skip
     if finding.code == "race-shared":
         if here == there and source.only_updates(finding):
             return "several threads of a block update one element without an atomic"
-        if here and here == there and "is written while" in message and "writing" in message:
+        if here and here == there and both_write:
             return "several threads store to one slot: does the index give each its own, or is a " \
                    "barrier missing between two rounds?"  # fmt: skip
         if here and here == there:
@@ -171,9 +176,11 @@ def _of_race(finding: Finding, lost: bool) -> str:
         if here and there:
             return f"a missing barrier between {there} and {here}"
         return by_code[finding.code]
-    if "without an atomic" in message:
+    if facts.get("one_atomic"):
         return "an atomic on one side, a plain access on the other: every access to a number " \
                "that threads share must be atomic"  # fmt: skip
+    if words := geometry.of_race(finding):
+        return words
     prefix = "lost updates: " if lost else ""
     if blocks_differ and same_thread and here == there:
         return prefix + "several blocks work on the same element: is the block's number missing " \
@@ -196,44 +203,60 @@ def _of_race(finding: Finding, lost: bool) -> str:
     return prefix + by_code[finding.code]
 
 
-_FAR = re.compile(r"(?:written|read) (\d+) bytes past its end, and has only (\d+) bytes")
-
-
-def _wrapped_below_zero(message: str) -> bool:
-    """Whether the address is 2^32 elements behind the start, less a few."""
-    match = _FAR.search(message)
-    if not match:
+def _wrapped_below_zero(facts: dict) -> bool:
+    """Whether the address is 2^32 elements past the start, less a few."""
+    past_end, elements, size = (facts.get(key) for key in ("past_end", "elements", "element_bytes"))
+    if not isinstance(past_end, int) or not size:
         return False
-    behind = int(match.group(1)) + int(match.group(2))
-    return any(0 < size * 2**32 - behind <= size * 4096 for size in (1, 2, 4, 8, 16))
+    past_start = past_end + int(elements or 0) * size
+    return 0 < size * 2**32 - past_start <= size * 4096
+
+
+def _as_bytes(facts: dict, elements: int, size: int) -> bool:
+    """Whether the elements that are used, from 0 on, are as many as the array has bytes."""
+    last, first = facts.get("last_index"), facts.get("first_index")
+    if not isinstance(last, int) or first is None or last + 1 < 2 * elements or elements < 4:
+        return False
+    return 0 <= last + 1 - elements * size < size
 
 
 def _of_bounds(finding: Finding) -> str:
     """How far outside, and how many: what that says about the index."""
-    message = str(finding.data.get("message"))
-    notes = " ".join(finding.notes())
-    if _wrapped_below_zero(message):
+    facts = finding.facts
+    index, elements = facts.get("index"), facts.get("elements")
+    below = isinstance(index, int) and index < 0
+    if _wrapped_below_zero(facts):
         return (
             "an index just below 2^32: an unsigned number went below 0, or a counter was not set "
             "to 0 at first"
         )
-    if re.search(r"\[-\d+\]`", message) and finding.code == "out-of-bounds-shared":
-        return "an index below 0: the slot before the first"
-    if " has 0 elements" in message and finding.code == "out-of-bounds-shared":
-        return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
-    if finding.code == "out-of-bounds-shared" and "dynamic" in str(finding.data.get("allocation")):
-        return "an index past the tile, or a launch that asks for too few bytes of shared memory"
+    if finding.code == "out-of-bounds-shared":
+        if below:
+            return "an index below 0: the slot before the first"
+        if elements == 0:
+            return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
+        if facts.get("dynamic"):
+            return (
+                "an index past the tile, or a launch that asks for too few bytes of shared memory"
+            )
     if finding.code != "out-of-bounds-global":
         return by_code[finding.code]
-    match = re.search(r"`(?:[^`]*)\[(-?\d+)\]`.* has (\d+) element", message)
-    if re.search(r"\[-\d+\]`", message):
+    if below:
         return (
-            "an index below 0: what was subtracted from is too small, or nothing asks whether "
+            "an index below 0: the subtraction goes too far, or nothing checks whether "
             "the element exists on that side"
         )
-    if match and int(match.group(2)) == 0:
-        return "an array without elements, and nothing asks whether there is one"
-    if match and int(match.group(1)) == int(match.group(2)) and "in all" not in notes:
+    if words := geometry.of_bounds(finding):
+        return words
+    size = facts.get("element_bytes")
+    if elements and size and size > 1 and _as_bytes(facts, int(elements), int(size)):
+        return (
+            f"as many elements are used as the array has bytes, {facts['last_index'] + 1}: was it "
+            "allocated without sizeof?"
+        )
+    if elements == 0:
+        return "an array without elements, and nothing checks whether there is one"
+    if elements is not None and facts.get("first_index") == facts.get("last_index") == elements:
         return "exactly one element too far: a bound that is off by one"
     return by_code[finding.code]
 
@@ -243,44 +266,32 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return _of_race(finding, lost)
     if finding.code.startswith("out-of-bounds-"):
         return _of_bounds(finding)
-    if finding.code == "invalid-copy" and "is not a __device__ or __constant__" in _said(finding):
-        return "the name of a __device__ or __constant__ variable belongs there: no quotes, no " \
-               "&, no index"  # fmt: skip
-    if finding.code == "invalid-copy" and "no device pointer" in str(finding.data.get("message")):
-        return "a variable of the device named where a pointer belongs: on the host it is a symbol"
-    if finding.code == "invalid-launch" and "0 blocks" in str(finding.data.get("message")):
-        return (
-            "a grid of 0 blocks, which CUDA refuses: a launch for no elements, or a division that "
-            "cut off what should have been rounded up"
-        )
-    if finding.code == "invalid-launch" and "dynamic shared memory" in _said(finding):
-        return "more shared memory than a block may have: what does not fit needs another way"
-    if finding.code == "host-dereference" and "`free`" in _said(finding):
-        return "device memory that is given to free() or delete: cudaFree() gives it back"
-    if finding.code == "double-free" and "not an allocation" in _said(finding):
-        return (
-            "an address for cudaFree that cudaMalloc did not give: memory of the host, or the "
-            "address of the pointer itself"
-        )
-    if finding.code == "invalid-copy":
-        return _of_copy(_said(finding))
-    if finding.code == "hang" and re.search(r": 1 thread is on .*\breturned", _said(finding)):
-        return "one thread works on alone: it does the work of all, or its loop never ends"
+    if words := _BY_REASON.get((finding.code, str(finding.facts.get("reason", "")))):
+        return words
+    alone = finding.facts.get("threads") == 1 and finding.facts.get("returned")
+    if finding.code == "hang" and alone:
+        return "one thread is still working alone: it does the work of all, or its loop never ends"
     return by_code[finding.code]
 
 
-def _of_copy(message: str) -> str:
-    if "has been freed" in message:
-        return "memory that is used after it was freed"
-    if "the direction given" in message:
-        return "a copy in the wrong direction, or with source and destination swapped"
-    if re.search(r"bytes (?:into|from|of) an allocation of", message):
-        return "a copy of the wrong size: it is in bytes, and must fit both sides"
-    return by_code["invalid-copy"]
-
-
-def _said(finding: Finding) -> str:
-    return str(finding.data.get("message"))
+_BY_REASON = {
+    ("invalid-copy", "no-variable"): "the name of a __device__ or __constant__ variable belongs "
+    "there: no quotes, no &, no index",
+    ("invalid-copy", "variable-name"): "a __device__ variable where a pointer belongs: on the host "
+    "its name is a symbol",
+    ("invalid-copy", "freed"): "memory that is used after it was freed",
+    ("invalid-copy", "wrong-direction"): "a copy in the wrong direction, or with source and "
+    "destination swapped",
+    ("invalid-copy", "out-of-range"): "a copy of the wrong size: it is in bytes, and must fit "
+    "both sides",
+    ("invalid-launch", "empty-grid"): "a grid of 0 blocks, which CUDA refuses: a launch for no "
+    "elements, or a division that cut off what should have been rounded up",
+    ("invalid-launch", "too-much-shared"): "more shared memory than a block may have: split the "
+    "work into smaller parts",
+    ("host-dereference", "host-free"): "device memory passed to free() or delete: use cudaFree()",
+    ("double-free", "no-allocation"): "cudaFree of an address that cudaMalloc did not return: "
+    "host memory, or the address of the pointer itself",
+}
 
 
 def _barrier_between(findings: list[Finding]) -> bool:
@@ -293,8 +304,8 @@ def _barrier_between(findings: list[Finding]) -> bool:
 
 _CRASHES = (
     (r"terminate called without an active exception",
-     "a std::thread that was destroyed before anybody joined it"),
-    (r"terminate called after throwing", "an exception that nobody catches: from a thread, a "
+     "a std::thread that was destroyed before it was joined"),
+    (r"terminate called after throwing", "an uncaught exception: from a thread, a "
                                          "destructor or a noexcept function"),
     (r"free\(\): |double free or corruption|malloc\(\): |corrupted size",
      "host memory that was freed twice, or written past its end"),
@@ -303,7 +314,7 @@ _CRASHES = (
 
 
 def of_crash(ended: str, output: str) -> str:
-    """What stands behind a crash of host code for which there is no finding, or ''."""
+    """The likely cause of a crash of host code without a finding, or empty."""
     if not ended.startswith("crashed"):
         return ""
     for pattern, words in _CRASHES:
@@ -311,7 +322,7 @@ def of_crash(ended: str, output: str) -> str:
             return words
     if "segmentation fault" in ended:
         return "host code at a wrong address: an index past the end of a vector, a null pointer, " \
-               "&x where x.data() is meant, or a function that calls itself for ever"  # fmt: skip
+               "&x where x.data() is meant, or a function that calls itself forever"  # fmt: skip
     return ""
 
 
@@ -329,11 +340,11 @@ def likely_cause(
     `explained`: the test itself said in words what was wrong.
     """
     values = mistake or of_values(found, checks or [], explained)
-    missed = [f for f in findings if f.code == "barrier-divergence" and "returned" in _said(f)]
+    missed = [f for f in findings if f.code == "barrier-divergence" and f.facts.get("returned")]
     # They left by a `return` above the barrier, or went round a branch that holds it.
     absent = (
-        "threads return before they have done their share for the block: all are needed"
-        if any(source.returns_above(f) for f in missed)
+        "threads return before the block is done with them: every thread must stay"
+        if any(not f.facts.get("passed_by") and source.returns_above(f) for f in missed)
         else by_code["barrier-divergence"]
     )
     if missed and any(f.code == "uninitialized-shared" for f in findings):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from . import where
+from . import locations
 from .arrays import Compared
 from .patterns import BITS, Pattern, bits_of_agreement, close
 
@@ -20,9 +20,9 @@ def _shift_words(by: int, c: Compared) -> str:
     if c.columns and abs(by) == c.columns:
         return f"the value from the row {'below' if by > 0 else 'above'}"
     side = "after" if by > 0 else "before"
-    for size in where.block_sizes(c):
+    for size in locations.block_sizes(c):
         if abs(by) == size:
-            return f"the value of the element one {where.group_name(c, size)} {side} it"
+            return f"the value of the element one {locations.group_name(c, size)} {side} it"
     return f"the value of the element {abs(by)} places {side} it"
 
 
@@ -45,9 +45,9 @@ def _maps(c: Compared) -> Iterator[tuple[str, np.ndarray]]:
         yield words, (i % rows) * columns + i // rows
         yield "the value mirrored left to right", r * columns + (columns - 1 - k)
         yield "the value mirrored top to bottom", (rows - 1 - r) * columns + k
-    sizes = [s for s in where.block_sizes(c) if s < n]
+    sizes = [s for s in locations.block_sizes(c) if s < n]
     for size in sizes:
-        name = where.group_name(c, size)
+        name = locations.group_name(c, size)
         yield f"the value that belongs to the first {name}: the block's number is missing", i % size
         yield f"the value of the first element of its {name}", i - i % size
         yield f"the value of the last element of its {name}", inside(i - i % size + size - 1)
@@ -134,5 +134,7 @@ def permuted(c: Compared, use: np.ndarray) -> Pattern | None:
         return Pattern("the right values at wrong places")
     inside = np.isin(c.got[use], c.want)
     if use.sum() >= 8 and inside.mean() > 0.95 and c.is_float:
-        return Pattern("each holds the value of some other element: the index is computed wrongly")
+        return Pattern(
+            "each holds the value of some other element: from a wrong place, or once more"
+        )
     return None

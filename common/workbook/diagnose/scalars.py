@@ -97,7 +97,8 @@ def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
         return "exactly half of the value"
     if all(w != 0 and g == -w for g, w in pairs):
         return "the sign is wrong"
-    near = [abs(g - w) <= 2e-3 * abs(w) for g, w in pairs]
+    # A sum of floats in another order, or one of doubles that a float took part in.
+    near = [abs(g - w) <= 2.0**-18 * abs(w) for g, w in pairs]
     steps = {g - w for g, w in pairs}
     if all(_integral(v) for v in got + want):
         wide = all(abs(w) >= 2**24 for w in want)
@@ -117,5 +118,5 @@ def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
         if len(pairs) > 2 and all(g > w >= 0 for g, w in pairs):
             return "too large every time: something is counted that does not belong, or twice"
     elif all(near):
-        return "nearly right: rounding, a type with too few digits, or another order of the sum"
+        return "right up to rounding: a type with too few digits, or another order of the sum"
     return ""

@@ -23,15 +23,26 @@ def only_updates(finding: Finding) -> bool:
 
     `++own[key]` and `sum += x` need an atomic; `tile[t] += tile[t + half]` may need a barrier.
     """
-    name = re.match(r"`(\w+)", str(finding.data.get("message")))
+    name = str(finding.facts.get("array") or "")
     text = line_of(finding)
-    if not name or len(re.findall(rf"\b{name.group(1)}\b", text)) != 1:
-        return False
-    element = rf"\*?\b{name.group(1)}\b(?:\s*\[[^\]]*\])*"
-    return bool(
-        re.search(rf"(?:\+\+|--)\s*{element}", text)
-        or re.search(rf"{element}\s*(?:\+\+|--|[-+*|&^]=)", text)
-    )
+    # Through another pointer too: `int* own = all + 8 * t; ++own[key];`.
+    named = bool(name) and re.search(rf"\b{re.escape(name)}\b", text)
+    others = dict.fromkeys(re.findall(r"\b(\w+)\s*\[", text))
+    for base in [name] if named else others if len(others) == 1 else ():
+        elements = set(re.findall(rf"\b{re.escape(base)}\s*((?:\[[^\[\]]*\])+)", text))
+        plain = len(re.findall(rf"\b{re.escape(base)}\b", text)) == 1
+        if not base or len(elements) > 1 or (not elements and not plain):
+            continue
+        at = re.escape(next(iter(elements), ""))
+        element = rf"\*?\b{re.escape(base)}\s*{at}"
+        for updates in (
+            rf"(?:\+\+|--)\s*{element}(?!\s*[\[\w])",
+            rf"{element}\s*(?:\+\+|--|[-+*|&^]=(?!=))",
+            rf"{element}\s*=\s*{element}\s*[-+*|&^]",
+        ):
+            if re.search(updates, text):
+                return True
+    return False
 
 
 def returns_above(finding: Finding) -> bool:

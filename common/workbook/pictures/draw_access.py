@@ -6,7 +6,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from .theme import Theme
 from .trace import BANKS, SECTOR, Access, Launch
@@ -37,6 +37,67 @@ def _runs(numbers: list[int]) -> list[list[int]]:
         else:
             runs.append([n])
     return runs
+
+
+def sector_words(access: Access) -> str:
+    """How many sectors an access moves, and whether fewer would do."""
+    sectors = access.sectors()
+    asked = sum(len(used) for used in sectors.values())
+    count, best = len(sectors), -(-asked // SECTOR)
+    words = f"{count} sector{'s' * (count != 1)} for {asked} bytes"
+    if count <= best + 1:
+        return f"{words}: as few as can be"
+    # Of lanes that go by one step another layout can make neighbours; scattered ones are data.
+    good = [
+        o for lane, o in zip(access.lanes, access.offsets, strict=True) if lane not in access.bad
+    ]
+    steps = {b - a for a, b in zip(good, good[1:], strict=False)}
+    if len(steps) > 1:
+        return f"{words}: the addresses are scattered"
+    return f"{words}, where {best} would do"
+
+
+def by_word(access: Access) -> dict[int, int]:
+    """How many lanes are at each address."""
+    good = [
+        o for lane, o in zip(access.lanes, access.offsets, strict=True) if lane not in access.bad
+    ]
+    return {offset: good.count(offset) for offset in dict.fromkeys(good)}
+
+
+def atomic_words(access: Access) -> str:
+    """How many lanes' atomics meet on one word: they are done one after the other."""
+    lanes = by_word(access)
+    most = max(lanes.values(), default=0)
+    if most <= 1:
+        return f"{len(lanes)} atomic{'s' * (len(lanes) != 1)}, each on a word of its own"
+    if len(lanes) == 1:
+        return f"{most} atomics on one word, done one after the other"
+    whole = f"{sum(lanes.values())} atomics on {len(lanes)} words"
+    return f"{whole}: up to {most} on one, done one after the other"
+
+
+def _legend(made: Figure, space: str, theme: Theme) -> None:
+    """What the colours mean, below the panels."""
+    edge = {"edgecolor": theme.ink, "lw": 0.6}
+    if space == "global":
+        entries = [
+            Patch(facecolor=theme.good, label="sector used in full", **edge),
+            Patch(facecolor=theme.partly, hatch="///", label="bytes used of a sector", **edge),
+            Patch(facecolor=theme.empty, label="moved and not used", **edge),
+            Patch(facecolor=theme.blocks[0], label="lane that takes part", **edge),
+            Patch(facecolor=theme.wrong, hatch="xx", label="out of bounds", **edge),
+        ]
+    else:
+        entries = [
+            Patch(facecolor=theme.good, label="word of a bank that serves one word", **edge),
+            Patch(
+                facecolor=theme.wrong, hatch="///", label="words that wait for each other", **edge
+            ),
+            Patch(facecolor=theme.paper, label="number: lane (5+: it and others)", **edge),
+        ]
+    made.legend(handles=entries, loc="lower left", bbox_to_anchor=(0.02, 0.0), ncols=3,
+                frameon=False, fontsize=8.5)  # fmt: skip
 
 
 def _sector_panel(axes: Axes, launch: Launch, access: Access, theme: Theme) -> None:
@@ -98,13 +159,15 @@ def _sector_panel(axes: Axes, launch: Launch, access: Access, theme: Theme) -> N
             box = {"facecolor": theme.wrong, "edgecolor": "none", "pad": 0.8} if bad else None
             axes.text(lane + 0.5, 3.45, str(lane), ha="center", va="center", size=7, bbox=box,
                       color="#1A1A1A" if active else theme.faint)  # fmt: skip
-    asked = sum(len(used) for used in sectors.values())
-    best = -(-asked // SECTOR)
-    count = len(sectors)
-    words = f"{count} sector{'s' * (count != 1)} for {asked} bytes"
-    words += ": as few as can be" if count <= best + 1 else f", where {best} would do"
+    words = atomic_words(access) if access.kind == "atomic" else sector_words(access)
     if access.bad:
         words += f"; {len(access.bad)} lanes outside of the array"
+    for offset, lanes in by_word(access).items():
+        if access.kind == "atomic" and lanes > 1:  # they queue at that word
+            x = (place[offset // SECTOR] + (offset % SECTOR + access.bytes / 2) / SECTOR) * scale
+            axes.text(x, 0.5, f"{lanes} wait", ha="center", va="center", size=8.5, weight="bold",
+                      color="#1A1A1A", bbox={"facecolor": theme.wrong, "edgecolor": theme.ink,
+                                             "pad": 2.0})  # fmt: skip
     name = launch.name_of(access)
     axes.set_title(
         f"line {access.line.number}: {access.kind} of {name} · block {access.block}, "
@@ -167,12 +230,14 @@ def figure(launch: Launch, space: str, theme: Theme) -> Figure | None:
         for access in chosen
     ]
     made, grid = plt.subplots(
-        len(chosen), 1, figsize=(8.2, sum(heights) + 0.6), squeeze=False,
+        len(chosen), 1, figsize=(8.2, sum(heights) + 1.2), squeeze=False,
         gridspec_kw={"height_ratios": heights},
     )  # fmt: skip
     for axes, access in zip(grid.flat, chosen, strict=True):
         panel(axes, launch, access, theme)
     what = "global memory, by sectors" if space == "global" else "shared memory, by banks"
     made.suptitle(f"{launch.title()}: {what}", x=0.02, ha="left", size=11, weight="bold")
-    made.tight_layout(rect=(0, 0, 1, 0.985))
+    below = 0.55 / (sum(heights) + 1.2)
+    made.tight_layout(rect=(0, below, 1, 0.985))
+    _legend(made, space, theme)
     return made

@@ -16,7 +16,11 @@ _MARKS = {"load": ("o", "loads"), "store": ("s", "stores"), "atomic": ("D", "ato
 
 
 def racing(launch: Launch, finding: dict[str, Any]) -> tuple[Access, Access] | None:
-    """The two accesses of a race: different threads on one byte, on the finding's two lines."""
+    """The two accesses of a race: different threads on one byte, on the finding's two lines.
+
+    Two of different warps where there are any: that is what no lockstep can hide.
+    """
+    within: tuple[Access, Access] | None = None
     other = finding.get("other") or {}
     here, there = finding.get("line"), other.get("line") or finding.get("line")
     space = "shared" if finding.get("code") == "race-shared" else "global"
@@ -39,10 +43,12 @@ def racing(launch: Launch, finding: dict[str, Any]) -> tuple[Access, Access] | N
                         for a, o in zip(earlier.lanes, earlier.offsets, strict=True)
                         if o == offset
                     ]
-                    if not (same_warp and lanes == [lane]):
+                    if not same_warp:
                         return earlier, access
+                    if lanes != [lane] and within is None:
+                        within = earlier, access
             (reads if access.kind == "load" else writes)[key] = access
-    return None
+    return within
 
 
 def figure(launch: Launch, finding: dict[str, Any] | None, theme: Theme) -> Figure | None:

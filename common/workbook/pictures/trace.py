@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a trace as common/emulator/checks/trace.h describes it."""
+"""Reads a trace as common/emulator/checks/record/trace.h describes it."""
 
 from __future__ import annotations
 
@@ -60,6 +60,11 @@ class Access:
 
     def threads(self) -> list[int]:
         return [32 * self.warp + lane for lane in self.lanes]
+
+    def good_offsets(self) -> list[int]:
+        """Where the lanes are that stay within bounds."""
+        pairs = zip(self.lanes, self.offsets, strict=True)
+        return [offset for lane, offset in pairs if lane not in self.bad]
 
     def sectors(self) -> dict[int, set[int]]:
         """Sector number -> the bytes of it that are asked for."""

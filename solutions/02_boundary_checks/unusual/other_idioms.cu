@@ -1,8 +1,7 @@
 // Unusual: early return instead of a guarded store, a remainder test instead of n + size - 1,
-// blocks of 1024, a double remainder, comparisons instead of min and max, and one atomic addition
-// per warp.
-// SPDX-License-Identifier: MIT
-// Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
+// dim3 in the launch, a double remainder, comparisons instead of min and max, and one atomic
+// addition per warp. SPDX-License-Identifier: MIT Lesson 02, boundary checks: kernels and launches
+// that are right for every n, zero included.
 #include "boundary_checks.h"
 
 // One thread per element. The grid may hold more threads than there are elements.
@@ -27,8 +26,8 @@ long long ceil_div(long long n, int size) {
 template <class Kernel, class... Args>
 void launch_1d(Kernel kernel, [[maybe_unused]] long long n, Args... args) {
     if (n == 0) return;
-    const unsigned blocks = static_cast<unsigned>(ceil_div(n, 1024));
-    kernel<<<dim3(blocks, 1, 1), dim3(1024), 0>>>(args...);
+    const unsigned blocks = static_cast<unsigned>(ceil_div(n, kThreadsPerBlock));
+    kernel<<<dim3(blocks, 1, 1), dim3(kThreadsPerBlock), 0>>>(args...);
     CUDA_CHECK(cudaGetLastError());
 }
 

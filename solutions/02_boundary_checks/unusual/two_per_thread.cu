@@ -1,4 +1,4 @@
-// Unusual: each thread adds two neighbours, an odd last one alone; its blocks have 64 threads.
+// Unusual: each thread adds two neighbours; the last thread adds one where n is odd.
 // The two halves of a pair are still inside one warp's 256 bytes.
 // SPDX-License-Identifier: MIT
 // Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
@@ -26,8 +26,8 @@ long long ceil_div(long long n, int size) {
 template <class Kernel, class... Args>
 void launch_1d(Kernel kernel, [[maybe_unused]] long long n, Args... args) {
     if (n == 0) return;
-    const unsigned blocks = static_cast<unsigned>(ceil_div(n, 64));
-    kernel<<<blocks, 64>>>(args...);
+    const unsigned blocks = static_cast<unsigned>(ceil_div(n, kThreadsPerBlock));
+    kernel<<<blocks, kThreadsPerBlock>>>(args...);
     CUDA_CHECK(cudaGetLastError());
 }
 

@@ -6,7 +6,7 @@
 #include "elementwise_functors.h"
 
 constexpr int kThreads = 256;
-constexpr size_t kMostBlocks = 65536;  // the loop in the kernel takes care of the rest
+constexpr size_t kMostBlocks = 65536;  // the loop in the kernel handles the rest
 
 // An input as the kernel sees it. A step is the distance, in elements, to the next row or column.
 template <class T>
@@ -127,7 +127,7 @@ void intpow(Matrix<T> x, int n, T* d_out, Shape shape) {
     transform(d_out, shape, IntPow<T>{n}, x);
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template void subtract(Matrix<float>, Matrix<float>, float*, Shape);
 template void subtract(Matrix<double>, Matrix<double>, double*, Shape);
 template void sum_of_squares(Matrix<float>, Matrix<float>, float*, Shape);

@@ -107,7 +107,7 @@ void intpow(Matrix<T> x, int n, T* d_out, Shape shape) {
     transform(d_out, shape, IntPow<T>{n}, x);
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template void subtract(Matrix<float>, Matrix<float>, float*, Shape);
 template void subtract(Matrix<double>, Matrix<double>, double*, Shape);
 template void sum_of_squares(Matrix<float>, Matrix<float>, float*, Shape);

@@ -109,7 +109,7 @@ void roots_stable(const T* d_a, const T* d_b, const T* d_c, T* d_root, int n) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template void roots_unfused(const float*, const float*, const float*, float*, int);
 template void roots_unfused(const double*, const double*, const double*, double*, int);
 template void roots_fused(const float*, const float*, const float*, float*, int);

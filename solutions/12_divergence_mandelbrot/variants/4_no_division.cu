@@ -58,7 +58,7 @@ double simt_efficiency(const int* trips, long long n) {
     return paid > 0 ? wanted / paid : 1;
 }
 
-// The test is a file of its own and cannot see these templates: make both versions here.
+// The test is compiled separately and cannot see these templates, so both versions are made here.
 template int escape_time(float, float);
 template int escape_time(double, double);
 template void mandelbrot<float>(int*, int, int, int);

@@ -56,7 +56,7 @@ __global__ void reverse_array_kernel(const float* in, float* out, int n) {
     if (t < count) tile[count - 1 - t] = in[first + t];
     const auto block = cooperative_groups::this_thread_block();
     cooperative_groups::sync(block);
-    const int mirror = n - first - count;  // the elements behind this part come before it now
+    const int mirror = n - first - count;  // the elements after this part come before it now
     if (t < count) out[mirror + t] = tile[t];
 }
 

@@ -1,6 +1,6 @@
 // Variant: through a tile: loads and stores side by side, but a column of the tile lies in one
 // bank.
-// verdict: efficient "efficient: no two lanes meet in a bank"
+// verdict: efficient "efficient: no two lanes read different words of one bank"
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.

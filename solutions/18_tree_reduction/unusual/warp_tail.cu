@@ -71,7 +71,7 @@ void tree_sum(const float* d_in, int n, float* d_scratch, float* d_sum) {
         block_sums(d_in, to, n);
         n = blocks_for(n);
         d_in = to;  // the next pass sums these sums,
-        to += n;    // and stores behind them: blocks run in any order
+        to += n;    // and stores after them: blocks run in any order
     }
     block_sums(d_in, d_sum, n);
 }

@@ -137,6 +137,17 @@ int main() {
     get();
     SAME(double_instructions, 2 * 3)
 
+    // Each launch counts with the warp that executed the most, all of its instructions.
+    reset();
+    scale<<<1, 32>>>(in, out);
+    get();
+    const uint64_t one_warp = counters.warp_instructions;
+    SAME(busiest_warp_instructions, one_warp)
+    scale<<<3, 64>>>(in, out);
+    get();
+    SAME(warp_instructions, 7 * one_warp)
+    SAME(busiest_warp_instructions, 2 * one_warp)
+
     reset();
     pick<<<1, 64>>>((double*)in, (double*)out, true);
     copy<<<1, 64>>>(in, out, 64);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "catch.h"
-#include "checks/report.h"
+#include "checks/report/report.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
 

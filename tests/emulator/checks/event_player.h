@@ -21,7 +21,7 @@
 #include <tuple>
 #include <vector>
 
-#include "checks/report.h"
+#include "checks/report/report.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
 
@@ -60,6 +60,17 @@ struct How {
     machine::SiteId instruction = 0;  // of real PTX, for who looks at that
     bool only_if_equal = false;       // a compare-and-swap, said to be one
 };
+// The call by its name, and what the runtime says of it.
+inline void called(machine::HostAccess& access, const char* api) {
+    using Ordering = machine::HostAccess::Ordering;
+    const std::string_view name = api ? api : "";
+    access.api = api;
+    access.ordering = name.find("Graph") != name.npos   ? Ordering::kGraphNode
+                      : name.find("Async") != name.npos ? Ordering::kAsync
+                                                        : Ordering::kBlocking;
+    access.fill = name.find("Memset") != name.npos;
+}
+
 constexpr How kLoad{AccessKind::kLoad}, kStore{AccessKind::kStore};
 constexpr How kAtomic{AccessKind::kAtomic, MemoryOrder::kUnstated, Scope::kGpu};
 constexpr How kBlockAtomic{AccessKind::kAtomic, MemoryOrder::kUnstated, Scope::kCta};
@@ -166,7 +177,7 @@ public:
               uint64_t elements, uint64_t stream = 0) {
         machine::HostAccess access{};
         access.kind = kind;
-        access.api = api;
+        called(access, api);
         access.allocation = a.allocation;
         access.address = a.address;
         access.bytes = elements * a.element;

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "catch.h"
-#include "checks/race_global.h"
-#include "checks/race_shared.h"
+#include "checks/race/race_global.h"
+#include "checks/race/race_shared.h"
 #include "event_player.h"
 
 namespace player {

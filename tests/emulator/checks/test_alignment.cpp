@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bench.h"
-#include "checks/alignment.h"
+#include "checks/memory/alignment.h"
 
 using machine::AccessKind;
 using ptx::Space;

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "checks/checks.h"
+#include "checks/report/report.h"
 #include "machine/machine.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Barriers that threads did not reach together, and those that are fine.
 #include "bench.h"
-#include "checks/barriers.h"
+#include "checks/execution/barriers.h"
 
 using bench::Bench;
 using machine::Arrival;
@@ -117,7 +117,7 @@ TEST_CASE("barrier: lanes of one warp on two lines of a counted barrier", "[chec
     CHECK(bench.report.findings().size() == 1);
 }
 
-TEST_CASE("barrier: a live part of a warp that does not come", "[checks][barriers]") {
+TEST_CASE("barrier: a live part of a warp that does not arrive", "[checks][barriers]") {
     BarrierBench bench(64);
     const SiteId site = bench.site(21);
     bench.arrive(0, 0x0000ffff, site);
@@ -129,7 +129,7 @@ TEST_CASE("barrier: a live part of a warp that does not come", "[checks][barrier
           "threads (16,0,0) to (31,0,0)");
 }
 
-TEST_CASE("barrier: without .aligned threads may come from anywhere", "[checks][barriers]") {
+TEST_CASE("barrier: without .aligned threads may arrive from any line", "[checks][barriers]") {
     BarrierBench bench(32);
     bench.arrive(0, 0x0000ffff, bench.site(21, "barrier.sync"));
     bench.arrive(0, 0xffff0000, bench.site(27, "barrier.sync"));

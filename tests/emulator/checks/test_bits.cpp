@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "checks/bits.h"
+#include "checks/uninitialized/bits.h"
 
 TEST_CASE("bits: agree with one flag per byte", "[checks][bits]") {
     std::mt19937 random(7);

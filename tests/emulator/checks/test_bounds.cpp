@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bounds checker, fed with the accesses that the machine would call bad.
 #include "bench.h"
-#include "checks/bounds.h"
+#include "checks/memory/bounds.h"
 
 using bench::Bench;
 using bench::SourceFile;
@@ -67,11 +67,16 @@ TEST_CASE("bounds: the threads past the end are one finding that names the eleme
     CHECK(finding.count == 24);
     CHECK(finding.bytes == 4);
     CHECK(finding.allocation == "`out`, argument 2, 1000 floats");
+    CHECK(finding.facts.text() ==
+          "{\"array\": \"out\", \"access\": \"write\", \"past_end\": 0, \"index\": 1000, "
+          "\"elements\": 1000, \"element_bytes\": 4, \"dynamic\": false, "
+          "\"grid\": [8, 1, 1], \"block_size\": [256, 1, 1], "
+          "\"first_index\": 1000, \"last_index\": 1023}");
     CHECK(has_note(finding, "24 threads did this: (232,0,0) to (255,0,0) of block (3,0,0)"));
     CHECK(has_note(finding, "in all, `out[1000]` to `out[1023]`"));
 }
 
-TEST_CASE("bounds: a good access says nothing", "[checks][bounds]") {
+TEST_CASE("bounds: a valid access has no finding", "[checks][bounds]") {
     BoundsBench bench;
     bench.store(bench.site(14), 968);
     CHECK(bench.report.findings().empty());
@@ -157,7 +162,7 @@ TEST_CASE("bounds: two lines are two findings", "[checks][bounds]") {
     CHECK(bench.report.findings().size() == 2);
 }
 
-TEST_CASE("bounds: a wild index is told in bytes", "[checks][bounds]") {
+TEST_CASE("bounds: a wild index is reported in bytes", "[checks][bounds]") {
     BoundsBench bench;
     bench.store(bench.site(14), int64_t(1) << 32, 1);
     CHECK(bench.only().message ==

@@ -4,6 +4,7 @@
 
 #include "bench.h"
 #include "checks/checks.h"
+#include "checks/report/report.h"
 
 namespace {
 

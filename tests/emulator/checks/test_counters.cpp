@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "catch.h"
-#include "checks/counters.h"
-#include "checks/counters_rules.h"
+#include "checks/record/counter_rules.h"
+#include "checks/record/counters.h"
 #include "event_player.h"
 
 using namespace player;
@@ -136,8 +136,7 @@ TEST_CASE("counters: requests, sectors and bytes of global accesses", "[checks][
     p.warp(0, 0).atomic(13, x.all(3));
     p.thread(0, 0).access(14, kReduction, x[5]);
     p.end_launch();
-    const EmulatorCounters c = p.counters.totals();
-    CHECK(c.size == sizeof c);
+    const checks::Counts c = p.counters.totals();
     CHECK(c.launches == 1);
     CHECK(c.blocks == 1);
     CHECK(c.warps == 2);
@@ -164,7 +163,7 @@ TEST_CASE("counters: shared accesses, by bank and pass", "[checks][counters]") {
     p.warp(0, 0).atomic(14, tile.from(0, 2));
     p.warp(0, 0, 3).load(15, [&](uint32_t lane) { return lane ? tile[29] : first[0]; });
     p.end_launch();
-    const EmulatorCounters c = p.counters.totals();
+    const checks::Counts c = p.counters.totals();
     CHECK(c.shared_store_requests == 1);
     CHECK(c.shared_store_wavefronts == 1);
     CHECK(c.shared_load_requests == 4);
@@ -200,7 +199,10 @@ TEST_CASE("counters: lines, launches and JSON", "[checks][counters]") {
     CHECK(line->requests == 6);
     CHECK(line->sectors == 2 * (4 + 4 + 1));
     CHECK(line->bytes == 6 * 128);
-    const EmulatorCounters c = p.counters.totals();
+    CHECK(line->loads.requests == 6);
+    CHECK(line->loads.sectors == 2 * (4 + 4 + 1));
+    CHECK(line->stores.requests == 0);
+    const checks::Counts c = p.counters.totals();
     CHECK(c.block_barriers == 2);
     CHECK(c.warp_syncs == 2);
     CHECK(c.host_to_device_bytes == 256);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Kernels that stop themselves.
 #include "bench.h"
-#include "checks/bounds.h"
-#include "checks/faults.h"
+#include "checks/execution/faults.h"
+#include "checks/memory/bounds.h"
 
 using bench::Bench;
 using machine::FaultEvent;
@@ -47,7 +47,7 @@ TEST_CASE("faults: a grid barrier without a cooperative launch", "[checks][fault
     }
 }
 
-TEST_CASE("faults: what else stops a kernel is said", "[checks][faults]") {
+TEST_CASE("faults: other reasons that stop a kernel are reported", "[checks][faults]") {
     Bench bench;
     checks::Faults faults(bench.report);
     faults.on_fault({FaultKind::kTrap,
@@ -89,7 +89,7 @@ TEST_CASE("faults: a second free in a kernel names the first one", "[checks][fau
     CHECK(bench.only().notes.empty());
 }
 
-TEST_CASE("faults: a full heap is the kernel's to handle, but a null pointer then says so",
+TEST_CASE("faults: a full heap is no finding, but the use of its null pointer names it",
           "[checks][faults]") {
     Bench bench;
     checks::Faults faults(bench.report);

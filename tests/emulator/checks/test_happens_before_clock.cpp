@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "checks/happens_before_clock.h"
+#include "checks/race/clock.h"
 
 using checks::Clock;
 using checks::Segment;
@@ -47,7 +47,7 @@ struct Modelled {
 
 }  // namespace
 
-TEST_CASE("clock: knows what it was told and what it joined, lane by lane", "[checks][race]") {
+TEST_CASE("clock: knows what was set and what it joined, lane by lane", "[checks][race]") {
     std::mt19937 random(GENERATE(1u, 2u, 3u, 4u));
     const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
     Modelled clocks[4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Findings of host calls: what the runtime reports, and what is left at the end.
 #include "bench.h"
-#include "checks/api.h"
-#include "checks/lifetime.h"
+#include "checks/execution/api.h"
+#include "checks/memory/lifetime.h"
 
 using bench::Bench;
 using machine::ApiEvent;
@@ -124,14 +124,16 @@ TEST_CASE("api: each kind has its code and severity", "[checks][api]") {
     event.api = "call";
     event.message = "what happened";
     event.site = 12;
+    event.reason = ApiEvent::Reason::kEmptyGrid;
     api.on_api(event);
+    CHECK(bench.only().facts.text() == "{\"reason\": \"empty-grid\"}");
     CHECK(bench.only().code == code);
     CHECK(bench.only().severity == severity);
     CHECK(bench.only().message == "what happened");
     CHECK(bench.only().place.line == 12);
 }
 
-TEST_CASE("api: frees and unsupported calls are somebody else's", "[checks][api]") {
+TEST_CASE("api: frees and unsupported calls belong to other checkers", "[checks][api]") {
     Bench bench;
     checks::Api api(bench.report);
     ApiEvent event{};

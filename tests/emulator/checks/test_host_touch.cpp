@@ -3,7 +3,7 @@
 #include <map>
 
 #include "catch.h"
-#include "checks/race_global.h"
+#include "checks/race/race_global.h"
 #include "event_player.h"
 
 #include "checks/host_watch.h"
@@ -40,7 +40,7 @@ struct Touches : Player {
     void download(const ArrayOf& from, const ArrayOf& to, const char* api, uint64_t stream = 0) {
         machine::HostAccess access{};
         access.kind = Host::kRead;
-        access.api = api;
+        called(access, api);
         access.allocation = from.allocation;
         access.address = from.address;
         access.bytes = 128;
@@ -107,7 +107,7 @@ TEST_CASE("host touch: a range meets the first byte in use", "[checks][race][hos
     CHECK(p.races() == Lines{"50 after 10"});
 }
 
-TEST_CASE("host touch: what tells the host that work is done", "[checks][race][host]") {
+TEST_CASE("host touch: how the host learns that work is done", "[checks][race][host]") {
     Touches p;
     const auto a = p.visible(64);
     bool done = true;
@@ -170,7 +170,7 @@ TEST_CASE("host touch: a host function orders the host, and no other stream",
     CHECK(p.races() == Lines{"20 after 10"});
 }
 
-TEST_CASE("host touch: a launch that talks to the host", "[checks][race][host]") {
+TEST_CASE("host touch: a launch that signals the host", "[checks][race][host]") {
     Touches p;
     const auto a = p.visible(64), flag = p.visible(1);
     const auto elsewhere = p.global(1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Names of arrays: read from declarations on disk, matched with the launch's arguments.
 #include "bench.h"
-#include "checks/names.h"
-#include "checks/source.h"
+#include "checks/source/names.h"
+#include "checks/source/source.h"
 
 using bench::Bench;
 using bench::SourceFile;
@@ -88,7 +88,7 @@ TEST_CASE("names: a pointer in a struct is called by its member", "[checks][name
           "`soa.inner.rows[1][0]`");
 }
 
-TEST_CASE("names: a local array of the line, if the size says which", "[checks][names]") {
+TEST_CASE("names: a local array of the line, if its size identifies it", "[checks][names]") {
     const SourceFile file("__global__ void k(int n) {\n"
                           "    float a[4];\n    int b[3], c[4];\n"
                           "    b[n] = 1;\n    a[n] = c[n];\n    a[n] = b[n];\n}\n");
@@ -184,7 +184,7 @@ TEST_CASE("names: an argument into the middle counts its own elements", "[checks
     CHECK(array.description == "`tail`, argument 1, 90 floats");
 }
 
-TEST_CASE("names: of two parameters for one array, const goes with reading", "[checks][names]") {
+TEST_CASE("names: of two parameters for one array, the const one names a read", "[checks][names]") {
     Named bench("__global__ void k(const float* from, float* to) {\n}\n");
     auto& data = bench.device_array(400);
     bench.pass_pointer(data.address);
@@ -193,7 +193,8 @@ TEST_CASE("names: of two parameters for one array, const goes with reading", "[c
     CHECK(checks::name_global(&bench.launch, data, 4, true).name == "to");
 }
 
-TEST_CASE("names: of two parameters into one array, its start goes first", "[checks][names]") {
+TEST_CASE("names: of two parameters into one array, the one to its start is preferred",
+          "[checks][names]") {
     Named bench("__global__ void k(float* tail, float* all) {\n}\n");
     auto& data = bench.device_array(400);
     bench.pass_pointer(data.address + 40);
@@ -201,7 +202,8 @@ TEST_CASE("names: of two parameters into one array, its start goes first", "[che
     CHECK(checks::name_global(&bench.launch, data, 4, true).name == "all");
 }
 
-TEST_CASE("names: an array nobody passed is named by where it was allocated", "[checks][names]") {
+TEST_CASE("names: an array that was not passed is named by the line of its allocation",
+          "[checks][names]") {
     Bench bench;
     auto& data = bench.device_array(4000, 14);
     CHECK(checks::name_global(&bench.launch, data, 4, true).description ==
@@ -258,7 +260,7 @@ TEST_CASE("names: the parts of a shared array that the compiler has split", "[ch
     };
     CHECK(element(0) == "`both[0]`");
     CHECK(element(1) == "`both[1]`");
-    CHECK(element(3) == "`some`");  // one of three is missing: nobody knows which
+    CHECK(element(3) == "`some`");  // one of three is missing, unknown which
 }
 
 TEST_CASE("names: a shared array's extents may be constants of a header", "[checks][names]") {
@@ -274,10 +276,10 @@ TEST_CASE("names: a shared array's extents may be constants of a header", "[chec
     const auto array = checks::name_shared(bench.launch, tile, 4);
     CHECK(array.element(tile.address + 4 * 18) == "`tile[1][1]`");
     CHECK(array.extent() == "`tile` has 16 x 17 elements");
-    // The size does not fit the text: it is not told as a matrix.
+    // The size does not fit the text: it is not described as a matrix.
     const auto& odd = bench.shared_array("odd", 16 * 5 * 4);
     CHECK(checks::name_shared(bench.launch, odd, 4).element(odd.address + 4 * 18) == "`odd[18]`");
-    // One dimension that nobody defines follows from the size.
+    // One undefined dimension follows from the size.
     const auto& rows = bench.shared_array("rows", 6 * 4 * 4);
     CHECK(checks::name_shared(bench.launch, rows, 4).extent() == "`rows` has 6 x 4 elements");
 }
@@ -306,7 +308,7 @@ TEST_CASE("names: an element of a plain struct, and its member", "[checks][names
           "byte 8 of `odd`");
 }
 
-TEST_CASE("names: a piece of an array goes by the name it was handed over with",
+TEST_CASE("names: part of an array has the name of the argument that points to it",
           "[checks][names]") {
     Named bench("__global__ void k(int* all, int* tail, int* end) {\n}\n");
     auto& data = bench.device_array(400);
@@ -332,7 +334,7 @@ TEST_CASE("names: a wide access names its first and last element", "[checks][nam
     CHECK(array.elements_at(data.address + 392, 4) == "`in[98]`");
 }
 
-TEST_CASE("source: comments, strings and raw strings hide nothing and nobody", "[checks][source]") {
+TEST_CASE("source: comments, strings and raw strings hide no declaration", "[checks][source]") {
     const SourceFile file("const char* a = \"__global__ void k(int no)\";\n"
                           "const char* b = R\"(__global__ void k(int no))\";\n"
                           "// __global__ void k(int no)\n"
@@ -342,6 +344,50 @@ TEST_CASE("source: comments, strings and raw strings hide nothing and nobody", "
     REQUIRE(found);
     REQUIRE(found->size() == 1);
     CHECK((*found)[0].name == "yes");
+}
+
+TEST_CASE("source: attributes of parameters, on lines of their own", "[checks][source]") {
+    const SourceFile file(
+        "__global__ void k([[maybe_unused]]\n    const float* __restrict__ in,\n"
+        "    [[maybe_unused]] float* out, [[maybe_unused]]\n    int\n    n) {}\n");
+    const auto found = checks::find_kernel(file.path(), "k", 0);
+    REQUIRE(found);
+    REQUIRE(found->size() == 3);
+    CHECK((*found)[0].name == "in");
+    CHECK((*found)[0].type == "float");
+    CHECK((*found)[0].is_const);
+    CHECK((*found)[1].name == "out");
+    CHECK((*found)[1].pointer);
+    CHECK((*found)[2].name == "n");
+}
+
+TEST_CASE("source: how threads came past a barrier", "[checks][source]") {
+    const SourceFile file("int other(int i) { return i; }\n"             // 1
+                          "__global__ void k(int n) {\n"                 // 2
+                          "    if (threadIdx.x >= n) return;  // why\n"  // 3
+                          "    barrier();\n"                             // 4
+                          "}\n"                                          // 5
+                          "__global__ void round(int n) {\n"             // 6
+                          "    if (threadIdx.x <\n        n) {\n"        // 7, 8
+                          "        for (int i = 0; i < n; ++i) {\n"      // 9
+                          "            barrier();\n"                     // 10
+                          "        }\n    }\n"                           // 11, 12
+                          "}\n"                                          // 13
+                          "__global__ void two(int n) {\n"               // 14
+                          "    if (n < 3) return;\n"                     // 15
+                          "    if (n < 5) return;\n"                     // 16
+                          "    barrier();\n"                             // 17
+                          "}\n");                                        // 18
+    const auto left = checks::way_past(file.path(), 4, 5);
+    CHECK(left.line == 3);
+    CHECK(left.returned);
+    const auto round = checks::way_past(file.path(), 10, 13);
+    CHECK(round.line == 8);
+    CHECK_FALSE(round.returned);
+    CHECK(checks::way_past(file.path(), 17, 18).line == 0);  // either of two
+    CHECK(checks::way_past(file.path(), 4, 3).line == 0);
+    CHECK(checks::way_past(file.path(), 4, 13).line == 0);
+    CHECK(checks::way_past("/nowhere.cu", 4, 5).line == 0);
 }
 
 TEST_CASE("source: malformed text is survived", "[checks][source]") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Plain loads whose value a compare-and-swap checks.
 #include "../ptx/ptx_text.h"
-#include "checks/optimistic_read.h"
-#include "machine/sites.h"
+#include "checks/race/optimistic_read.h"
+#include "machine/program/sites.h"
 
 namespace {
 

@@ -14,6 +14,7 @@ TEST_CASE("race-global: blocks that write what others read", "[checks][race]") {
     p.warp(1, 0).load(12, x.from(0));
     REQUIRE(p.races() == Lines{"12 after 10"});
     CHECK(p.report.findings()[0].code == "race-global");
+    CHECK(p.report.findings()[0].facts.text().find("{\"relation\": \"grid\"") == 0);
     CHECK(p.report.findings()[0].count == 32);
     CHECK(p.report.findings()[0].other_text ==
           "thread (0,0,0) of block (0,0,0) wrote it on line 10, and nothing orders the two blocks");

@@ -148,7 +148,7 @@ TEST_CASE("race-global: a flag between blocks", "[checks][race]") {
     }
 }
 
-TEST_CASE("race-global: a relaxed read acquires with a fence behind it", "[checks][race]") {
+TEST_CASE("race-global: a relaxed read acquires with a fence after it", "[checks][race]") {
     enum { kNothing, kFence, kFenceBefore, kBarrierAndFence, kOthersFence, kReleaseOfItsOwn };
     const int variant = GENERATE(range(int(kNothing), kReleaseOfItsOwn + 1));
     const How read = GENERATE(kRelaxedLoad, kRelaxedAdd);
@@ -173,7 +173,7 @@ TEST_CASE("race-global: a relaxed read acquires with a fence behind it", "[check
     CHECK(p.races() == (right ? Lines{} : Lines{"14 after 10"}));
 }
 
-TEST_CASE("race-global: who did not poll does not know", "[checks][race]") {
+TEST_CASE("race-global: a thread that did not poll acquires nothing", "[checks][race]") {
     Global p;
     const auto data = p.global(64), flag = p.global(1);
     p.launch(3, 32);
@@ -278,7 +278,7 @@ TEST_CASE("race-global: a release alone acquires nothing", "[checks][race]") {
     }
 }
 
-TEST_CASE("race-global: knowledge goes through third parties", "[checks][race]") {
+TEST_CASE("race-global: knowledge passes through third threads", "[checks][race]") {
     Global p;
     const auto data = p.global(8), flags = p.global(8);
     p.launch(5, 32);

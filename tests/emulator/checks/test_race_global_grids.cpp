@@ -87,7 +87,7 @@ TEST_CASE("race-global: tiles in place, and a status word without a fence", "[ch
     p.launch(tiles, 64);
     const bool loads_late = GENERATE(false, true), stores = GENERATE(false, true);
     for (uint32_t t = 0; t < tiles; ++t) {
-        p.warp(t, 1).access(10, stores ? kStore : kLoad, x.from(32 * t));
+        p.warp(t, 1).access(10, stores ? player::kStore : player::kLoad, x.from(32 * t));
         p.barrier(t);
         if (t) {
             p.thread(t, 5).access(11, kRelaxedLoad, status[t - 1], 8);
@@ -100,7 +100,7 @@ TEST_CASE("race-global: tiles in place, and a status word without a fence", "[ch
         if (t >= 2) p.warp(t, 0).store(14, x.from(32 * (t - 2)));
     }
     const Lines races = p.races();
-    // Nobody had stored before: who loads is to blame.
+    // No store came before: the load is reported.
     const char* const late = stores ? "14 after 13" : "13 after 14";
     CHECK(std::count(races.begin(), races.end(), late) == loads_late);
     CHECK(std::count(races.begin(), races.end(), "14 after 10") == stores);

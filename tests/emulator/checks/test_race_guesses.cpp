@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plain loads whose value the same thread then checks with an atomic.
 #include "../ptx/ptx_text.h"
-#include "machine/sites.h"
+#include "machine/program/sites.h"
 #include "race_players.h"
 
 using namespace player;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of what the race checkers' shadow keeps and lets go of.
 #include "catch.h"
-#include "checks/race_shadow.h"
+#include "checks/race/shadow.h"
 
 using checks::cell_entry;
 using checks::Pair;

@@ -39,7 +39,7 @@ TEST_CASE("race-shared: a missing barrier before the next store is found", "[che
     for (uint32_t w = 0; w < 2; ++w) p.warp(0, w).store(10, tile.from(32 * w));
     p.barrier(0);
     const bool fixed = GENERATE(false, true);
-    // Each warp goes on to the next round by itself, as it does without a second barrier.
+    // Each warp continues to the next round by itself, as without a second barrier.
     p.warp(0, 0).load(12, tile.from(32));
     if (fixed) {
         p.warp(0, 1).load(12, tile.from(0));
@@ -68,7 +68,8 @@ TEST_CASE("race-shared: the store of the second warp after the load of the first
     }
 }
 
-TEST_CASE("race-shared: the blame does not depend on who runs first", "[checks][race]") {
+TEST_CASE("race-shared: the reported line does not depend on which thread runs first",
+          "[checks][race]") {
     Shared p;
     const auto tile = p.shared(64);
     p.launch(1, 64);
@@ -101,7 +102,7 @@ TEST_CASE("race-shared: the blame does not depend on who runs first", "[checks][
     }
 }
 
-TEST_CASE("race-shared: every reader counts, whoever read last", "[checks][race]") {
+TEST_CASE("race-shared: every reader counts, not only the last", "[checks][race]") {
     Shared p;
     const auto tile = p.shared(4);
     p.launch(1, 128);

@@ -81,7 +81,7 @@ TEST_CASE("race-shared: bytes of whole warps in order, then one byte of another"
     CHECK(p.races() == Lines{"12 after 10"});
 }
 
-TEST_CASE("race-shared: wide accesses touch all of their words", "[checks][race]") {
+TEST_CASE("race-shared: wide accesses cover all of their words", "[checks][race]") {
     Shared p;
     const auto tile = p.shared(256);
     p.launch(1, 64);

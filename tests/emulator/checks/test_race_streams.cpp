@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Races between launches and copies of different streams.
 #include "catch.h"
-#include "checks/race_global.h"
+#include "checks/race/race_global.h"
 #include "event_player.h"
 
 using namespace player;
@@ -286,13 +286,16 @@ TEST_CASE("streams: one stream after another, thousands of times", "[checks][rac
     CHECK(p.races() == Lines{"20 after 10"});
 }
 
-TEST_CASE("streams: a copy that wrote is said to write", "[checks][race][streams]") {
+TEST_CASE("streams: a copy that wrote is reported as a write", "[checks][race][streams]") {
     Streams p;
     const auto a = p.global(64);
     p.copy(10, "cudaMemcpyAsync", Host::kWrite, a, 64, 1);
     p.read(a, 2);
     REQUIRE(p.races() == Lines{"20 after 10"});
     const checks::Finding& finding = p.report.findings()[0];
+    CHECK(finding.facts.text().find("{\"relation\": \"streams\", \"clash\": \"plain\", "
+                                    "\"access\": \"read\", \"other_access\": \"write\", "
+                                    "\"one_atomic\": false") == 0);
     CHECK(finding.message.find("is read while another thread may still be writing it") !=
           std::string::npos);
     CHECK(finding.other_text ==
@@ -321,12 +324,12 @@ TEST_CASE("streams: nodes of a graph are ordered by its edges", "[checks][race][
     }
 }
 
-TEST_CASE("race-global: where nobody runs both lines, the text says which is later",
+TEST_CASE("race-global: where no thread runs both lines, the later line is reported",
           "[checks][race]") {
     Streams p;
     const auto a = p.global(64);
     p.launch(1, 96);
-    p.warp(0, 2).store(8, a.from(0));  // somebody wrote there, and all know of it
+    p.warp(0, 2).store(8, a.from(0));  // a write before, which all know of
     p.barrier(0);
     p.warp(0, 1).store(12, a.from(0));
     p.warp(0, 0).load(10, a.from(0));

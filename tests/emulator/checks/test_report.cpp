@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Merging of findings, and their two renderings to the letter.
 #include "bench.h"
-#include "checks/text.h"
+#include "checks/report/places.h"
 
 using checks::Finding;
 using checks::Report;
@@ -222,7 +222,7 @@ TEST_CASE("render: without debug information the kernel is still named", "[check
     CHECK(text.find("kernel tree_reduction") != std::string::npos);
 }
 
-TEST_CASE("render: one left over is singular, none says nothing", "[checks][render]") {
+TEST_CASE("render: one remaining is singular, none is not mentioned", "[checks][render]") {
     Finding finding = sample("/nowhere/x.cu", 3, 2);
     CHECK(checks::render_text(finding, false).find("more") == std::string::npos);
     finding.count = 2;
@@ -246,7 +246,8 @@ TEST_CASE("render: json has the keys of the design", "[checks][render]") {
         "\"other\": {\"line\": 13, \"block\": [0,0,0], \"thread\": [128,0,0]}, \"count\": 128, "
         "\"address\": \"0x100200\", \"allocation\": \"`tile`, shared, 256 floats\", \"bytes\": 4, "
         "\"path\": \"/src/tree_reduction.cu\", \"function\": \"tree_reduction\", \"other_text\": "
-        "\"thread (128,0,0) wrote it on line 13, and no barrier lies between\", \"notes\": []}");
+        "\"thread (128,0,0) wrote it on line 13, and no barrier lies between\", \"notes\": [], "
+        "\"inlined_at\": [], \"facts\": {}}");
 }
 
 TEST_CASE("render: json of a host finding has nulls for what does not exist", "[checks][render]") {

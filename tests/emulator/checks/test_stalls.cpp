@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Deadlocks and hangs say who waits where.
 #include "bench.h"
-#include "checks/stalls.h"
+#include "checks/execution/stalls.h"
 
 using bench::Bench;
 using machine::StallEvent;
@@ -14,7 +14,7 @@ struct StallBench : Bench {
     StallBench() : Bench(64), stalls(report) {}
     void stall(StallEvent::Kind kind, uint64_t exited = 0,
                const machine::Allocation* polled = nullptr) {
-        stalls.on_stall({kind, &launch, waiters, exited, 1000000, polled});
+        stalls.on_stall({kind, &launch, waiters, exited, 1000000, false, polled});
     }
     checks::Stalls stalls;
     std::vector<Waiter> waiters;
@@ -40,7 +40,7 @@ TEST_CASE("deadlock: a barrier that half a block never reaches", "[checks][stall
           "32 threads wait at the barrier on line 12: (0,0,0) to (31,0,0) of block (0,0,0)");
 }
 
-TEST_CASE("hang: the loop is to blame, not those who wait for it", "[checks][stalls]") {
+TEST_CASE("hang: the loop is reported, not the threads that wait for it", "[checks][stalls]") {
     StallBench bench;
     bench.waiters = {
         {&bench.block, 0, machine::kAllLanes, bench.site(12), WaitReason::kBarrier, 0, 0},
@@ -73,7 +73,7 @@ TEST_CASE("hang: blocks that wait on one line are one crowd, the first is shown"
                                    "(0,0,0) and more in 2 other blocks");
 }
 
-TEST_CASE("deadlock: nobody left to name", "[checks][stalls]") {
+TEST_CASE("deadlock: no thread left to name", "[checks][stalls]") {
     StallBench bench;
     bench.stall(StallEvent::Kind::kDeadlock, 64);
     CHECK(bench.only().code == "deadlock");
@@ -92,7 +92,7 @@ TEST_CASE("hang: a loop of a graph, and no other word of the runtime", "[checks]
     CHECK(bench.only().message == "it goes on");
 }
 
-TEST_CASE("hang: who could end a wait on a card, but cannot here", "[checks][stalls]") {
+TEST_CASE("hang: what could end a wait on a card, but not here", "[checks][stalls]") {
     StallBench bench;
     const auto [kind, text] = GENERATE(table<machine::MemoryKind, std::string>(
         {{machine::MemoryKind::kDevice, "no kernel in another stream can end the wait"},
@@ -101,4 +101,32 @@ TEST_CASE("hang: who could end a wait on a card, but cannot here", "[checks][sta
     bench.waiters = {{&bench.block, 1, 0x1, bench.site(20), WaitReason::kRunning, 0, 0}};
     bench.stall(StallEvent::Kind::kBudget, 0, bench.memory.allocate(kind, 64, 0, 5));
     CHECK(bench.only().notes[1].find(text) != std::string::npos);
+}
+
+TEST_CASE("hang: facts for programs that read findings", "[checks][stalls]") {
+    StallBench bench;
+    bench.waiters = {
+        {&bench.block, 0, machine::kAllLanes, bench.site(20), WaitReason::kRunning, 0, 0}};
+    bench.stall(StallEvent::Kind::kBudget, 24);
+    CHECK(bench.only().facts.text() ==
+          "{\"budget\": 1000000, \"ended\": false, \"threads\": 32, \"returned\": 24}");
+}
+
+TEST_CASE("hang: the process was told to end", "[checks][stalls]") {
+    StallBench bench;
+    bench.waiters = {
+        {&bench.block, 0, machine::kAllLanes, bench.site(20), WaitReason::kRunning, 0, 0}};
+    bench.stalls.on_stall({StallEvent::Kind::kBudget,
+                           &bench.launch,
+                           bench.waiters,
+                           0,
+                           1000000,
+                           false,
+                           nullptr,
+                           true});
+    CHECK(bench.only().code == "hang");
+    CHECK(bench.only().place.line == 20);
+    CHECK(bench.only().notes[0] == "the program was told to end, and this is where the kernel was");
+    CHECK(bench.only().facts.text() ==
+          "{\"budget\": 0, \"ended\": true, \"threads\": 32, \"returned\": 0}");
 }

@@ -39,7 +39,7 @@ TEST_CASE("uninitialized-global: what was written can be read", "[checks][uninit
     CHECK(bench.found() == 0);
 }
 
-TEST_CASE("uninitialized-global: the element behind the written ones is not written",
+TEST_CASE("uninitialized-global: the element after the written ones is not written",
           "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(4096);
@@ -61,7 +61,7 @@ TEST_CASE("uninitialized-global: a partial warp is looked at lane by lane",
     CHECK(bench.only().count == 2);
 }
 
-TEST_CASE("uninitialized-global: an atomic on memory that nobody cleared",
+TEST_CASE("uninitialized-global: an atomic on memory that was not cleared",
           "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& bins = bench.array(256);
@@ -148,7 +148,7 @@ void copy_back(GlobalBench& bench, const machine::Allocation& data, uint64_t sta
 
 }  // namespace
 
-TEST_CASE("uninitialized-global: copying back what nobody wrote is a warning",
+TEST_CASE("uninitialized-global: copying back unwritten memory is a warning",
           "[checks][uninitialized]") {
     GlobalBench bench;
     const auto& data = bench.array(1024);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is said of a variable that a thread uses without a value.
 #include "bench.h"
-#include "checks/uninitialized_local.h"
+#include "checks/uninitialized/local.h"
 
 using bench::Bench;
 using machine::UndefinedOrigin;
@@ -52,7 +52,7 @@ TEST_CASE("uninitialized-local: a register that is used where it is read",
     CHECK(bench.only().notes.at(0) == "it is stored there");
 }
 
-TEST_CASE("uninitialized-local: other memory and shuffles are somebody else's",
+TEST_CASE("uninitialized-local: other memory and shuffles belong to other checkers",
           "[checks][uninitialized]") {
     LocalBench bench;
     bench.origin.kind = GENERATE(UndefinedOrigin::Kind::kLoad, UndefinedOrigin::Kind::kShuffle);

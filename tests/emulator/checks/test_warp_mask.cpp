@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Masks of warp operations that do not say who takes part.
 #include "bench.h"
-#include "checks/warp_mask.h"
+#include "checks/execution/warp_mask.h"
 
 using bench::Bench;
 using machine::WarpSyncKind;
@@ -27,7 +27,7 @@ constexpr const char* kDown = "shfl.sync.down.b32";
 
 }  // namespace
 
-TEST_CASE("warp-mask: all named lanes come", "[checks][warp_mask]") {
+TEST_CASE("warp-mask: all named lanes arrive", "[checks][warp_mask]") {
     MaskBench bench;
     bench.checker.on_warp_sync(bench.event(WarpSyncKind::kShuffle, kDown, 0xffffffff, 0xffffffff));
     bench.checker.on_warp_sync(
@@ -100,7 +100,7 @@ TEST_CASE("warp-mask: a value from nowhere counts once it is used", "[checks][wa
     CHECK(bench.only().count == 2);
 }
 
-TEST_CASE("warp-mask: other undefined values are somebody else's", "[checks][warp_mask]") {
+TEST_CASE("warp-mask: other undefined values belong to other checkers", "[checks][warp_mask]") {
     MaskBench bench;
     machine::UndefinedOrigin origin;
     origin.kind = machine::UndefinedOrigin::Kind::kLocal;

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "catch.h"
-#include "checks/trace.h"
-#include "checks/writers.h"
+#include "checks/record/trace.h"
+#include "checks/record/writers.h"
 #include "event_player.h"
 
 using namespace player;
@@ -43,7 +43,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("writers: the last store of a word is told, with thread, block and line",
+TEST_CASE("writers: the last store of a word is recorded, with thread, block and line",
           "[checks][writers]") {
     Followed p;
     const auto x = p.global(128);
@@ -102,6 +102,21 @@ TEST_CASE("writers: launches are remembered, the last one first", "[checks][writ
     CHECK(p.writers.launches()[15].grid.x == 5);
 }
 
+TEST_CASE("writers: warps that take turns in a loop are not forgotten", "[checks][writers]") {
+    Followed p;
+    const auto x = p.global(128);
+    p.launch(2, 64);
+    for (size_t turn = 0; turn <= checks::Writers::kMostRecords / 2; ++turn) {
+        p.warp(0, 1).store(10, x.from(0));
+        p.warp(1, 0).store(10, x.from(64));
+    }
+    const auto first = p.writers.at(x[3]), second = p.writers.at(x[67]);
+    REQUIRE(first);
+    REQUIRE(second);
+    CHECK(first->thread == machine::Dim3{35, 0, 0});
+    CHECK(second->block == machine::Dim3{1, 0, 0});
+}
+
 TEST_CASE("trace: accesses, barriers and arrays are written in order", "[checks][trace]") {
     Traced p;
     const auto x = p.global(64);
@@ -128,7 +143,7 @@ TEST_CASE("trace: accesses, barriers and arrays are written in order", "[checks]
     CHECK(holds(text, "{\"end\": {\"serial\": 1, \"status\": 0}}"));
 }
 
-TEST_CASE("trace: the file is bounded and says that it was cut", "[checks][trace]") {
+TEST_CASE("trace: the file is bounded, and its last line reports the cut", "[checks][trace]") {
     Traced p(4000);
     const auto x = p.global(64);
     p.launch(1, 32);

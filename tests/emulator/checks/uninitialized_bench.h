@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bench.h"
-#include "checks/uninitialized.h"
+#include "checks/uninitialized/uninitialized.h"
 
 namespace uninitialized_bench {
 

@@ -138,7 +138,7 @@ TEST_CASE("driver: weak and common variables of several inputs are one", "[drive
     CHECK(got[0] == got[1]);
 }
 
-TEST_CASE("driver: a call of what nobody defines is refused at the load, with its line",
+TEST_CASE("driver: a call of an undefined function is refused at the load, with its line",
           "[driver]") {
     Driver lab;
     const auto load = [&](const std::string& body, std::string& said) {
@@ -173,7 +173,7 @@ TEST_CASE("driver: a call of what nobody defines is refused at the load, with it
                said) == CUDA_SUCCESS);
 }
 
-TEST_CASE("driver: a link takes a declaration that nobody uses", "[driver]") {
+TEST_CASE("driver: a link accepts a declaration that is never used", "[driver]") {
     Driver lab;
     std::string text = kHeader + ".extern .func other();\n.visible .entry k() { ret; }\n";
     CUlinkState state = nullptr;

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <memory>
 
-#include "ptx/fatbin.h"
+#include "ptx/container/fatbin.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    // A copy with exactly its size, so that a byte read behind it is noticed.
+    // A copy with exactly its size, so that a read past its end is noticed.
     const std::unique_ptr<std::byte[]> bytes(new std::byte[size]);
     if (size) std::memcpy(bytes.get(), data, size);
     for (const bool require_ptx : {false, true}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer: text loaded into a machine, every kernel decoded, launched with a tiny budget, and
-// that twice: with nobody watching, and with every checker. Memory that kernels may not write is
+// that twice: without observers, and with every checker. Memory that kernels may not write is
 // looked at after each.
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 #include "../machine/hostile_target.h"
 #include "checks/checks.h"
-#include "machine/sites.h"
+#include "checks/report/report.h"
+#include "machine/program/sites.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ptx/demangle.h"
+#include "ptx/demangle/demangle.h"
 #include "ptx/module.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

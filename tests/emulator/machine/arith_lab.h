@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "machine/arith_core.h"
-#include "machine/levels.h"
+#include "machine/lanes/arith_core.h"
+#include "machine/lanes/levels.h"
 
 namespace lab {
 

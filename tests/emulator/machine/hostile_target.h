@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "machine/code.h"
 #include "machine/machine.h"
+#include "machine/program/code.h"
 #include "machine/texture.h"
 
 namespace hostile {
@@ -20,7 +20,7 @@ using namespace machine;
 
 constexpr uint8_t kCanary = 0xA7;
 
-// A device whose memory is surrounded by bytes that nobody may change.
+// A device whose memory is surrounded by bytes that must not change.
 class Target {
 public:
     static constexpr uint64_t kBudget = 1 << 20;  // thread-instructions of one launch
@@ -85,7 +85,7 @@ public:
         case 5:  // a small number: local, parameter or shared space, a surface, or null
             base = random() % 4096;
             break;
-        case 6:  // a window of shared memory, its neighbours, and what is behind all of them
+        case 6:  // a window of shared memory, its neighbours, and what is after all of them
             base = (1 + random() % 6) << kSharedWindowBits;
             break;
         case 7:
@@ -154,7 +154,7 @@ public:
     Memory memory;
     Observers observers;
 
-    // What has been changed that nobody may change; "" is nothing.
+    // What has changed that must not; "" is nothing.
     std::string damage() const {
         const auto whole = [](const void* at, size_t bytes) {
             const auto* p = static_cast<const uint8_t*>(at);

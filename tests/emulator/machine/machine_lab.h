@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A bench for the machine core: runs a few lines of PTX as a kernel and keeps what it wrote and
-// every event that an observer was told.
+// A bench for the machine core: runs a few lines of PTX as a kernel, and records what it wrote and
+// every event that an observer received.
 #pragma once
 
 #include <cstring>
@@ -233,7 +233,7 @@ public:
         std::memcpy(request.arguments.data(), pointers, sizeof pointers);
         return machine->launch(request);
     }
-    // The body as a kernel, behind `declarations` at module level.
+    // The body as a kernel, after `declarations` at module level.
     LaunchSummary run(const std::string& body, Shape shape = {},
                       const std::string& declarations = {}) {
         return launch(load(declarations + kernel_text(body)), "k", shape);

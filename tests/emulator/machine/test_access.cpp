@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loads and stores: widths, vectors, masks, spaces, and what happens to lanes
-// whose address is nobody's.
+// whose address belongs to no allocation.
 #include "machine_lab.h"
 
 using namespace machine_lab;
@@ -194,7 +194,7 @@ TEST_CASE("ld: lanes out of range get poison, the others their value", "[machine
     CHECK(summary.status == LaunchStatus::kOk);
 }
 
-TEST_CASE("st: lanes out of range are dropped, before and behind", "[machine][access]") {
+TEST_CASE("st: lanes out of range are dropped, before and after the array", "[machine][access]") {
     Lab lab;
     Allocation* small = lab.memory.allocate(MemoryKind::kDevice, 40, 0, 0);
     std::memset(small->host, 0, 40);

@@ -33,7 +33,7 @@ TEST_CASE("logic: predicates", "[machine][arith]") {
     CHECK(eval("mov.pred", {1}) == 1);
 }
 
-TEST_CASE("lop3: every table gives what it says for every bit pattern", "[machine][arith]") {
+TEST_CASE("lop3: every table applies to every bit pattern", "[machine][arith]") {
     // These three words have all eight combinations of bits in each byte.
     const uint64_t a = 0xf0f0f0f0, b = 0xcccccccc, c = 0xaaaaaaaa;
     for (uint64_t table = 0; table < 256; ++table) {

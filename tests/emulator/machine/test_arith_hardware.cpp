@@ -70,7 +70,7 @@ TEST_CASE(".ftz: the smallest normal number only if rounding to full precision g
     });
 }
 
-TEST_CASE("SIMD video with .add sums whole elements", "[machine][arith][hardware]") {
+TEST_CASE("SIMD video with .add sums whole elements", "[machine][arith][hardware][video]") {
     check({
         {"vadd4.u32.u32.u32.add", {0xffffffff, 0xffffffff, 1}, 4 * 510 + 1},
         {"vsub2.u32.u32.u32.add", {0, 0x00010001, 10}, 8},

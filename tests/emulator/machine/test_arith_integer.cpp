@@ -234,7 +234,7 @@ TEST_CASE("dp4a and dp2a: signedness of each side and choice of half", "[machine
     });
 }
 
-TEST_CASE("video: elements of 8 and 16 bits, saturated or summed up", "[machine][arith]") {
+TEST_CASE("video: elements of 8 and 16 bits, saturated or summed up", "[machine][arith][video]") {
     check({
         {"vabsdiff4.u32.u32.u32", {0x01ff0380, 0x02000405, 99}, 0x01ff017b},
         {"vabsdiff4.u32.u32.u32.add", {0x01ff0380, 0x02000405, 99}, 99 + 1 + 255 + 1 + 123},

@@ -135,7 +135,8 @@ TEST_CASE("cp.async: fewer source bytes are filled up with zero, and not read",
     CHECK(ignoring.got(16) == 0);
 }
 
-TEST_CASE("cp.async: an overrun is seen on both sides and harms nobody", "[machine][async]") {
+TEST_CASE("cp.async: an overrun is reported on both sides and changes no other memory",
+          "[machine][async]") {
     Lab lab;
     fill(lab);
     lab.run(kStart + "mad.lo.u32 %r1, %lane, 64, %r1;\nmov.u64 %rd1, 4096;\n"

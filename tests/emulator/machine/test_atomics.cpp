@@ -115,7 +115,7 @@ std::vector<Operation> operations() {
                    on<uint16_t>([](uint16_t o, uint16_t b, uint16_t c) { return o == b ? c : o; }),
                    true,
                    [](uint64_t lane) { return lane == 6 ? 8 : lane + 1; }});
-    // inc goes to 0 behind its bound; dec to the bound from 0 or from above it.
+    // inc wraps to 0 after its bound; dec to the bound from 0 or from above it.
     all.push_back(
         {"inc.u32",
          4,
@@ -310,7 +310,7 @@ TEST_CASE("atom: lanes out of range get poison and change nothing", "[machine][a
     CHECK(small->host[4] == std::byte{5});
 }
 
-TEST_CASE("atom: order and scope are told as written", "[machine][atomics]") {
+TEST_CASE("atom: order and scope are reported as written", "[machine][atomics]") {
     Lab lab;
     lab.run("atom.global.add.u32 %r1, [%in], 1;\natom.acquire.cta.global.add.u32 %r1, [%in], 1;\n"
             "red.release.sys.global.add.u32 [%in], 1;\n"

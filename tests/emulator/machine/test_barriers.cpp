@@ -20,7 +20,7 @@ std::string mirror(const std::string& barrier) {
 }
 }  // namespace
 
-TEST_CASE("bar.sync: nobody passes before all have arrived", "[machine][barriers]") {
+TEST_CASE("bar.sync: no thread passes before all have arrived", "[machine][barriers]") {
     for (const char* text : {"bar.sync 0;",
                              "barrier.sync 0;",
                              "barrier.sync.aligned 0;",
@@ -40,7 +40,8 @@ TEST_CASE("bar.sync: without it the mirrored value is not there", "[machine][bar
     CHECK(lab.got(0) == 0xa5a5a5a5u);
 }
 
-TEST_CASE("bar.sync: the event names who arrived where", "[machine][barriers]") {
+TEST_CASE("bar.sync: the event has the lanes and the place of each arrival",
+          "[machine][barriers]") {
     Lab lab;
     lab.run("bar.sync 2;", {.block = {40, 1, 1}});
     REQUIRE(lab.seen.barriers.size() == 1);
@@ -57,7 +58,7 @@ TEST_CASE("bar.sync: the event names who arrived where", "[machine][barriers]") 
     CHECK(code_site(b.arrivals[0].site).opcode == "bar.sync");
 }
 
-TEST_CASE("barrier.sync: without .aligned the event says so", "[machine][barriers]") {
+TEST_CASE("barrier.sync: the event has the lack of .aligned", "[machine][barriers]") {
     Lab lab;
     lab.run("barrier.sync 0;");
     REQUIRE(lab.seen.barriers.size() == 1);
@@ -76,7 +77,7 @@ TEST_CASE("bar.sync: threads that have returned are not waited for", "[machine][
           std::vector<uint32_t>{0, 0xfffc0000u, kAllLanes, kAllLanes});
 }
 
-TEST_CASE("bar.sync: those who return while others wait let them go", "[machine][barriers]") {
+TEST_CASE("bar.sync: threads that return release those that wait", "[machine][barriers]") {
     // The first warp waits already when the second returns.
     Lab lab;
     const LaunchSummary s = lab.run("setp.ge.u32 %p1, %tid, 32;\n@%p1 bra LATE;\nbar.sync 0;\n"
@@ -131,7 +132,7 @@ TEST_CASE("guarded bar.sync: lanes outside the guard do not arrive", "[machine][
     CHECK(lab.seen.barriers[0].arrivals.size() == 2);
 }
 
-TEST_CASE("guarded bar.sync: half a warp arrives, the warp goes on together",
+TEST_CASE("guarded bar.sync: half a warp arrives, the warp continues together",
           "[machine][barriers]") {
     Lab lab;
     const LaunchSummary s = lab.run("setp.lt.u32 %p1, %lane, 16;\n@%p1 bar.sync 0;\n"
@@ -177,7 +178,7 @@ TEST_CASE("bar.sync with a count: lanes that return later do not hold it up",
 }
 
 TEST_CASE("bar.arrive: counts without waiting", "[machine][barriers]") {
-    // Warp 0 produces and goes on; warp 1 waits for it.
+    // Warp 0 produces and continues; warp 1 waits for it.
     Lab lab;
     const LaunchSummary s = lab.run(
         ".shared .align 4 .b8 s[128];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %lane, 4, %r1;\n"
@@ -275,7 +276,7 @@ TEST_CASE("deadlock: two warps at different barriers, each named with its barrie
     CHECK(stall.opcodes == std::vector<std::string>{"barrier.sync", "bar.sync"});
 }
 
-TEST_CASE("deadlock: fewer come than the count asks for", "[machine][barriers]") {
+TEST_CASE("deadlock: fewer threads arrive than the count requires", "[machine][barriers]") {
     Lab lab;
     const LaunchSummary s = lab.run("setp.ge.u32 %p1, %tid, 32;\n@%p1 ret;\nbar.sync 1, 64;",
                                     {.grid = {3, 1, 1}, .block = {64, 1, 1}});

@@ -173,7 +173,7 @@ TEST_CASE("assert: condition, place and lanes are reported, and the launch fails
     CHECK(fault.function == "kernel(int)");
 }
 
-TEST_CASE("assert: nothing runs behind it", "[machine][builtins]") {
+TEST_CASE("assert: nothing runs after it", "[machine][builtins]") {
     Lab lab;
     const LaunchSummary s =
         lab.run("st.global.u32 [%mine], 1;\nmov.u64 %rd1, m;\ncvta.global.u64 %rd1, %rd1;\n{\n"

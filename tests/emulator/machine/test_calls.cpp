@@ -81,7 +81,7 @@ TEST_CASE("call: a guarded call runs for its lanes only", "[machine][calls]") {
     CHECK(lab.seen.executed_threads("call") == 5);
 }
 
-TEST_CASE("ret: lanes that return one by one meet behind the call", "[machine][calls]") {
+TEST_CASE("ret: lanes that return one by one meet after the call", "[machine][calls]") {
     Lab lab;
     lab.run(call("f", "%r1", "%lane") + "activemask.b32 %r2;\nst.global.u32 [%mine], %r1;\n"
                                         "st.global.u32 [%mine+128], %r2;",
@@ -199,7 +199,8 @@ TEST_CASE("stack: a larger limit allows a deeper recursion", "[machine][calls]")
     CHECK(lab.got(31) == 2000);
 }
 
-TEST_CASE("indirect call: lanes with different targets, and all meet behind", "[machine][calls]") {
+TEST_CASE("indirect call: lanes with different targets, which meet afterwards",
+          "[machine][calls]") {
     const std::string functions = function("f", "add.u32 %b, %a, 100;") +
                                   function("g", "mul.lo.u32 %b, %a, 2;") +
                                   function("h", "mov.u32 %b, 7;");
@@ -258,7 +259,8 @@ TEST_CASE("call: a barrier inside a function is a barrier of the block", "[machi
     CHECK(lab.words(96) == each([](uint32_t) { return 95; }, 96));
 }
 
-TEST_CASE("call: a declared function that nobody defines stops the launch", "[machine][calls]") {
+TEST_CASE("call: a function that is declared but not defined stops the launch",
+          "[machine][calls]") {
     Lab lab;
     const LaunchSummary s = lab.run("call.uni nobody;", {}, ".extern .func nobody();\n");
     CHECK(s.status == LaunchStatus::kUnsupported);

@@ -16,7 +16,8 @@ uint32_t noted(const Lab& lab, uint32_t thread, int slot) {
 }
 }  // namespace
 
-TEST_CASE("branch: if and else each see their lanes, and meet behind", "[machine][divergence]") {
+TEST_CASE("branch: if and else each have their lanes, which meet afterwards",
+          "[machine][divergence]") {
     Lab lab;
     lab.run(kRow + "setp.lt.u32 %p1, %lane, 10;\n@%p1 bra THEN;\n" + note_mask(0) +
             "bra.uni DONE;\nTHEN:\n" + note_mask(1) + "DONE:\n" + note_mask(2));
@@ -49,7 +50,8 @@ TEST_CASE("branch: nested divergence meets level by level", "[machine][divergenc
     CHECK(noted(lab, 0, 2) == kAllLanes);
 }
 
-TEST_CASE("loop: every lane its own trip count, and all meet behind it", "[machine][divergence]") {
+TEST_CASE("loop: every lane has its own trip count, and all meet after it",
+          "[machine][divergence]") {
     Lab lab;
     lab.run(kRow + "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nLOOP:\nadd.u32 %r2, %r2, %r1;\n" +
             "add.u32 %r1, %r1, 1;\nsetp.le.u32 %p1, %r1, %lane;\n" + note_mask(0) +
@@ -61,7 +63,8 @@ TEST_CASE("loop: every lane its own trip count, and all meet behind it", "[machi
     }
 }
 
-TEST_CASE("loop: an inner loop meets before the outer one goes on", "[machine][divergence]") {
+TEST_CASE("loop: lanes of an inner loop meet before the outer one continues",
+          "[machine][divergence]") {
     // Outer: three rounds for all; inner: lane % 4 + 1 rounds.
     Lab lab;
     lab.run(
@@ -125,7 +128,7 @@ TEST_CASE("guard: straight instructions change only their lanes", "[machine][div
     CHECK(lab.words() == each([](uint32_t i) { return i > 20 ? 2 : 11; }));
 }
 
-TEST_CASE("exit: guarded lanes leave, the rest goes on as one", "[machine][divergence]") {
+TEST_CASE("exit: guarded lanes leave, the others continue together", "[machine][divergence]") {
     for (const char* how : {"exit", "ret"}) {
         Lab lab;
         lab.run(kRow + "setp.lt.u32 %p1, %lane, 5;\nst.global.u32 [%rd50+4], 1;\n@%p1 " + how +
@@ -140,7 +143,8 @@ TEST_CASE("exit: guarded lanes leave, the rest goes on as one", "[machine][diver
     }
 }
 
-TEST_CASE("exit: inside a branch, the others do not wait for who left", "[machine][divergence]") {
+TEST_CASE("exit: inside a branch, the others do not wait for lanes that left",
+          "[machine][divergence]") {
     Lab lab;
     lab.run(kRow + "setp.lt.u32 %p1, %lane, 16;\n@%p1 bra THEN;\nsetp.lt.u32 %p2, %lane, 20;\n" +
             "@%p2 bra JOIN;\nexit;\nTHEN:\nadd.u32 %r1, %r1, 1;\nJOIN:\n" + note_mask(0));
@@ -163,7 +167,7 @@ TEST_CASE("exit: lanes that branch to the end do not keep the others apart",
     CHECK(noted(lab, 25, 1) == kOldWord);
 }
 
-TEST_CASE("exit: when the last of a branch leave, who waits for them goes on at once",
+TEST_CASE("exit: when the last lanes of a branch leave, those that wait continue at once",
           "[machine][divergence]") {
     // Lanes 24 to 31 return where 16 to 23 wait for them; 0 to 15 wait for all further down.
     Lab lab;
@@ -317,7 +321,7 @@ TEST_CASE("grid barrier: a cooperative launch has a workspace, and every block p
           LaunchStatus::kTrap);
 }
 
-TEST_CASE("hang: polling what nobody writes ends, and says who polls where",
+TEST_CASE("hang: polling memory that is never written ends, with the place of the polls",
           "[machine][divergence][slow]") {
     Lab lab;
     const LaunchSummary s = lab.run(
@@ -367,6 +371,29 @@ TEST_CASE("hang: many polls in a loop that counts them are none", "[machine][div
     CHECK(lab.got(3) == 500000);
 }
 
+TEST_CASE("waiting: a loop of plain loads lets other blocks run soon", "[machine][divergence]") {
+    Lab lab;
+    const LaunchSummary s = lab.run(
+        "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra WRITE;\n"
+        "WAIT:\nld.global.u32 %r2, [%out];\nsetp.ne.u32 %p2, %r2, 7;\n@%p2 bra WAIT;\nexit;\n"
+        "WRITE:\nst.global.u32 [%out], 7;",
+        {{2, 1, 1}, {32, 1, 1}});
+    CHECK(s.status == LaunchStatus::kOk);
+    // Twice 2^13 iterations of three instructions, and not 2^20.
+    CHECK(s.warp_instructions < 100'000);
+}
+
+TEST_CASE("waiting: a long loop that counts keeps its lanes together", "[machine][divergence]") {
+    Lab lab;
+    lab.run(kRow +
+            "mov.u32 %r1, 0;\nsetp.ge.u32 %p1, %lane, 16;\n@%p1 bra MEET;\n"
+            "LOOP:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 100000;\n@%p2 bra LOOP;\n"
+            "MEET:\n" +
+            note_mask(0));
+    CHECK(noted(lab, 3, 0) == kAllLanes);
+    CHECK(noted(lab, 20, 0) == kAllLanes);
+}
+
 TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence][slow]") {
     Lab lab;
     lab.machine->set_budget(300'000'000);
@@ -381,7 +408,7 @@ TEST_CASE("hang: an endless loop uses up the budget", "[machine][divergence][slo
             loops = lab.seen.stalls[0].opcodes[i] == "bra" ||
                     lab.seen.stalls[0].opcodes[i] == "add.u32";
     CHECK(loops);
-    // Nobody waits for lanes that never come.
+    // No lane waits for lanes that never arrive.
     CHECK(lab.got(10) == 1);
 }
 
@@ -394,6 +421,47 @@ TEST_CASE("hang: the same program within its budget finishes", "[machine][diverg
     CHECK(lab.got(0) == 1000);
     lab.machine->set_budget(32 * 2900);
     CHECK(lab.run(body).status == LaunchStatus::kBudget);
+}
+
+TEST_CASE("hang: without a budget a launch may go on while it makes progress",
+          "[machine][divergence]") {
+    Lab lab;
+    Limits limits;
+    limits.quiet_instructions = 32 * 5000;
+    lab.machine = Machine::create(lab.memory, lab.observers, limits);
+    const std::string loop = "mov.u32 %r1, 0;\nLOOP:\nadd.u32 %r1, %r1, 1;\n";
+    const std::string end = "setp.lt.u32 %p1, %r1, 4000;\n@%p1 bra LOOP;\n";
+    SECTION("one block is too long") {
+        CHECK(lab.run(loop + end).status == LaunchStatus::kBudget);
+        REQUIRE(lab.seen.stalls.size() == 1);
+    }
+    SECTION("many blocks are not, together") {
+        const std::string half = "setp.lt.u32 %p1, %r1, 1000;\n@%p1 bra LOOP;\n";
+        CHECK(lab.run(loop + half, {{20, 1, 1}, {32, 1, 1}}).status == LaunchStatus::kOk);
+    }
+    SECTION("a block that stores is not") {
+        CHECK(lab.run(loop + "st.global.u32 [%mine], %r1;\n" + end).status == LaunchStatus::kOk);
+        CHECK(lab.got(3) == 4000);
+    }
+    SECTION("reading a clock is no progress") {
+        const std::string read = "mov.u64 %rd3, %clock64;\n";
+        CHECK(lab.run(loop + read + "bra LOOP;\n").status == LaunchStatus::kBudget);
+    }
+}
+
+TEST_CASE("clock: a loop that waits for it ends soon, and never early", "[machine][divergence]") {
+    Lab lab;
+    const uint64_t wait = GENERATE(as<uint64_t>{}, 100, 100'000, 3'000'000'000);
+    const LaunchSummary s =
+        lab.run("mov.u64 %rd3, %clock64;\nWAIT:\nmov.u64 %rd4, %clock64;\n"
+                "sub.u64 %rd5, %rd4, %rd3;\nsetp.lt.u64 %p1, %rd5, " +
+                std::to_string(wait) + ";\n@%p1 bra WAIT;\nst.global.u64 [%in], %rd5;");
+    CHECK(s.status == LaunchStatus::kOk);
+    CHECK(s.warp_instructions < 1'000'000);
+    uint64_t waited = 0;
+    std::memcpy(&waited, lab.in().host, sizeof waited);
+    CHECK(waited >= wait);
+    CHECK(waited < wait + wait / 7 + 100);
 }
 
 TEST_CASE("divergence: the counters say how often and which lanes", "[machine][divergence]") {

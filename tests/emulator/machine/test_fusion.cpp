@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A product that only the addition behind it uses runs as one multiply-add, with the values and
+// A product that only the next addition uses runs as one multiply-add, with the values and
 // counts of both; wherever that would change a value, each runs by itself.
 #include "machine_lab.h"
 

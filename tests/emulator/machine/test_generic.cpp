@@ -102,7 +102,8 @@ TEST_CASE("generic st: an address of another lane's local memory is a fault", "[
     CHECK(lab.words() == each([](uint32_t) { return 7; }));
 }
 
-TEST_CASE("generic ld: a local address off by 2^34 bytes is nobody else's", "[machine][access]") {
+TEST_CASE("generic ld: a local address off by 2^34 bytes belongs to no other thread",
+          "[machine][access]") {
     // As with local[k - 1u] where k is 0.
     Lab lab;
     lab.run(kLentAddress + "add.u64 %rd1, %rd1, 0x3fffffffc;\nld.u32 %r1, [%rd1];");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A hostile kernel: every form of every instruction that runs, with addresses chosen to hurt and
-// with registers of any width, and nobody watching. Whatever it does, it may change nothing but the
+// with registers of any width, and no observers. Whatever it does, it may change nothing but the
 // memory that it may write: not the host's, not constants, not another device's.
 #include <cstdlib>
 #include <fstream>
@@ -54,7 +54,7 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '%' || c == '.';
 }
 
-// The form with registers for its letters: behind `[` one of the addresses %q0, %q1, ... (%r0, ...
+// The form with registers for its letters: after `[` one of the addresses %q0, %q1, ... (%r0, ...
 // their low halves), elsewhere any. With `mutate`, one operand gets a register of another kind.
 std::string with_registers(const std::string& form, std::mt19937& random, bool mutate) {
     const std::string kinds = "phrqxfd";
@@ -267,7 +267,7 @@ TEST_CASE("hostile: the largest grid ends with its budget", "[machine][slow]") {
     }
 }
 
-TEST_CASE("hostile: parameters before and behind the block of a kernel", "[machine][slow]") {
+TEST_CASE("hostile: parameters before and after the block of a kernel", "[machine][slow]") {
     for (const char* place : {"p_out+-8", "p_in+4096", "p_out+-2147483648"}) {
         Lab lab;
         INFO(place);
@@ -372,7 +372,7 @@ TEST_CASE("hostile: a recursion with many registers ends as a stack overflow", "
     REQUIRE(lab.seen.faults.size() == 1);
 }
 
-TEST_CASE("hostile: a module that cannot be loaded leaves nothing behind", "[machine][slow]") {
+TEST_CASE("hostile: a module that cannot be loaded leaves no state", "[machine][slow]") {
     Lab lab;
     const uint64_t used = lab.memory.used(0);
     CHECK_THROWS_AS(lab.load(".visible .func f() { ret; }\n.visible .global .b8 small[8];\n"
@@ -380,7 +380,7 @@ TEST_CASE("hostile: a module that cannot be loaded leaves nothing behind", "[mac
                     ptx::ParseError);
     CHECK(lab.memory.used(0) == used);
     CHECK(lab.seen.freed == lab.seen.allocated);
-    // Its function is nobody's now; a module of the same unit may define it.
+    // Its function is undefined now; a module of the same unit may define it.
     lab.load(".visible .func f() { ret; }");
     CHECK(lab.run("call f;", {}, ".extern .func f();").status == LaunchStatus::kOk);
 }

@@ -24,7 +24,7 @@ TEST_CASE("invariant: each launch has its own values", "[machine][invariants]") 
 
 TEST_CASE("invariant: at the end of a block that others join, used by one further on",
           "[machine][invariants]") {
-    // The first mov stands alone before a label: nobody of its block can count for it.
+    // The first mov stands alone before a label: no instruction of its block can count for it.
     Lab lab;
     lab.run("setp.lt.u32 %p1, %lane, 16;\n@%p1 bra OTHER;\nmov.u32 %r1, %ntid.x;\nOTHER:\n"
             "setp.ge.u32 %p2, %lane, 16;\n@%p2 bra USE;\nst.global.u32 [%mine], 1;\nbra.uni END;\n"
@@ -39,7 +39,7 @@ TEST_CASE("invariant: a register with two writers is none", "[machine][invariant
     CHECK(lab.words() == each([](uint32_t i) { return i < 8 ? 5u : 32u; }));
 }
 
-TEST_CASE("invariant: counted for the lanes that come by, and only for them",
+TEST_CASE("invariant: counted for the lanes that execute it, and only for them",
           "[machine][invariants]") {
     Lab lab;
     lab.run("setp.lt.u32 %p1, %tid, 40;\n@!%p1 bra END;\nxor.b32 %r1, 5, 6;\n"

@@ -232,7 +232,7 @@ TEST_CASE("video: sums of SIMD results, of all elements and of some", "[machine]
         }
 }
 
-TEST_CASE("rare operations: lanes that do not take part keep their value", "[machine][video]") {
+TEST_CASE("rare operations: inactive lanes keep their value", "[machine][video]") {
     const auto got =
         evaluate("vadd.u32.u32.u32 %r4, %r1.b0, 1", "%r4", integer_sets(7), 0x00f0f00f);
     for (size_t i = 0; i < 32; ++i)

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "catch.h"
-#include "machine/levels.h"
+#include "machine/lanes/levels.h"
 
 using machine::ProcessorLevel;
 using enum machine::ProcessorLevel;

@@ -108,7 +108,7 @@ TEST_CASE("extern: a function and a variable of a module loaded later", "[machin
     CHECK(lab.got(31) == 42);
 }
 
-TEST_CASE("extern: a symbol that nobody defines is refused by name", "[machine][loading]") {
+TEST_CASE("extern: an undefined symbol is refused by name", "[machine][loading]") {
     Lab lab;
     LoadedModule& m = lab.load(".extern .global .align 4 .u32 missing_variable;\n" +
                                kernel_text("ld.global.u32 %r1, [missing_variable];"));

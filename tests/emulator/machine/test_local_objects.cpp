@@ -44,7 +44,7 @@ TEST_CASE("local objects: through a generic pointer, a copy and a choice", "[mac
                     "st.local.u32 [%rd7+12], 1;") == 0);
 }
 
-TEST_CASE("local objects: the store goes where it goes on hardware", "[machine][local]") {
+TEST_CASE("local objects: the store writes where hardware writes", "[machine][local]") {
     Lab lab(0);
     lab.run(".local .align 8 .b8 depot[32];\n.reg .b64 %SPL;\nmov.u64 %SPL, depot;\n"
             "add.u64 %rd1, %SPL, 0;\nadd.u64 %rd2, %SPL, 16;\nst.local.u32 [%rd2], 1;\n"

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include "catch.h"
 #include "machine/memory.h"
 
@@ -66,13 +68,48 @@ TEST_CASE("memory: fresh contents are poison for small blocks, zeros for variabl
     }
 }
 
-TEST_CASE("memory: large blocks are there without being touched", "[memory]") {
+TEST_CASE("memory: large blocks are allocated without being touched", "[memory]") {
     Memory memory;
     memory.set_capacity(64ull << 30);
     const Allocation* big = memory.allocate(MemoryKind::kDevice, 20ull << 30, 0, 0);
     REQUIRE(big);
     big->host[(20ull << 30) - 1] = std::byte(1);
     CHECK(big->host[10ull << 30] == std::byte(0));
+}
+
+TEST_CASE("memory: clearing a large range gives its pages back, and clears what is left of others",
+          "[memory]") {
+    Memory memory;
+    memory.set_capacity(64ull << 30);
+    Allocation* big = memory.allocate(MemoryKind::kDevice, 20ull << 30, 0, 0);
+    REQUIRE(big);
+    const uint64_t begin = 5000, end = (20ull << 30) - 3000;
+    const std::vector<uint64_t> inside{begin, begin + 1, 9000, 1ull << 33, end - 1};
+    const std::vector<uint64_t> outside{0, begin - 1, end, (20ull << 30) - 1};
+    for (const uint64_t at : inside) big->host[at] = std::byte(1);
+    for (const uint64_t at : outside) big->host[at] = std::byte(1);
+    memory.clear(*big, big->address + begin, end - begin);
+    // A page that was touched before is no longer there.
+    unsigned char resident = 0xff;
+    const uint64_t page = (uint64_t(big->host) + (1ull << 33)) & ~4095ull;
+    REQUIRE(mincore(reinterpret_cast<void*>(page), 4096, &resident) == 0);
+    CHECK((resident & 1) == 0);
+    for (const uint64_t at : inside) CHECK(big->host[at] == std::byte(0));
+    for (const uint64_t at : outside) CHECK(big->host[at] == std::byte(1));
+    memory.clear(*big, big->address, 1);  // too small for that
+    CHECK(big->host[0] == std::byte(0));
+}
+
+TEST_CASE("memory: what all allocations together may take is known", "[memory]") {
+    Memory memory;
+    Allocation* first = memory.allocate(MemoryKind::kDevice, 1000, 0, 0);
+    Allocation* second = memory.allocate(MemoryKind::kManaged, 500, 1, 0);
+    memory.allocate(MemoryKind::kDevice, 10, 1, 0);
+    CHECK(memory.promised() == 1510);
+    memory.release(*second, 0);
+    CHECK(memory.promised() == 1010);
+    memory.release(*first, 0);
+    CHECK(memory.promised() == 10);
 }
 
 TEST_CASE("memory: a freed allocation keeps explaining its address", "[memory]") {
@@ -164,7 +201,7 @@ TEST_CASE("memory: capacity counts per device, and only device memory", "[memory
     CHECK(memory.allocate(MemoryKind::kDevice, 1000, 0, 0) != nullptr);
 }
 
-TEST_CASE("memory: a large alignment is kept", "[memory]") {
+TEST_CASE("memory: a large alignment is respected", "[memory]") {
     Memory memory;
     const uint64_t align = GENERATE(256, 512, 4096, 1 << 16);
     CHECK(memory.allocate(MemoryKind::kDevice, 100, 0, 0, align)->address % align == 0);

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "catch.h"
-#include "machine/numeric.h"
+#include "machine/lanes/numeric.h"
 
 using namespace machine;
 

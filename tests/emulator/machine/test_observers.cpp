@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The contract with observers: which events come, in which order, to whom, and what they say.
+// The contract with observers: which events each one receives, in which order, with which data.
 #include "machine_lab.h"
 
 using namespace machine_lab;
@@ -51,7 +51,7 @@ TEST_CASE("observers: the order of a launch and its blocks", "[machine][observer
                                                    "end"});
 }
 
-TEST_CASE("observers: an observer of bad accesses hears of them in every space",
+TEST_CASE("observers: an observer of bad accesses receives those of every space",
           "[machine][observers]") {
     Lab lab(kOnlyBadAccess);
     lab.run(".shared .align 4 .b8 s[8];\n.local .align 4 .b8 l[8];\nmov.u64 %rd1, 0;\n"
@@ -64,7 +64,7 @@ TEST_CASE("observers: an observer of bad accesses hears of them in every space",
     CHECK(lab.seen.accesses[3].misaligned == kAllLanes);
 }
 
-TEST_CASE("observers: told in the order in which they were added, none after clear()",
+TEST_CASE("observers: called in the order in which they were added, none after clear()",
           "[machine][observers]") {
     struct Note final : Observer {
         std::string* to;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "catch.h"
-#include "machine/platform.h"
+#include "machine/platform/platform.h"
 
 using machine::HostFault;
 
@@ -82,7 +82,7 @@ struct OpenPage {
 
 }  // namespace
 
-TEST_CASE("platform: a refused access is told, and happens after all", "[platform]") {
+TEST_CASE("platform: a refused access is reported, and then succeeds", "[platform]") {
     struct Access {
         const char* name;
         bool writes;

@@ -114,8 +114,7 @@ TEST_CASE("spelling: constants that start with a point, and preprocessor lines",
     CHECK(refusal("#define X 1\n").find("'#'") != std::string::npos);
 }
 
-TEST_CASE("spelling: results that nobody wants, and lists of call targets",
-          "[machine][spellings]") {
+TEST_CASE("spelling: unused results, and lists of call targets", "[machine][spellings]") {
     check({
         {"call (_, %r1), two, (5);", 7, kTwo},
         {"call (%r1, _), two, (5);", 6, kTwo},

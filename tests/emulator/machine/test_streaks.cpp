@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A lane that is alone: observers who are content with it hear of its loads and stores in streaks,
-// and what they hear is the same as one by one.
+// A single lane: observers that agree receive its loads and stores in runs, which describe the same
+// accesses as one by one.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -14,7 +14,7 @@ namespace {
 // One access of one lane.
 using Touch = std::tuple<uint64_t, uint32_t, AccessKind, std::string>;  // address, bytes
 
-// Content with `allowed` accesses at a time; takes what it hears apart again.
+// Accepts `allowed` accesses at a time, and splits the runs that it receives.
 class Counting final : public Observer {
 public:
     explicit Counting(uint64_t allowed) : allowed_(allowed) {}
@@ -30,16 +30,16 @@ public:
         CHECK(next.values == nullptr);
         return std::min(most, allowed_);
     }
-    void on_streak(const AccessEvent& first, int64_t step, uint64_t count) override {
+    void on_access_run(const AccessEvent& first, int64_t step, uint64_t count) override {
         ++events;
-        ++streaks;
+        ++runs;
         const uint64_t start = first.address[std::countr_zero(first.mask)];
         for (uint64_t k = 0; k < count; ++k) touch(first, start + k * uint64_t(step));
     }
     void on_launch_begin(const LaunchInfo&) override { ++launches; }
 
     std::vector<Touch> touched;
-    size_t events = 0, streaks = 0, bad = 0, launches = 0, before_atomic = 0;
+    size_t events = 0, runs = 0, bad = 0, launches = 0, before_atomic = 0;
 
 private:
     void touch(const AccessEvent& event, uint64_t address) {
@@ -51,10 +51,10 @@ private:
 struct Outcome {
     std::vector<Touch> touched;
     std::vector<uint32_t> words;
-    size_t events = 0, streaks = 0, bad = 0, before_atomic = 0;
+    size_t events = 0, runs = 0, bad = 0, before_atomic = 0;
 };
 
-// Runs a body of which lane 0 reaches everything behind the first branch, alone.
+// Runs a body of which lane 0 reaches everything after the first branch, alone.
 Outcome run_alone(const std::string& body, uint64_t allowed, Shape shape = {}) {
     Lab lab(0);
     Counting counting(allowed);
@@ -64,12 +64,8 @@ Outcome run_alone(const std::string& body, uint64_t allowed, Shape shape = {}) {
         std::memcpy(lab.in().host + i * 4, &value, 4);
     }
     lab.run("setp.ne.u32 %p1, %tid, 7;\n@%p1 bra END;\n" + body + "\nEND:", shape);
-    Outcome out{counting.touched,
-                {},
-                counting.events,
-                counting.streaks,
-                counting.bad,
-                counting.before_atomic};
+    Outcome out{
+        counting.touched, {}, counting.events, counting.runs, counting.bad, counting.before_atomic};
     out.words.resize(4096);
     std::memcpy(out.words.data(), lab.out().host, 4096 * 4);
     return out;
@@ -148,11 +144,11 @@ const std::vector<Body> kBodies = {
 
 }  // namespace
 
-TEST_CASE("streaks: observers hear of the same accesses as one by one", "[machine][streaks]") {
+TEST_CASE("runs: observers receive the same accesses as one by one", "[machine][runs]") {
     for (const Body& body : kBodies) {
         INFO(body.what);
         const Outcome single = run_alone(body.text, 0);
-        CHECK(single.streaks == 0);
+        CHECK(single.runs == 0);
         CHECK(single.events == single.touched.size());
         for (const uint64_t allowed : {uint64_t(1), uint64_t(3), ~uint64_t(0)}) {
             INFO("allowed " << allowed);
@@ -163,19 +159,19 @@ TEST_CASE("streaks: observers hear of the same accesses as one by one", "[machin
     }
 }
 
-TEST_CASE("streaks: even steps are a few events", "[machine][streaks]") {
+TEST_CASE("runs: even steps are a few events", "[machine][runs]") {
     for (size_t k = 0; k < 10; ++k) {
         INFO(kBodies[k].what);
         const Outcome out = run_alone(kBodies[k].text, ~uint64_t(0));
-        CHECK(out.streaks > 0);
-        CHECK(out.events <= 30);  // three for each instruction before its streak begins
+        CHECK(out.runs > 0);
+        CHECK(out.events <= 30);  // three for each instruction before its run begins
     }
     // The four loads of an unrolled loop go through memory together, and so do its stores.
     const Outcome unrolled = run_alone(kBodies[5].text, ~uint64_t(0));
-    CHECK(unrolled.streaks <= 4);
+    CHECK(unrolled.runs <= 4);
 }
 
-TEST_CASE("streaks: a store is told of before another instruction reads it", "[machine][streaks]") {
+TEST_CASE("runs: a store is reported before another instruction reads it", "[machine][runs]") {
     const std::string body = loop("st.global.u32 [%rd2], %r1;", 50) +
                              "mov.u64 %rd2, %out;\nmov.u32 %r1, 0;\nL2:\n"
                              "ld.global.u32 %r2, [%rd2+100];\nadd.u64 %rd2, %rd2, 4;\n"
@@ -192,7 +188,7 @@ TEST_CASE("streaks: a store is told of before another instruction reads it", "[m
     CHECK(loads == 20);
 }
 
-TEST_CASE("streaks: one loop is told of after the other", "[machine][streaks]") {
+TEST_CASE("runs: loops are reported one after the other", "[machine][runs]") {
     const std::string body = loop("st.global.u32 [%rd2], %r1;", 50) +
                              "mov.u64 %rd1, %in;\nmov.u32 %r1, 0;\nL2:\n"
                              "ld.global.u32 %r2, [%rd1];\nadd.u64 %rd1, %rd1, 4;\n"
@@ -204,7 +200,7 @@ TEST_CASE("streaks: one loop is told of after the other", "[machine][streaks]") 
         out.touched.begin(), out.touched.end(), [&](const Touch& t) { return !is_load(t); }));
 }
 
-TEST_CASE("streaks: whatever else happens is told of in its turn", "[machine][streaks]") {
+TEST_CASE("runs: all other events are reported in their order", "[machine][runs]") {
     const std::string body =
         loop(kCopy, 50) + "atom.global.add.u32 %r2, [%out], 1;\n" + "ld.global.u32 %r2, [%in];";
     const Outcome out = run_alone(body, ~uint64_t(0));
@@ -212,32 +208,32 @@ TEST_CASE("streaks: whatever else happens is told of in its turn", "[machine][st
     CHECK(out.touched.size() == 102);
 }
 
-TEST_CASE("streaks: end where their array ends", "[machine][streaks]") {
+TEST_CASE("runs: end where their array ends", "[machine][runs]") {
     const int inside = (64 << 10) / 4;
     const Outcome out = run_alone(loop("ld.global.u32 %r2, [%rd1];", inside + 3), ~uint64_t(0));
-    CHECK(out.streaks > 0);
+    CHECK(out.runs > 0);
     CHECK(out.bad == 3);
     const Outcome below = run_alone(loop("ld.global.u32 %r2, [%rd1];", 12, -4, 32), ~uint64_t(0));
     CHECK(below.bad == 3);
 }
 
-TEST_CASE("streaks: an access that is not aligned has none", "[machine][streaks]") {
+TEST_CASE("runs: an access that is not aligned has none", "[machine][runs]") {
     const Outcome out = run_alone(loop("ld.global.u32 %r2, [%rd1+2];", 1), ~uint64_t(0));
-    CHECK(out.streaks == 0);
+    CHECK(out.runs == 0);
     CHECK(out.bad == 0);
 }
 
-TEST_CASE("streaks: two lanes have none", "[machine][streaks]") {
+TEST_CASE("runs: two lanes have none", "[machine][runs]") {
     Lab lab(0);
     Counting counting(~uint64_t(0));
     lab.observers.add(&counting, kGlobalAccess);
     lab.run("setp.gt.u32 %p1, %tid, 1;\n@%p1 bra END;\n" + loop(kCopy, 50) + "END:");
-    CHECK(counting.streaks == 0);
+    CHECK(counting.runs == 0);
     CHECK(counting.events == 100);
 }
 
-TEST_CASE("streaks: volatile accesses have none", "[machine][streaks]") {
+TEST_CASE("runs: volatile accesses have none", "[machine][runs]") {
     const Outcome out = run_alone(loop("ld.volatile.global.u32 %r2, [%rd1];", 50), ~uint64_t(0));
-    CHECK(out.streaks == 0);
+    CHECK(out.runs == 0);
     CHECK(out.events == 50);
 }

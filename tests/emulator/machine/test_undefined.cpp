@@ -85,7 +85,7 @@ TEST_CASE("undefined: an atomic adds it", "[machine][undefined]") {
     one_use(uses_of("red.global.add.u32 [%out], %r1;"), How::kStored, Kind::kRegister);
 }
 
-TEST_CASE("undefined: copying, and what nobody looks at, is no use", "[machine][undefined]") {
+TEST_CASE("undefined: a copy, and a value that is never read, is no use", "[machine][undefined]") {
     CHECK(
         uses_of("mov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 1;\nst.global.u32 [%mine], %lane;").empty());
 }
@@ -240,7 +240,7 @@ TEST_CASE("undefined: a shuffle passes it on, and makes it of lanes that are not
     CHECK(uses_of("shfl.sync.down.b32 %r2, %lane, 8, 31, -1;\n" + store).empty());
 }
 
-TEST_CASE("undefined: what an observer says of a load", "[machine][undefined]") {
+TEST_CASE("undefined: what an observer reports of a load", "[machine][undefined]") {
     const std::string load = "ld.global.u32 %r1, [%in];\n";
     one_use(uses_of(load + "add.u32 %r1, %r1, 1;\nst.global.u32 [%mine], %r1;", {}, 0xf0),
             How::kStored,
@@ -258,7 +258,7 @@ TEST_CASE("undefined: a loop that writes before it reads", "[machine][undefined]
     one_use(uses_of("setp.eq.u32 %p9, %lane, 3;\n" + loop), How::kStored, Kind::kRegister, 1u << 3);
 }
 
-TEST_CASE("undefined: each use is told once", "[machine][undefined]") {
+TEST_CASE("undefined: each use is reported once", "[machine][undefined]") {
     const auto uses = uses_of("add.u32 %r1, %r1, 1;\nst.global.u32 [%mine], %r1;\n"
                               "add.u32 %r1, %r1, 1;\nred.global.add.u32 [%mine], %r1;");
     CHECK(uses.size() == 1);

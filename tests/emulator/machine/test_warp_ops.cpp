@@ -240,7 +240,7 @@ TEST_CASE("bar.warp.sync: a partial mask binds only its lanes", "[machine][warp]
     CHECK(lab.seen.syncs[0].strangers == 0);
 }
 
-TEST_CASE("bar.warp.sync: a named lane that stands elsewhere is reported, the rest goes on",
+TEST_CASE("bar.warp.sync: a named lane that waits elsewhere is reported, the others continue",
           "[machine][warp]") {
     Lab lab;
     const LaunchSummary s = lab.run("setp.lt.u32 %p1, %lane, 30;\n@!%p1 bra END;\n"
@@ -268,7 +268,7 @@ TEST_CASE("bar.warp.sync: a lane outside its own mask is a stranger", "[machine]
     CHECK(lab.seen.syncs[0].strangers == 0x80000000u);
 }
 
-TEST_CASE("bar.warp.sync: lanes that return let those who wait go on", "[machine][warp]") {
+TEST_CASE("bar.warp.sync: lanes that return release those that wait", "[machine][warp]") {
     Lab lab;
     const LaunchSummary s =
         lab.run("setp.ge.u32 %p1, %lane, 16;\n@%p1 bra LEAVE;\nbar.warp.sync 0xffffffff;\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/demangle.h"
+#include "ptx/demangle/demangle.h"
 
 #include "ptx_text.h"
 
@@ -39,7 +39,7 @@ TEST_CASE("demangle: variables are their innermost name", "[ptx][demangle]") {
     CHECK(ptx::demangled_variable("_ZN34_INTERNAL_a819d0e8_4_a_cu_d4265ddc5limitE") == "limit");
 }
 
-TEST_CASE("demangle: names that are not quite mangled come back readable", "[ptx][demangle]") {
+TEST_CASE("demangle: names that are not fully mangled stay readable", "[ptx][demangle]") {
     for (const char* name :
          {"_Z", "_ZN", "_Z999999999999999999999x", "_ZZZZZZ", "_ZN3fooE3", "_Zfoo", ""}) {
         CAPTURE(name);

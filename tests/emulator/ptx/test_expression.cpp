@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/expression.h"
+#include "ptx/parse/expression.h"
 
 #include <bit>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/fatbin.h"
+#include "ptx/container/fatbin.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -214,8 +214,7 @@ TEST_CASE("fatbin: a small file cannot ask for much memory", "[ptx][fatbin]") {
     CHECK(contains(failure(asking_for(1 << 30)), "cannot hold 1073741824 bytes"));
 }
 
-TEST_CASE("fatbin: a container that says it is longer than the memory it lies in",
-          "[ptx][fatbin]") {
+TEST_CASE("fatbin: a container whose length exceeds its memory", "[ptx][fatbin]") {
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
     auto* const memory = static_cast<std::byte*>(
         mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

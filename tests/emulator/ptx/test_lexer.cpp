@@ -2,7 +2,7 @@
 #include <bit>
 #include <vector>
 
-#include "ptx/lexer.h"
+#include "ptx/parse/lexer.h"
 #include "ptx_text.h"
 
 using ptx::Lexer;

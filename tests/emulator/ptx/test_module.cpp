@@ -134,7 +134,7 @@ TEST_CASE("module: a newer or foreign text is refused with advice", "[ptx][modul
     CHECK(contains(error_of(".version 9.0\n.target gfx900\n"), "sm_75"));
 }
 
-TEST_CASE("module: an unknown directive is remembered for whoever runs the module",
+TEST_CASE("module: an unknown directive is recorded for the code that runs the module",
           "[ptx][module]") {
     const auto module = open_text(".blockmagic 4;\n.entry k() { .spell 3; ret; }");
     const auto unsupported = module->unsupported("k");

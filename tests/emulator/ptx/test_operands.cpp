@@ -44,7 +44,8 @@ TEST_CASE("instruction: modifiers may come in any order", "[ptx][instruction]") 
     CHECK(b.operand(2).bits == UINT64_MAX);
 }
 
-TEST_CASE("instruction: types, spaces, widths and the rest are told apart", "[ptx][instruction]") {
+TEST_CASE("instruction: types, spaces, widths and modifiers are distinguished",
+          "[ptx][instruction]") {
     const auto load = parse("ld.volatile.shared::cta.v2.b32 {%r1, %r2}, [tile+8];");
     CHECK(load.instruction->space == Space::kShared);
     CHECK(load.instruction->vector == 2);

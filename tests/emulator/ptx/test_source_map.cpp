@@ -120,7 +120,7 @@ TEST_CASE("source map: line 0 takes the line before it", "[ptx][source]") {
                     ".loc 2 9 1, function_name $L__info_string0, inlined_at 1 0 3\ntrap;",
                     kFiles);
     const auto& k = *module->function("k");
-    CHECK(line_of(*module, k, 0).line == 10);  // or, at the very front, the one behind
+    CHECK(line_of(*module, k, 0).line == 10);  // or, at the very start, the next one
     CHECK(line_of(*module, k, 1).line == 10);
     CHECK(line_of(*module, k, 2).line == 10);
     CHECK(line_of(*module, k, 3).line == 10);

@@ -10,7 +10,7 @@
 #include <cuda_runtime_api.h>
 
 #include "catch.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 // The entry points that no public header declares.
 extern "C" {

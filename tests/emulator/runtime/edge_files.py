@@ -59,8 +59,9 @@ class Library(unittest.TestCase):
         return {f"{name}@@{soname}" for name in found} | {soname}
 
     def test_exports_the_names_and_versions_of_the_real_ones(self) -> None:
-        header = (EMULATOR / "emulator_api.h").read_text()
-        own = set(re.findall(r"\b(emulator[A-Z]\w+)\(", header))
+        headers = (EMULATOR / "emulator_api.h", EMULATOR / "runtime/core/library_kernel.h")
+        text = "".join(header.read_text() for header in headers)
+        own = set(re.findall(r"\b(emulator[A-Z]\w+)\(", text))
         for soname in SONAMES:
             with self.subTest(soname):
                 ours, theirs = self.names(options.library / soname), self.listed(soname)
@@ -168,6 +169,8 @@ class Refusals(unittest.TestCase):
         self.check(2, "unknown option --frob", "--frob", "x")
         self.check(2, "--budget=many: a whole number", "--budget=many", "x")
         self.check(2, "--devices=0: a whole number", "--devices=0", "x")
+        for memory in ("", "G", "lots", "1023K", "2T", "-1G", "1GB", "99999999999999999999"):
+            self.check(2, f"--memory={memory}: a number of bytes", f"--memory={memory}", "x")
         self.check(2, "--error-exitcode=256", "--error-exitcode=256", "x")
         self.check(2, "needs a value", "--report")
 
@@ -240,7 +243,7 @@ class Placement(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         fake = Path(folder.name)
-        # A library that cannot run anything: whoever loads it fails.
+        # A library that cannot run anything: a program that loads it fails.
         source = fake / "fake.c"
         source.write_text("int nothing;\n")
         for name in SONAMES:

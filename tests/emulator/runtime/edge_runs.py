@@ -149,6 +149,18 @@ class Driver(unittest.TestCase):
         self.assertIn("cuMemCreate is not supported", run.err)
         self.assertEqual((run.status, run.codes()), (0, ["out-of-bounds-global"]), run.err)
 
+    def test_a_static_runtime_that_is_not_called_does_no_harm(self) -> None:
+        self.need("driver_static")
+        run = emulate(program="driver_static")
+        self.assertIn("wrong: 0", run.out.splitlines())
+        self.assertNotIn("cudart shared", run.err)
+
+    def test_a_static_runtime_that_is_called_is_named(self) -> None:
+        self.need("both_apis_static")
+        run = emulate(program="both_apis_static")
+        self.assertEqual((run.status, run.out), (1, "1 devices, cudaErrorNotSupported\n"), run.err)
+        self.assertIn("nvcc -cudart shared", run.err)
+
     def test_code_compiled_at_run_time(self) -> None:
         self.need("compiled")
         root = Path(shutil.which(options.nvcc) or options.nvcc).resolve().parent.parent

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 sys.path.insert(0, str(PROGRAMS.parents[3] / "common"))
-from workbook import kept  # noqa: E402
+from workbook import build_cache  # noqa: E402
 
 SHARED = ["-std=c++17", "-cudart", "shared"]
 PTX = [*SHARED, "-arch=compute_75", "-lineinfo", "-Xcompiler", "-g"]
@@ -35,6 +35,8 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     "graphs": ("graphs.cu", PTX),
     "textures": ("textures.cu", [*PTX, "-Xcompiler", "-Wno-deprecated-declarations"]),
     "driver": ("driver.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda"]),
+    "driver_static": ("driver.cpp", ["-std=c++17", "-g", "-lcuda"]),
+    "both_apis_static": ("both_apis.cu", ["-std=c++17", "-arch=compute_75", "-lcuda"]),
     "compiled": ("compiled.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda", "-lnvrtc"]),
     "threads": ("threads.cu", [*PTX, "-lcuda"]),
     "newer": ("newer.cu", [*SHARED, "-arch=compute_90"]),
@@ -48,13 +50,13 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     ),
 }
 # These link libraries that an installation may lack: then their tests are skipped.
-OPTIONAL = {"driver", "compiled", "threads"}
+OPTIONAL = {"driver", "driver_static", "both_apis_static", "compiled", "threads"}
 
 options = argparse.Namespace()
 
 
 class Outcome:
-    """What a run of a program left behind."""
+    """The results of a run of a program."""
 
     def __init__(self, status: int, out: str, err: str, findings: list[dict]) -> None:
         self.status, self.out, self.err, self.findings = status, out, err, findings
@@ -99,7 +101,7 @@ def emulate(
 
 
 def blamed(source: str) -> dict[str, list[int]]:
-    """Lines of a program by what stands behind BLAME on them."""
+    """Lines of a program by the word after BLAME on them."""
     lines: dict[str, list[int]] = {}
     for number, text in enumerate((PROGRAMS / source).read_text().splitlines(), start=1):
         if match := re.search(r"// BLAME (\S+)", text):
@@ -110,7 +112,7 @@ def blamed(source: str) -> dict[str, list[int]]:
 def compile_program(source: str, program: Path, flags: list[str]) -> str:
     """Builds a program unless it is up to date; nvcc's complaint, or nothing."""
     command = [options.nvcc, *flags, str(PROGRAMS / source), "-o", str(program)]
-    complaint = kept.compile_unless_kept(command, program)
+    complaint = build_cache.compile_cached(command, program)
     return complaint and f"{program.name}: {complaint}"
 
 

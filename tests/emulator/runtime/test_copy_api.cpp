@@ -16,7 +16,8 @@ static std::vector<int> iota(size_t count) {
     return out;
 }
 
-TEST_CASE("cudaMemcpy: bytes go to the device and come back, and each way is told", "[copy]") {
+TEST_CASE("cudaMemcpy: bytes are copied to the device and back, and each copy is reported",
+          "[copy]") {
     lab::Device device;
     const auto kind = GENERATE(false, true);  // explicit directions, or cudaMemcpyDefault
     CAPTURE(kind);
@@ -40,7 +41,7 @@ TEST_CASE("cudaMemcpy: bytes go to the device and come back, and each way is tol
     CHECK(std::string(device.seen.access[2].api) == "cudaMemcpy");
 }
 
-TEST_CASE("cudaMemcpy: a range that is too long copies nothing and says by how much", "[copy]") {
+TEST_CASE("cudaMemcpy: a range that is too long copies nothing and reports the excess", "[copy]") {
     lab::Device device;
     std::vector<int> host(1000, 7);
     int* data = lab::device_array<int>(250);
@@ -111,7 +112,7 @@ TEST_CASE("cudaMemcpy: freed memory is named as such", "[copy]") {
     CHECK_FALSE(device.seen.api[0].allocation->live);
 }
 
-TEST_CASE("cudaMemcpy: host memory that is not there is told, and the program goes on", "[copy]") {
+TEST_CASE("cudaMemcpy: unmapped host memory is reported, and the program continues", "[copy]") {
     lab::Device device;
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
     auto* memory = static_cast<char*>(

@@ -126,7 +126,7 @@ TEST_CASE("errors: every code has a name and a text", "[error]") {
     CHECK(names.size() > 120);
 }
 
-TEST_CASE("last error: kept per thread, told once, not touched by success", "[error]") {
+TEST_CASE("last error: stored per thread, returned once, unchanged by success", "[error]") {
     lab::Device device;
     CHECK(cudaSetDevice(9) == cudaErrorInvalidDevice);
     int count = 0;

@@ -2,8 +2,8 @@
 // Sentences of the CUDA Runtime API documentation (in quotes) and what a program sees of them.
 #include <thread>
 
+#include "runtime/core/device_properties.h"
 #include "runtime/device_lab.h"
-#include "runtime/device_properties.h"
 
 namespace {
 
@@ -153,7 +153,7 @@ TEST_CASE("documented: a managed variable is one place for all devices", "[manag
     REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("documented: an error of the API is told once, a fault until the reset", "[errors]") {
+TEST_CASE("documented: an API error is returned once, a fault until the reset", "[errors]") {
     // "Returns the last error that has been produced by any of the runtime calls in the same
     // instance of the CUDA Runtime library in the host thread and resets it to cudaSuccess."
     lab::Device device;

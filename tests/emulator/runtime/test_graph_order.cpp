@@ -86,7 +86,7 @@ TEST_CASE("graph: a node waits for all that it needs", "[graph]") {
     g.fill({c});
     const auto streams = g.run();
     REQUIRE(streams.size() == 5);
-    // `a` and the one behind it in the stream of the launch, the other three in a branch.
+    // `a` and the next one in the stream of the launch, the other three in a branch.
     CHECK(std::count(streams.begin(), streams.end(), g.id) == 2);
     CHECK(std::count(streams.begin(), streams.end(), streams[1]) == 3);
     CHECK(g.waits(streams[1]) == 2);  // for the launch, and `c` for `a`
@@ -142,7 +142,8 @@ const machine::Allocation& at(const int* pointer) {
 
 }  // namespace
 
-TEST_CASE("graph memory: freed behind the graph it comes back where it was", "[graph]") {
+TEST_CASE("graph memory: freed after the graph, it is allocated again at the same address",
+          "[graph]") {
     Graphs g;
     cudaGraphNode_t node = nullptr;
     int* memory = allocating(g.graph, &node);
@@ -156,7 +157,7 @@ TEST_CASE("graph memory: freed behind the graph it comes back where it was", "[g
         CHECK(cudaGraphLaunch(exec, g.stream) == cudaErrorInvalidValue);
         const uint32_t id = at(memory).id;
         REQUIRE(cudaFree(memory) == cudaSuccess);
-        CHECK(at(memory).id == id);  // nobody else has moved in
+        CHECK(at(memory).id == id);  // no other allocation is there
         CHECK_FALSE(at(memory).live);
         int* other = lab::device_array<int>(100);
         CHECK(other != memory);

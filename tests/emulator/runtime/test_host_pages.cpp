@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages that are closed to the host: what is told, what is let pass, and that the program goes on.
+// Pages that are closed to the host: what is reported, what is not, and that the program continues.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "catch.h"
-#include "runtime/fault_handler.h"
-#include "runtime/host_calls.h"
-#include "runtime/host_pages.h"
+#include "runtime/host_watch/fault_handler.h"
+#include "runtime/host_watch/host_calls.h"
+#include "runtime/host_watch/host_pages.h"
 
 using namespace runtime;
 
@@ -30,7 +30,7 @@ struct Pages {
 
     explicit Pages(machine::MemoryKind kind = machine::MemoryKind::kPinned) {
         static const bool once = [] {
-            PageJudge judge{};
+            PagePolicy judge{};
             judge.has_news = [] { return news; };
             judge.in_flight = [] { return true; };
             judge.review = [] {
@@ -122,7 +122,7 @@ TEST_CASE("host pages: bytes beside those in use", "[runtime][host_pages]") {
     p.bytes[150] = 1;  // is read by the work
     CHECK(p.touches() == Offsets{-150});
     CHECK(p.bytes[250] == 1);
-    CHECK(p.bytes[99] == 0);  // closed again behind each of the others
+    CHECK(p.bytes[99] == 0);  // closed again after each of the others
     CHECK(p.touches() == Offsets{99});
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("host pages: a call's own accesses", "[runtime][host_pages]") {
     p.bytes[3] = 1;
     leave_host_pages();
     CHECK(p.touches().empty());
-    CHECK(p.bytes[3] == 1);  // closed again behind it
+    CHECK(p.bytes[3] == 1);  // closed again after it
     CHECK(p.touches() == Offsets{3});
     enter_host_pages();
     const int calls = suspend_host_pages();
@@ -248,7 +248,7 @@ TEST_CASE("host pages: nothing in use any more", "[runtime][host_pages]") {
     CHECK(p.touches().empty());
 }
 
-TEST_CASE("host pages: ranges that the system touches", "[runtime][host_pages]") {
+TEST_CASE("host pages: ranges that the system accesses", "[runtime][host_pages]") {
     Pages p;
     p.use(100, 100);
     auto* const start = const_cast<unsigned char*>(p.bytes);

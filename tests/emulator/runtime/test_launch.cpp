@@ -181,7 +181,7 @@ TEST_CASE("launch: a trap is an error of every later call until the device is re
     CHECK(cudaLaunchKernel(empty, 1, 1, nullptr, 0, nullptr) == cudaSuccess);
 }
 
-TEST_CASE("launch: PTX that the machine cannot run is refused, and the program goes on",
+TEST_CASE("launch: PTX that the machine cannot run is refused, and the program continues",
           "[launch]") {
     lab::Device device;
     lab::Program program(".visible .entry strange() { frobnicate.u32 %r1, %r2; ret; }\n" +
@@ -213,7 +213,7 @@ TEST_CASE("launch: a program without PTX gets the error of a missing kernel imag
     CHECK(device.seen.api[0].message.find("compute_75") != std::string::npos);
 }
 
-TEST_CASE("unchecked errors: a rejected launch that nobody asked about is told at the end",
+TEST_CASE("unchecked errors: a rejected launch whose error is never checked is reported at the end",
           "[launch]") {
     lab::Device device;
     lab::Program program(std::string(lab::kEmpty) + lab::kTrap);
@@ -228,7 +228,7 @@ TEST_CASE("unchecked errors: a rejected launch that nobody asked about is told a
     if (how == "get") CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
     if (how == "peek") CHECK(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
     if (how == "fault and wait") CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
-    if (how == "never") CHECK(cudaDeviceSynchronize() == cudaSuccess);  // which does not tell
+    if (how == "never") CHECK(cudaDeviceSynchronize() == cudaSuccess);  // which does not return it
     device.seen.api.clear();
     runtime::end_process();
     runtime::end_process();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Machine code behind a call, and whether it looks at what the call returned.
+// Machine code after a call, and whether it uses what the call returned.
 #include <vector>
 
 #include "catch.h"
-#include "runtime/result_use.h"
+#include "runtime/host_watch/result_use.h"
 
 #if defined(__x86_64__)
 

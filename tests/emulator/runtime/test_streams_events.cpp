@@ -106,7 +106,7 @@ TEST_CASE("events: without timing they order but do not measure", "[event]") {
     CHECK(cudaEventElapsedTime(&ms, timed, plain) == cudaErrorInvalidResourceHandle);
 }
 
-TEST_CASE("events: record, wait and sync are told in order", "[event]") {
+TEST_CASE("events: record, wait and sync are reported in order", "[event]") {
     lab::Device device;
     cudaStream_t a = nullptr, b = nullptr;
     cudaEvent_t event = nullptr;

@@ -37,7 +37,8 @@ TEST_CASE("symbols: address and size agree with the copies", "[symbol]") {
     CHECK(back == 1234);
 }
 
-TEST_CASE("symbols: a name that is passed as a device pointer is told as what it is", "[symbol]") {
+TEST_CASE("symbols: a name that is passed as a device pointer is reported as a variable's name",
+          "[symbol]") {
     lab::Device device;
     lab::Program program(kVariables);
     const void* table = program.variable("table", 64, true);
@@ -79,7 +80,7 @@ TEST_CASE("symbols: something that is no symbol has an error of its own", "[symb
     CHECK(cudaMemcpyToSymbol(&host, &host, 4, 0, cudaMemcpyHostToDevice) == cudaErrorInvalidSymbol);
 }
 
-TEST_CASE("symbols: a managed variable is filled in before the host first looks", "[symbol]") {
+TEST_CASE("symbols: a managed variable is initialised before the host first reads it", "[symbol]") {
     lab::Device device;
     lab::Program program(kVariables);
     int* hits = nullptr;

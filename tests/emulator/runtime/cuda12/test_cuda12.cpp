@@ -97,7 +97,7 @@ constexpr std::pair<size_t, int> kIntMembers[] = {
     {692, 96},   // cooperativeMultiDeviceLaunch
     {712, 106},  // maxBlocksPerMultiProcessor
 };
-// Members behind the end of CUDA 11's structure.
+// Members after the end of CUDA 11's structure.
 constexpr std::pair<size_t, int> kNewerMembers[] = {
     {728, 99},   // hostRegisterSupported
     {736, 113},  // hostRegisterReadOnlySupported

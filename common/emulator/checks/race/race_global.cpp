@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include "checks/race/race_global.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+#include <vector>
+
+#include "checks/race/host_races.h"
+#include "checks/race/race_observer.h"
+#include "checks/race/touched_pages.h"
+
+namespace checks {
+namespace {
+
+using machine::AccessEvent;
+using machine::Allocation;
+
+class RaceGlobal final : public RaceObserver, public HostWatch {
+public:
+    RaceGlobal(Report& report, machine::Memory& memory)
+        : RaceObserver("race-global", report, memory),
+          host_("race-global", *order_, detector_.instructions(), report) {}
+
+    void on_launch_begin(const machine::LaunchInfo& launch) override;
+    void on_access(const AccessEvent& event) override;
+    uint64_t foresee(const AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_access_run(const AccessEvent& first, int64_t step, uint64_t count) override;
+    void on_host_access(const machine::HostAccess& access) override;
+    void on_launch_end(const machine::LaunchInfo& launch,
+                       const machine::LaunchSummary& summary) override;
+    void on_fence(const machine::FenceEvent& event) override {
+        RaceObserver::on_fence(event);
+        system_fence_ |= event.scope == machine::Scope::kSys;
+    }
+    void on_order(const machine::OrderEvent& event) override { order_->on_order(event); }
+    void on_free(const Allocation& allocation) override {
+        if (allocation.kind != machine::MemoryKind::kHeap) order_->on_free();
+        if (allocation.id < shadows_.size()) shadows_[allocation.id].reset();
+        pages_.forget(allocation);
+        made_.erase(allocation.id);
+    }
+
+    bool has_news() const override {
+        return pages_.any() && (pages_.has_news() || knowledge_ != order_->host_knowledge());
+    }
+    bool uses_host_memory() const override { return pages_.any(); }
+    void review(const Page& page, const std::function<void()>& nothing) override;
+    void host_touched(const HostTouch& touch) override;
+
+private:
+    // Offsets count from the sector that the allocation begins in.
+    static uint64_t base(const Allocation& a) { return a.address & ~uint64_t(kSectorBytes - 1); }
+    Shadow& shadow(const Allocation& a);
+    void host_range(const machine::HostAccess& access, const Allocation& a, uint64_t address,
+                    bool writes, Segment segment);
+    void note_host_memory(const AccessEvent& event, uint32_t lanes, const Allocation& a);
+    const Shadow* shadow_of(const Allocation& a) const {
+        return generation_ == order_->generation() && a.id < shadows_.size() ? shadows_[a.id].get()
+                                                                             : nullptr;
+    }
+
+    // Memory that was allocated in the order of a stream: in which segment, and the launch that was
+    // checked last.
+    struct Made {
+        Segment segment = 0;
+        uint64_t launch = 0;
+    };
+    void check_made(const AccessEvent& event, uint32_t lane, const Allocation& a);
+
+    HostRaces host_;
+    std::vector<std::unique_ptr<Shadow>> shadows_;  // by allocation id
+    std::unordered_map<uint32_t, Made> made_;       // the same
+    uint64_t generation_ = 0;
+    TouchedPages pages_;
+    uint64_t knowledge_ = 0;                       // of the host, at the last review
+    const machine::LaunchInfo* launch_ = nullptr;  // the running one, until it has been named
+    bool system_fence_ = false;                    // in the running launch
+};
+
+Shadow& RaceGlobal::shadow(const Allocation& a) {
+    if (a.id >= shadows_.size()) shadows_.resize(a.id + 16);
+    auto& mine = shadows_[a.id];
+    if (!mine) mine = std::make_unique<Shadow>(a.address - base(a) + a.bytes);
+    return *mine;
+}
+
+void RaceGlobal::on_launch_begin(const machine::LaunchInfo& launch) {
+    RaceObserver::on_launch_begin(launch);
+    launch_ = &launch;
+    system_fence_ = false;
+    for (auto& shadow : shadows_)
+        if (shadow && shadow->has_spilled() && !order_->concurrent()) shadow->drop_spilled();
+}
+
+void RaceGlobal::on_access(const AccessEvent& event) {
+    if (event.space != ptx::Space::kGlobal) {
+        on_foreign_access(event);
+        return;
+    }
+    if (generation_ != order_->generation()) {
+        generation_ = order_->generation();
+        shadows_.clear();
+        made_.clear();
+    }
+    const uint32_t published = follow(event);
+    const uint32_t lanes = event.mask & ~event.bad_lanes;
+    if (!lanes) return;
+    if (event.allocation) {
+        const Allocation& a = *event.allocation;
+        if (a.host_visible()) note_host_memory(event, lanes, a);
+        if (!made_.empty()) check_made(event, uint32_t(std::countr_zero(lanes)), a);
+        detector_.access(event, lanes, published, &a, shadow(a), 0 - base(a));
+        return;
+    }
+    for (uint32_t left = lanes; left;) {
+        const Allocation* a = memory_.find(event.address[std::countr_zero(left)]);
+        uint32_t together = 0;
+        for (uint32_t m = left; m; m &= m - 1) {
+            const uint32_t lane = uint32_t(std::countr_zero(m));
+            if (a ? a->contains(event.address[lane], event.bytes)
+                  : lane == uint32_t(std::countr_zero(left)))
+                together |= 1u << lane;
+        }
+        if (!together) together = left & (0 - left);  // cannot happen for lanes that are not bad
+        left &= ~together;
+        if (!a || !a->contains(event.address[std::countr_zero(together)], event.bytes)) continue;
+        if (a->host_visible()) note_host_memory(event, together, *a);
+        if (!made_.empty()) check_made(event, uint32_t(std::countr_zero(together)), *a);
+        detector_.access(event, together, published, a, shadow(*a), 0 - base(*a));
+    }
+}
+
+// Checks once per launch whether its stream has waited for the allocation.
+void RaceGlobal::check_made(const AccessEvent& event, uint32_t lane, const Allocation& a) {
+    const auto found = made_.find(a.id);
+    const uint64_t launch = event.warp->block->launch->serial;
+    if (found == made_.end() || found->second.launch == launch) return;
+    found->second.launch = launch;
+    const Segment made = found->second.segment;
+    if (made >= order_->ordered_before() && !order_->streams().ordered(made))
+        host_.too_early(event, lane, a, made);
+}
+
+// Plain accesses to shared memory do not concern this checker.
+uint64_t RaceGlobal::foresee(const AccessEvent& next, int64_t step, uint64_t most) {
+    if (next.space != ptx::Space::kGlobal) return most;
+    const Allocation& a = *next.allocation;
+    return detector_.undisputed(next, step, most, &a, shadow(a), 0 - base(a));
+}
+
+void RaceGlobal::on_access_run(const AccessEvent& first, int64_t step, uint64_t count) {
+    if (first.space != ptx::Space::kGlobal) return;
+    const Allocation& a = *first.allocation;
+    if (a.host_visible()) {
+        note_host_memory(first, first.mask, a);
+        const uint64_t from = first.address[std::countr_zero(first.mask)];
+        const uint64_t to = from + uint64_t(step) * (count - 1);
+        pages_.add(a, std::min(from, to), std::max(from, to) + first.bytes);
+    }
+    detector_.run(first, step, count, &a, shadow(a), 0 - base(a));
+}
+
+void RaceGlobal::note_host_memory(const AccessEvent& event, uint32_t lanes, const Allocation& a) {
+    if (event.contiguous) {
+        pages_.add(a, event.address[0], event.address[0] + machine::kWarpSize * event.bytes);
+    } else {
+        for (uint32_t m = lanes; m; m &= m - 1) {
+            const uint64_t address = event.address[std::countr_zero(m)];
+            pages_.add(a, address, address + event.bytes);
+        }
+    }
+    if (event.kind != machine::AccessKind::kLoad && is_strong(event) &&
+        (system_fence_ || event.order == machine::MemoryOrder::kVolatile ||
+         event.scope == machine::Scope::kSys))
+        order_->talks_to_host();
+    if (!launch_) return;
+    auto names = std::make_shared<LaunchNames>();
+    names->launch = *launch_;
+    if (launch_->parameters) names->parameters = *launch_->parameters;
+    names->arguments.assign(launch_->arguments.begin(), launch_->arguments.end());
+    names->launch.parameters = &names->parameters;
+    names->launch.arguments = names->arguments;
+    names->launch.shared = nullptr;
+    order_->name_launch(std::move(names));
+    launch_ = nullptr;
+}
+
+void RaceGlobal::on_launch_end(const machine::LaunchInfo& launch,
+                               const machine::LaunchSummary& summary) {
+    RaceObserver::on_launch_end(launch, summary);
+    launch_ = nullptr;
+    if (summary.status == machine::LaunchStatus::kOk) return;
+    order_->host_sees_all();
+}
+
+void RaceGlobal::review(const Page& page, const std::function<void()>& nothing) {
+    if (!order_->streams().any_in_flight()) {
+        pages_.clear();
+        nothing();
+        return;
+    }
+    const bool knows_more = knowledge_ != order_->host_knowledge();
+    knowledge_ = order_->host_knowledge();
+    pages_.review(knows_more, [&](uint32_t id, uint64_t address) {
+        const Allocation& a = memory_.by_id(id);
+        PageUse use;
+        const Shadow* shadow = a.live ? shadow_of(a) : nullptr;
+        if (shadow) {
+            // As offsets in the shadow; the first may be after the page's first byte.
+            const uint64_t begin = std::max(address, a.address) - base(a);
+            const uint64_t end = std::min(address + kHostPageBytes, a.address + a.bytes) - base(a);
+            host_.add_use(*shadow, address - base(a), begin, end, use);
+        }
+        page(a, address, use);
+        return std::any_of(use.touched.begin(), use.touched.end(), [](uint64_t w) { return w; });
+    });
+}
+
+void RaceGlobal::host_touched(const HostTouch& touch) {
+    const Allocation* a = memory_.find(touch.address);
+    const Shadow* shadow = a && a->live && a->host_visible() ? shadow_of(*a) : nullptr;
+    const uint64_t end = std::min(touch.address + touch.bytes, a ? a->address + a->bytes : 0);
+    if (shadow && touch.address >= a->address && touch.address < end)
+        host_.host_touch(touch, *a, *shadow, touch.address - base(*a), end - base(*a));
+}
+
+void RaceGlobal::on_host_access(const machine::HostAccess& access) {
+    const Segment segment = order_->on_host_access(access);
+    if (segment == 0) return;
+    using Kind = machine::HostAccess::Kind;
+    if (access.kind == Kind::kAllocate) {
+        made_[access.allocation->id] = {segment, 0};
+        return;
+    }
+    if (access.allocation)
+        host_range(access, *access.allocation, access.address, access.kind != Kind::kRead, segment);
+    if (access.kind == Kind::kCopy && access.source)
+        host_range(access, *access.source, access.source_address, false, segment);
+    if (access.pinned)
+        host_range(access, *access.pinned, access.pinned_address, access.writes_pinned, segment);
+}
+
+void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation& a,
+                            uint64_t address, bool writes, Segment segment) {
+    if (!a.contains(address, access.bytes) || access.bytes == 0) return;
+    // (A free that does not wait for the allocation does not wait for its use either.)
+    if (const auto made = made_.find(a.id); made != made_.end() &&
+                                            access.kind != machine::HostAccess::Kind::kFree &&
+                                            !order_->ordered_before_host(made->second.segment))
+        host_.too_early(access, a, made->second.segment, writes);
+    const uint64_t begin = address - base(a);
+    if (a.host_visible()) pages_.add(a, address, address + access.bytes);
+    host_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes);
+}
+
+}  // namespace
+
+std::unique_ptr<machine::Observer> make_race_global(Report& report, machine::Memory& memory) {
+    return std::make_unique<RaceGlobal>(report, memory);
+}
+
+}  // namespace checks

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// uninitialized-global and uninitialized-shared: a thread reads memory that nothing has written.
+//
+// One bit per byte. Stores and atomics set it; so do memset and copies from the host; a copy from
+// device to device carries the bits along. Copying to the host is a use only if not a single byte
+// of what is copied was ever written: a warning, for a launch that was forgotten or went elsewhere.
+// Variables of a
+// module begin initialised (C++ zero-initialises them), and so does memory that the host can write
+// unseen: pinned, registered. Managed memory begins with words that the host is not going to write
+// (machine::unwritten_word); a word that is another one by now counts as written. Shared memory
+// begins anew with every block.
+//
+// What counts as a read of nothing: a thread's access none of whose bytes was ever written, and
+// whose value is used: it decides a branch, is an address, or is stored after a computation (see
+// machine/definedness/undefined.h). Copying is no use: it leaves the copy as unwritten as what was
+// copied. An access that is written in part stays silent, because copying a struct or reading a
+// float4 also moves its padding and its unused lanes, which correct programs never write. An atomic
+// reads its operand too (the histogram whose bins nobody cleared); an exchange does not. A byte is
+// reported once: it counts as written afterwards, so one omission is one finding. And where another
+// thread writes the byte later without anything that orders the two, the missing barrier is the
+// one finding (see PendingReads): hence the report waits for the barrier, or the kernel's end.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "checks/report/thread_findings.h"
+#include "checks/uninitialized/bits.h"
+#include "checks/uninitialized/pending_reads.h"
+#include "machine/memory.h"
+#include "machine/observer.h"
+
+namespace checks {
+
+// Bytes where a store left an undefined value, and where that came from.
+class LeftValues {
+public:
+    void store(const machine::AccessEvent& event, uint32_t lanes);
+    // The origin of what is at this address; 0 when no store left it there.
+    uint32_t origin(const machine::AccessEvent& event, uint32_t lane) const;
+    bool empty() const { return origins_.empty(); }
+    void clear() { origins_.clear(); }
+
+private:
+    static uint64_t key(const machine::AccessEvent& event, uint32_t lane);
+    std::unordered_map<uint64_t, uint32_t> origins_;
+};
+
+class UninitializedGlobal final : public machine::Observer {
+public:
+    static constexpr uint32_t kInterests = machine::kGlobalAccess | machine::kMemoryEvents |
+                                           machine::kHostEvents | machine::kLaunchEvents |
+                                           machine::kSyncEvents | machine::kUndefinedValues;
+
+    UninitializedGlobal(Report& report, machine::Memory& memory)
+        : report_(report), findings_(report), memory_(memory),
+          pending_(false, [this](const PendingReads::Read& read) { this->report(read); }) {}
+    void on_alloc(const machine::Allocation& allocation) override;
+    void on_free(const machine::Allocation& allocation) override;
+    void on_host_access(const machine::HostAccess& access) override;
+    void on_access(const machine::AccessEvent& event) override;
+    uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_access_run(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
+    void on_block_barrier(const machine::BarrierEvent& event) override;
+    void on_warp_sync(const machine::WarpSyncEvent& event) override;
+    void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override {
+        pending_.settle();
+        pending_.forget();
+        left_.clear();
+    }
+    void on_undefined_use(const machine::UndefinedUse& use) override {
+        if (use.origin->by == this) pending_.use(use.origin->token, use.lanes);
+    }
+
+    uint64_t shadow_bytes() const;
+
+private:
+    // The bits of an allocation; empty where all of it counts as written.
+    Bits* shadow(const machine::Allocation& allocation) {
+        return allocation.id < shadows_.size() && shadows_[allocation.id] ? &shadows_[allocation.id]
+                                                                          : nullptr;
+    }
+    void touch(const machine::AccessEvent& event, const machine::Allocation& allocation, Bits& bits,
+               uint32_t lanes);
+    void copied_to_host(const machine::HostAccess& access);
+    void read_by_library(const machine::HostAccess& access);
+    // Takes over what the host has written into managed memory; all of `allocation` is in `bits`.
+    static void take_host_writes(const machine::Allocation& allocation, Bits& bits, uint64_t start,
+                                 uint64_t count);
+    void report(const PendingReads::Read& read);
+
+    Report& report_;
+    ThreadFindings findings_;
+    machine::Memory& memory_;
+    LeftValues left_;
+    PendingReads pending_;
+    std::vector<Bits> shadows_;  // by allocation id
+};
+
+class UninitializedShared final : public machine::Observer {
+public:
+    static constexpr uint32_t kInterests = machine::kSharedAccess | machine::kBlockEvents |
+                                           machine::kLaunchEvents | machine::kSyncEvents |
+                                           machine::kUndefinedValues;
+
+    explicit UninitializedShared(Report& report)
+        : findings_(report),
+          pending_(true, [this](const PendingReads::Read& read) { this->report(read); }) {}
+    void on_block_end(const machine::BlockInfo& block) override;
+    void on_access(const machine::AccessEvent& event) override;
+    uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
+    void on_access_run(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
+    void on_block_barrier(const machine::BarrierEvent& event) override;
+    void on_warp_sync(const machine::WarpSyncEvent& event) override;
+    void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override;
+    void on_undefined_use(const machine::UndefinedUse& use) override {
+        if (use.origin->by == this) pending_.use(use.origin->token, use.lanes);
+    }
+
+private:
+    Bits& shadow(const machine::BlockInfo& block);
+    void touch(const machine::AccessEvent& event, const machine::SharedVariable& variable,
+               Bits& bits, uint32_t lanes);
+    void report(const PendingReads::Read& read);
+
+    ThreadFindings findings_;
+    PendingReads pending_;
+    LeftValues left_;
+    // Blocks that touched shared memory and have not ended; the bits of ended ones serve again.
+    std::unordered_map<uint64_t, Bits> blocks_;
+    std::vector<Bits> spare_;
+    uint64_t current_ = 0;  // serial of the block in `current_bits_`
+    Bits* current_bits_ = nullptr;
+};
+
+}  // namespace checks

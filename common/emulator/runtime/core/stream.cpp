@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Finds streams and events by handle, and runs or captures work.
+#include "runtime/core/stream.h"
+
+#include <algorithm>
+
+#include "runtime/core/pools.h"
+
+namespace runtime {
+
+cudaStream_t handle_of(Stream* stream) {
+    return reinterpret_cast<cudaStream_t>(stream);
+}
+
+static Stream* per_thread_stream(Call& call) {
+    Stream*& stream = call.thread.default_streams[call.thread.device];
+    if (!stream) {
+        stream = new Stream;  // lives as long as the process
+        stream->id = call.global.next_stream++;
+        stream->device = call.thread.device;
+        machine::OrderEvent event{machine::OrderEvent::Kind::kStreamCreate};
+        event.stream = stream->id;
+        event.device = stream->device;
+        call.global.fire(event);
+    }
+    return stream;
+}
+
+Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread) {
+    per_thread = per_thread || call.thread.per_thread_default;
+    if (handle == cudaStreamPerThread || (!handle && per_thread)) return per_thread_stream(call);
+    if (!handle || handle == cudaStreamLegacy) return call.device().default_stream;
+    Stream* stream = reinterpret_cast<Stream*>(handle);
+    return call.global.streams.contains(stream) ? stream : nullptr;
+}
+
+Event* find_event(cudaEvent_t handle) {
+    Event* event = reinterpret_cast<Event*>(handle);
+    return context().events.contains(event) ? event : nullptr;
+}
+
+cudaError_t submit(Call& call, Stream& stream, Work work) {
+    if (stream.capture) return stream.capture->add(stream, std::move(work));
+    return work.run(call, stream);
+}
+
+cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work) {
+    Stream* stream = find_stream(call, handle, per_thread);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    return submit(call, *stream, std::move(work));
+}
+
+void host_waited(Call& call, const Stream& stream) {
+    machine::OrderEvent event{machine::OrderEvent::Kind::kStreamSync};
+    event.stream = stream.id;
+    event.device = stream.device;
+    event.non_blocking = stream.non_blocking();
+    call.global.fire(event);
+    pools_synchronised(stream.device);
+}
+
+bool any_capture(Call& call) {
+    return std::any_of(
+        call.global.streams.begin(), call.global.streams.end(), [&](const Stream* stream) {
+            const Capture* capture = stream->capture;
+            return capture && !(capture->of_its_thread_only && capture->thread != &call.thread &&
+                                stream->non_blocking());
+        });
+}
+
+}  // namespace runtime

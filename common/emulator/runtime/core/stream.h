@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The streams and events of cudaStream_t and cudaEvent_t. Work runs at once, in the order of the
+// calls, so a stream is only an identity and a hook for graph capture.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "runtime/core/api.h"
+
+namespace runtime {
+
+// One piece of stream-ordered work, as a graph node would hold it.
+struct Work {
+    enum class Kind : uint8_t {
+        kKernel,
+        kCopy,
+        kFill,
+        kHost,
+        kRecord,
+        kWait,
+        kAllocate,
+        kFree
+    } kind;
+    const char* api;
+    std::function<cudaError_t(Call&, Stream&)> run;  // may be called many times
+    Event* event = nullptr;                          // kRecord, kWait
+    void* pointer = nullptr;                         // kAllocate, kFree
+};
+
+// While a stream captures, its work is added here and not run.
+class Capture {
+public:
+    virtual ~Capture() = default;
+    virtual cudaError_t add(Stream& stream, Work work) = 0;
+    // Not started with cudaStreamCaptureModeGlobal: other threads are not restricted.
+    bool of_its_thread_only = false;
+    const ThreadState* thread = nullptr;  // the thread that began it
+};
+
+struct Stream {
+    uint64_t id = 0;  // identifies it in events; 0 is the legacy default stream
+    int device = 0;
+    unsigned flags = 0;
+    int priority = 0;
+    Capture* capture = nullptr;  // not owned
+    std::map<int, cudaLaunchAttributeValue> attributes;
+    bool non_blocking() const { return flags & cudaStreamNonBlocking; }
+};
+
+struct Event {
+    uint64_t id = 0;
+    int device = 0;
+    unsigned flags = 0;
+    bool recorded = false;
+    uint64_t stream = 0;
+    std::chrono::steady_clock::time_point time{};
+    Capture* capture = nullptr;  // last recorded in a capturing stream
+};
+
+// The stream of a handle for the calling thread's current device; null if it is not a live stream.
+// `per_thread`: the _ptsz/_ptds spelling, where 0 means cudaStreamPerThread.
+Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread);
+cudaStream_t handle_of(Stream* stream);
+Event* find_event(cudaEvent_t handle);
+
+// Runs `work` now, or adds it to the capture that `handle` is part of.
+cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work);
+cudaError_t submit(Call& call, Stream& stream, Work work);
+
+// Fires the event that the host has waited for all work of the stream.
+void host_waited(Call& call, const Stream& stream);
+// Whether a stream is being captured in a way that prevents the calling thread from waiting for
+// everything. A non-blocking stream that another thread captures in its own mode does not, since
+// the legacy default stream does not synchronise with it (CUDA Runtime API,
+// "cudaThreadExchangeStreamCaptureMode").
+bool any_capture(Call& call);
+
+}  // namespace runtime

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Shared by all functions about the nodes of graphs.
+#pragma once
+
+#include <algorithm>
+
+#include "runtime/graph/graph.h"
+
+namespace runtime {
+
+// Creates a node after `needs`, fills it in, and removes it again if that fails.
+template <class F>
+cudaError_t add_node(const char* name, cudaGraphNode_t* result, cudaGraph_t handle,
+                     const cudaGraphNode_t* needs, size_t count, cudaGraphNodeType type,
+                     F&& fill_in) {
+    return api(name, [&](Call& call) -> cudaError_t {
+        Graph* graph = find_graph(handle);
+        if (!result || !graph || (count && !needs)) return cudaErrorInvalidValue;
+        std::vector<Node*> before;
+        for (size_t i = 0; i < count; ++i) {
+            Node* node = find_node(needs[i]);
+            if (!node || node->graph != graph || std::count(before.begin(), before.end(), node))
+                return cudaErrorInvalidValue;
+            before.push_back(node);
+        }
+        Node* node = graph->add(type, call.thread.device);
+        node->needs = std::move(before);
+        if (const cudaError_t error = fill_in(call, *node)) {
+            handles().nodes.erase(node);
+            graph->nodes.pop_back();
+            return error;
+        }
+        *result = handle_of(node);
+        return cudaSuccess;
+    });
+}
+
+template <class F>
+cudaError_t with_node(const char* name, cudaGraphNode_t handle, cudaGraphNodeType type, F&& body) {
+    return api(name, [&](Call& call) -> cudaError_t {
+        Node* node = find_node(handle);
+        if (!node || node->type != type) return cudaErrorInvalidValue;
+        return body(call, *node);
+    });
+}
+
+template <class T>
+cudaError_t give(const Node& node, T* result) {
+    if (!result) return cudaErrorInvalidValue;
+    const T* given = std::get_if<T>(&node.given);
+    if (!given) {
+        say_once(
+            "the parameters of a graph node that was captured from a stream cannot be read back");
+        return cudaErrorNotSupported;
+    }
+    *result = *given;
+    return cudaSuccess;
+}
+
+}  // namespace runtime

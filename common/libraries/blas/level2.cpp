@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// cuBLAS level 2: a matrix and vectors.
+#include <cblas.h>
+
+#include "blas/handle.h"
+#include "blas/to_cblas.h"
+
+namespace blas {
+namespace {
+
+void gemv(CBLAS_TRANSPOSE op, int m, int n, float alpha, const float* a, int lda, const float* x,
+          int incx, float beta, float* y, int incy) {
+    cblas_sgemv(CblasColMajor, op, m, n, alpha, a, lda, x, incx, beta, y, incy);
+}
+void gemv(CBLAS_TRANSPOSE op, int m, int n, double alpha, const double* a, int lda, const double* x,
+          int incx, double beta, double* y, int incy) {
+    cblas_dgemv(CblasColMajor, op, m, n, alpha, a, lda, x, incx, beta, y, incy);
+}
+void ger(int m, int n, float alpha, const float* x, int incx, const float* y, int incy, float* a,
+         int lda) {
+    cblas_sger(CblasColMajor, m, n, alpha, x, incx, y, incy, a, lda);
+}
+void ger(int m, int n, double alpha, const double* x, int incx, const double* y, int incy,
+         double* a, int lda) {
+    cblas_dger(CblasColMajor, m, n, alpha, x, incx, y, incy, a, lda);
+}
+
+template <class T, class Int>
+cublasStatus_t do_gemv(const char* name, cublasHandle_t handle, cublasOperation_t trans, Int m,
+                       Int n, const T* alpha, const T* a, Int lda, const T* x, Int incx,
+                       const T* beta, T* y, Int incy) {
+    return function(name, handle, [&](cublasContext& context) {
+        if (!is_operation(trans) || m < 0 || n < 0 || incx == 0 || incy == 0 || !alpha || !beta ||
+            lda < std::max<Int>(1, m))
+            return CUBLAS_STATUS_INVALID_VALUE;
+        if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+        if (!fit(m, n, lda, incx, incy)) return too_large(name);
+        const bool plain = trans == CUBLAS_OP_N;
+        const Scalar<T> factor(alpha, context.scalars_on_device());
+        const Scalar<T> old(beta, context.scalars_on_device());
+        Operand in = matrix_of("A", a, m, n, lda);
+        Operand vector = vector_of("x", x, plain ? n : m, incx);
+        in.reads = vector.reads = !factor.is_certainly(T(0));
+        Operand out = updated(vector_of("y", y, plain ? m : n, incy));
+        out.reads_if = [=](std::byte* const* at) { return old.value(at[4]) != T(0); };
+        return run(context,
+                   name,
+                   {in, vector, out, factor.operand("alpha"), old.operand("beta")},
+                   [=](std::byte* const* at) {
+                       gemv(to_cblas(trans),
+                            int(m),
+                            int(n),
+                            factor.value(at[3]),
+                            as<T>(at[0]),
+                            int(lda),
+                            as<T>(at[1]),
+                            int(incx),
+                            old.value(at[4]),
+                            as<T>(at[2]),
+                            int(incy));
+                   });
+    });
+}
+
+template <class T, class Int>
+cublasStatus_t do_ger(const char* name, cublasHandle_t handle, Int m, Int n, const T* alpha,
+                      const T* x, Int incx, const T* y, Int incy, T* a, Int lda) {
+    return function(name, handle, [&](cublasContext& context) {
+        if (m < 0 || n < 0 || incx == 0 || incy == 0 || !alpha || lda < std::max<Int>(1, m))
+            return CUBLAS_STATUS_INVALID_VALUE;
+        if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+        if (!fit(m, n, lda, incx, incy)) return too_large(name);
+        const Scalar<T> factor(alpha, context.scalars_on_device());
+        return run(context,
+                   name,
+                   {vector_of("x", x, m, incx),
+                    vector_of("y", y, n, incy),
+                    updated(matrix_of("A", a, m, n, lda)),
+                    factor.operand("alpha")},
+                   [=](std::byte* const* at) {
+                       ger(int(m),
+                           int(n),
+                           factor.value(at[3]),
+                           as<T>(at[0]),
+                           int(incx),
+                           as<T>(at[1]),
+                           int(incy),
+                           as<T>(at[2]),
+                           int(lda));
+                   });
+    });
+}
+
+}  // namespace
+}  // namespace blas
+
+using namespace blas;
+
+#define LEVEL2(T, P, INT, S)                                                                       \
+    STAND_IN_API cublasStatus_t cublas##P##gemv_v2##S(cublasHandle_t handle,                       \
+                                                      cublasOperation_t trans,                     \
+                                                      INT m,                                       \
+                                                      INT n,                                       \
+                                                      const T* alpha,                              \
+                                                      const T* A,                                  \
+                                                      INT lda,                                     \
+                                                      const T* x,                                  \
+                                                      INT incx,                                    \
+                                                      const T* beta,                               \
+                                                      T* y,                                        \
+                                                      INT incy) {                                  \
+        const char* name = "cublas" #P "gemv" #S;                                                  \
+        return do_gemv(name, handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);          \
+    }                                                                                              \
+    STAND_IN_API cublasStatus_t cublas##P##ger_v2##S(cublasHandle_t handle,                        \
+                                                     INT m,                                        \
+                                                     INT n,                                        \
+                                                     const T* alpha,                               \
+                                                     const T* x,                                   \
+                                                     INT incx,                                     \
+                                                     const T* y,                                   \
+                                                     INT incy,                                     \
+                                                     T* A,                                         \
+                                                     INT lda) {                                    \
+        return do_ger("cublas" #P "ger" #S, handle, m, n, alpha, x, incx, y, incy, A, lda);        \
+    }
+
+LEVEL2(float, S, int, )
+LEVEL2(float, S, int64_t, _64)
+LEVEL2(double, D, int, )
+LEVEL2(double, D, int64_t, _64)

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// cuBLAS level 3: products and triangular systems of matrices, and cuBLAS's own geam.
+#include <cblas.h>
+
+#include "blas/gemm.h"
+#include "blas/handle.h"
+#include "blas/to_cblas.h"
+
+namespace blas {
+namespace {
+
+void gemm(const Product& p, float alpha, const float* a, const float* b, float beta, float* c) {
+    cblas_sgemm(CblasColMajor,
+                to_cblas(p.transa),
+                to_cblas(p.transb),
+                p.m,
+                p.n,
+                p.k,
+                alpha,
+                a,
+                p.lda,
+                b,
+                p.ldb,
+                beta,
+                c,
+                p.ldc);
+}
+void gemm(const Product& p, double alpha, const double* a, const double* b, double beta,
+          double* c) {
+    cblas_dgemm(CblasColMajor,
+                to_cblas(p.transa),
+                to_cblas(p.transb),
+                p.m,
+                p.n,
+                p.k,
+                alpha,
+                a,
+                p.lda,
+                b,
+                p.ldb,
+                beta,
+                c,
+                p.ldc);
+}
+
+struct Triangle {
+    cublasSideMode_t side;
+    cublasFillMode_t fill;
+    cublasOperation_t op;
+    cublasDiagType_t diagonal;
+};
+
+void trsm(const Triangle& t, int m, int n, float alpha, const float* a, int lda, float* b,
+          int ldb) {
+    cblas_strsm(CblasColMajor,
+                to_cblas(t.side),
+                to_cblas(t.fill),
+                to_cblas(t.op),
+                to_cblas(t.diagonal),
+                m,
+                n,
+                alpha,
+                a,
+                lda,
+                b,
+                ldb);
+}
+void trsm(const Triangle& t, int m, int n, double alpha, const double* a, int lda, double* b,
+          int ldb) {
+    cblas_dtrsm(CblasColMajor,
+                to_cblas(t.side),
+                to_cblas(t.fill),
+                to_cblas(t.op),
+                to_cblas(t.diagonal),
+                m,
+                n,
+                alpha,
+                a,
+                lda,
+                b,
+                ldb);
+}
+
+void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, float alpha, const float* a,
+          int lda, float beta, float* c, int ldc) {
+    cblas_ssyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
+}
+void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, double alpha, const double* a,
+          int lda, double beta, double* c, int ldc) {
+    cblas_dsyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
+}
+
+// A column of the matrix is a row of the operand: below the diagonal is after it.
+Operand::Part part_of(cublasFillMode_t fill, cublasDiagType_t diagonal) {
+    using Part = Operand::Part;
+    const bool unit = diagonal == CUBLAS_DIAG_UNIT;
+    if (fill == CUBLAS_FILL_MODE_LOWER) return unit ? Part::kAfterDiagonal : Part::kFromDiagonal;
+    return unit ? Part::kBeforeDiagonal : Part::kToDiagonal;
+}
+
+template <class T, class Int>
+cublasStatus_t do_gemm(const char* name, cublasHandle_t handle, const Shape<Int>& shape,
+                       const T* alpha, const T* a, const T* b, const T* beta, T* c) {
+    return function(name, handle, [&](cublasContext& context) {
+        if (!alpha || !beta || !shape.valid()) return CUBLAS_STATUS_INVALID_VALUE;
+        if (shape.empty()) return CUBLAS_STATUS_SUCCESS;
+        if (!shape.fits()) return too_large(name);
+        const Scalar<T> factor(alpha, context.scalars_on_device());
+        const Scalar<T> old(beta, context.scalars_on_device());
+        const bool reads = !factor.is_certainly(T(0));
+        const Product product = shape.product();
+        return run(context,
+                   name,
+                   shape.operands(sizeof(T), a, b, c, reads, factor, old),
+                   [=](std::byte* const* at) {
+                       for (int64_t i = 0; i < product.batch; ++i)
+                           gemm(product,
+                                factor.value(at[3]),
+                                as<T>(at[0]) + i * product.stride_a,
+                                as<T>(at[1]) + i * product.stride_b,
+                                old.value(at[4]),
+                                as<T>(at[2]) + i * product.stride_c);
+                   });
+    });
+}
+
+template <class T, class Int>
+cublasStatus_t do_trsm(const char* name, cublasHandle_t handle, const Triangle& triangle, Int m,
+                       Int n, const T* alpha, const T* a, Int lda, T* b, Int ldb) {
+    return function(name, handle, [&](cublasContext& context) {
+        const Int order = triangle.side == CUBLAS_SIDE_LEFT ? m : n;
+        if (!is_fill(triangle.fill) || !is_operation(triangle.op) || m < 0 || n < 0 || !alpha ||
+            lda < std::max<Int>(1, order) || ldb < std::max<Int>(1, m))
+            return CUBLAS_STATUS_INVALID_VALUE;
+        if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+        if (!fit(m, n, lda, ldb)) return too_large(name);
+        const Scalar<T> factor(alpha, context.scalars_on_device());
+        Operand in = matrix_of("A", a, order, order, lda);
+        in.part = part_of(triangle.fill, triangle.diagonal);
+        return run(context,
+                   name,
+                   {in, updated(matrix_of("B", b, m, n, ldb)), factor.operand("alpha")},
+                   [=](std::byte* const* at) {
+                       trsm(triangle,
+                            int(m),
+                            int(n),
+                            factor.value(at[2]),
+                            as<T>(at[0]),
+                            int(lda),
+                            as<T>(at[1]),
+                            int(ldb));
+                   });
+    });
+}
+
+template <class T, class Int>
+cublasStatus_t do_syrk(const char* name, cublasHandle_t handle, cublasFillMode_t fill,
+                       cublasOperation_t op, Int n, Int k, const T* alpha, const T* a, Int lda,
+                       const T* beta, T* c, Int ldc) {
+    return function(name, handle, [&](cublasContext& context) {
+        const bool plain = op == CUBLAS_OP_N;
+        if (!is_fill(fill) || !is_operation(op) || n < 0 || k < 0 || !alpha || !beta ||
+            lda < std::max<Int>(1, plain ? n : k) || ldc < std::max<Int>(1, n))
+            return CUBLAS_STATUS_INVALID_VALUE;
+        if (n == 0) return CUBLAS_STATUS_SUCCESS;
+        if (!fit(n, k, lda, ldc)) return too_large(name);
+        const Scalar<T> factor(alpha, context.scalars_on_device());
+        const Scalar<T> old(beta, context.scalars_on_device());
+        Operand in = matrix_of("A", a, plain ? n : k, plain ? k : n, lda);
+        in.reads = !factor.is_certainly(T(0));
+        Operand out = updated(matrix_of("C", c, n, n, ldc));
+        out.part = part_of(fill, CUBLAS_DIAG_NON_UNIT);
+        out.reads_if = [=](std::byte* const* at) { return old.value(at[3]) != T(0); };
+        return run(context,
+                   name,
+                   {in, out, factor.operand("alpha"), old.operand("beta")},
+                   [=](std::byte* const* at) {
+                       syrk(fill,
+                            op,
+                            int(n),
+                            int(k),
+                            factor.value(at[2]),
+                            as<T>(at[0]),
+                            int(lda),
+                            old.value(at[3]),
+                            as<T>(at[1]),
+                            int(ldc));
+                   });
+    });
+}
+
+// C = alpha op(A) + beta op(B). C may be A or B where that one is not transposed.
+template <class T, class Int>
+cublasStatus_t do_geam(const char* name, cublasHandle_t handle, cublasOperation_t transa,
+                       cublasOperation_t transb, Int m, Int n, const T* alpha, const T* a, Int lda,
+                       const T* beta, const T* b, Int ldb, T* c, Int ldc) {
+    return function(name, handle, [&](cublasContext& context) {
+        const bool plain_a = transa == CUBLAS_OP_N, plain_b = transb == CUBLAS_OP_N;
+        if (!is_operation(transa) || !is_operation(transb) || m < 0 || n < 0 || !alpha || !beta ||
+            lda < std::max<Int>(1, plain_a ? m : n) || ldb < std::max<Int>(1, plain_b ? m : n) ||
+            ldc < std::max<Int>(1, m) || (a == c && (!plain_a || lda != ldc)) ||
+            (b == c && (!plain_b || ldb != ldc)))
+            return CUBLAS_STATUS_INVALID_VALUE;
+        if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+        if (!fit(m, n, lda, ldb, ldc)) return too_large(name);
+        const Scalar<T> first(alpha, context.scalars_on_device());
+        const Scalar<T> second(beta, context.scalars_on_device());
+        Operand in_a = matrix_of("A", a, plain_a ? m : n, plain_a ? n : m, lda);
+        Operand in_b = matrix_of("B", b, plain_b ? m : n, plain_b ? n : m, ldb);
+        // What is multiplied by 0 is not read, and may be a null pointer.
+        if (first.is_certainly(T(0))) in_a = Operand{"A", nullptr};
+        if (second.is_certainly(T(0))) in_b = Operand{"B", nullptr};
+        return run(context,
+                   name,
+                   {in_a,
+                    in_b,
+                    written(matrix_of("C", c, m, n, ldc)),
+                    first.operand("alpha"),
+                    second.operand("beta")},
+                   [=](std::byte* const* at) {
+                       const T alpha_now = first.value(at[3]), beta_now = second.value(at[4]);
+                       for (int64_t j = 0; j < n; ++j)
+                           for (int64_t i = 0; i < m; ++i) {
+                               const int64_t at_a = plain_a ? i + j * lda : j + i * lda;
+                               const int64_t at_b = plain_b ? i + j * ldb : j + i * ldb;
+                               T sum = 0;
+                               if (alpha_now != T(0)) sum += alpha_now * as<T>(at[0])[at_a];
+                               if (beta_now != T(0)) sum += beta_now * as<T>(at[1])[at_b];
+                               as<T>(at[2])[i + j * ldc] = sum;
+                           }
+                   });
+    });
+}
+
+}  // namespace
+}  // namespace blas
+
+using namespace blas;
+
+#define LEVEL3(T, P, INT, S)                                                                       \
+    STAND_IN_API cublasStatus_t cublas##P##gemm_v2##S(cublasHandle_t handle,                       \
+                                                      cublasOperation_t transa,                    \
+                                                      cublasOperation_t transb,                    \
+                                                      INT m,                                       \
+                                                      INT n,                                       \
+                                                      INT k,                                       \
+                                                      const T* alpha,                              \
+                                                      const T* A,                                  \
+                                                      INT lda,                                     \
+                                                      const T* B,                                  \
+                                                      INT ldb,                                     \
+                                                      const T* beta,                               \
+                                                      T* C,                                        \
+                                                      INT ldc) {                                   \
+        const Shape<INT> shape{transa, transb, m, n, k, lda, ldb, ldc};                            \
+        return do_gemm("cublas" #P "gemm" #S, handle, shape, alpha, A, B, beta, C);                \
+    }                                                                                              \
+    STAND_IN_API cublasStatus_t cublas##P##gemmStridedBatched##S(cublasHandle_t handle,            \
+                                                                 cublasOperation_t transa,         \
+                                                                 cublasOperation_t transb,         \
+                                                                 INT m,                            \
+                                                                 INT n,                            \
+                                                                 INT k,                            \
+                                                                 const T* alpha,                   \
+                                                                 const T* A,                       \
+                                                                 INT lda,                          \
+                                                                 long long int strideA,            \
+                                                                 const T* B,                       \
+                                                                 INT ldb,                          \
+                                                                 long long int strideB,            \
+                                                                 const T* beta,                    \
+                                                                 T* C,                             \
+                                                                 INT ldc,                          \
+                                                                 long long int strideC,            \
+                                                                 INT batchCount) {                 \
+        const Shape<INT> shape{                                                                    \
+            transa, transb, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, batchCount};        \
+        const char* name = "cublas" #P "gemmStridedBatched" #S;                                    \
+        return do_gemm(name, handle, shape, alpha, A, B, beta, C);                                 \
+    }                                                                                              \
+    STAND_IN_API cublasStatus_t cublas##P##trsm_v2##S(cublasHandle_t handle,                       \
+                                                      cublasSideMode_t side,                       \
+                                                      cublasFillMode_t uplo,                       \
+                                                      cublasOperation_t trans,                     \
+                                                      cublasDiagType_t diag,                       \
+                                                      INT m,                                       \
+                                                      INT n,                                       \
+                                                      const T* alpha,                              \
+                                                      const T* A,                                  \
+                                                      INT lda,                                     \
+                                                      T* B,                                        \
+                                                      INT ldb) {                                   \
+        const Triangle triangle{side, uplo, trans, diag};                                          \
+        return do_trsm("cublas" #P "trsm" #S, handle, triangle, m, n, alpha, A, lda, B, ldb);      \
+    }                                                                                              \
+    STAND_IN_API cublasStatus_t cublas##P##syrk_v2##S(cublasHandle_t handle,                       \
+                                                      cublasFillMode_t uplo,                       \
+                                                      cublasOperation_t trans,                     \
+                                                      INT n,                                       \
+                                                      INT k,                                       \
+                                                      const T* alpha,                              \
+                                                      const T* A,                                  \
+                                                      INT lda,                                     \
+                                                      const T* beta,                               \
+                                                      T* C,                                        \
+                                                      INT ldc) {                                   \
+        const char* name = "cublas" #P "syrk" #S;                                                  \
+        return do_syrk(name, handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);              \
+    }                                                                                              \
+    STAND_IN_API cublasStatus_t cublas##P##geam##S(cublasHandle_t handle,                          \
+                                                   cublasOperation_t transa,                       \
+                                                   cublasOperation_t transb,                       \
+                                                   INT m,                                          \
+                                                   INT n,                                          \
+                                                   const T* alpha,                                 \
+                                                   const T* A,                                     \
+                                                   INT lda,                                        \
+                                                   const T* beta,                                  \
+                                                   const T* B,                                     \
+                                                   INT ldb,                                        \
+                                                   T* C,                                           \
+                                                   INT ldc) {                                      \
+        const char* name = "cublas" #P "geam" #S;                                                  \
+        return do_geam(name, handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc);   \
+    }
+
+LEVEL3(float, S, int, )
+LEVEL3(float, S, int64_t, _64)
+LEVEL3(double, D, int, )
+LEVEL3(double, D, int64_t, _64)

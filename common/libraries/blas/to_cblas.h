@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// cuBLAS's options as those of the C interface of BLAS, which OpenBLAS has.
+#pragma once
+
+#include <cblas.h>
+
+#include "cublas_v2.h"
+
+namespace blas {
+
+// Numbers are real: a conjugate transpose is a transpose.
+inline CBLAS_TRANSPOSE to_cblas(cublasOperation_t op) {
+    return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+}
+inline CBLAS_UPLO to_cblas(cublasFillMode_t fill) {
+    return fill == CUBLAS_FILL_MODE_LOWER ? CblasLower : CblasUpper;
+}
+inline CBLAS_SIDE to_cblas(cublasSideMode_t side) {
+    return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
+}
+inline CBLAS_DIAG to_cblas(cublasDiagType_t diagonal) {
+    return diagonal == CUBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit;
+}
+
+}  // namespace blas

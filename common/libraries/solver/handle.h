@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// cuSOLVER's handle, the frame of its functions, and how LAPACK runs in place of its kernels.
+#pragma once
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "cusolverDn.h"
+#include "stand_in.h"
+
+struct cusolverDnContext {
+    cudaStream_t stream = nullptr;
+};
+
+namespace solver {
+
+using stand_in::matrix_of;
+using stand_in::Operand;
+using stand_in::updated;
+using stand_in::vector_of;
+using stand_in::written;
+
+stand_in::Handles<cusolverDnContext>& handles();
+cusolverStatus_t finish(const char* name, cusolverStatus_t status);
+
+template <class F>
+cusolverStatus_t function(const char* name, cusolverDnHandle_t handle, F&& body) {
+    if (!handles().has(handle)) return finish(name, CUSOLVER_STATUS_NOT_INITIALIZED);
+    try {
+        return finish(name, body(*handle));
+    } catch (const std::bad_alloc&) {
+        return finish(name, CUSOLVER_STATUS_ALLOC_FAILED);
+    }
+}
+
+cusolverStatus_t run(const cusolverDnContext& context, const char* name,
+                     std::vector<Operand> operands,
+                     std::function<void(std::byte* const* at)> compute);
+
+// A workspace that the program gives, and whose contents nobody reads. Its size in elements is what
+// the function's _bufferSize says; a smaller `given` is refused with a finding.
+bool large_enough(const char* name, int given, int wanted);
+
+template <class T>
+T* as(std::byte* at) {
+    return reinterpret_cast<T*>(at);
+}
+
+// What a function reports as devInfo or info: 0, -i for a bad argument i, or LAPACK's number.
+inline void store_info(std::byte* at, int info) {
+    std::memcpy(at, &info, sizeof info);
+}
+
+}  // namespace solver

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""Runs one test case in a process of its own, and says what came of it.
+
+For the workbook's tests, WORKBOOK_EMULATOR names a folder with another build of the device, and
+WORKBOOK_RUN_UNDER a command that starts the programs, such as a processor emulator.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+import shlex
+import signal
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import counters, runner
+from .catch_xml import CAPTURED, Outcome, TestCase
+from .channel import Channel, Told
+from .findings import Finding
+from .project import ROOT, DeviceFailed, WorkbookError
+from .time_limits import TimeLimits, hangs
+
+if TYPE_CHECKING:
+    from .diagnose.arrays import Compared
+
+# tests/support/grader ends a program that calls exit() inside a test with this code, and one that
+# does what no lesson's file needs with the other.
+_EXIT_CALLED, _TAMPERED = 86, 87
+# The emulated device ends a program with it that cannot run on this machine at all.
+_CANNOT_RUN = 126
+# Of one launch of a lesson, in thread-instructions: an endless loop that stores would go on.
+_BUDGET = "12000000000"
+# Thread-instructions, for finding the loop of a launch that took too long: a second or two.
+_SMALL_BUDGET, _SECOND_LOOK = "1000000000", 5.0
+
+# Why a case was not run: its task's values are wrong, or others have used up the time.
+WRONG_VALUES, NO_TIME = "wrong values", "no time"
+
+# What the dynamic linker says, with code 127, when a library is missing or does not fit.
+_NOT_LOADED = ("symbol lookup error", "error while loading shared libraries")
+
+
+@dataclass
+class CaseResult:
+    """One test case: `ended` is '' when it ran to its end, else how it did not.
+
+    `ending` is the same as a word for programs to read, one of verdicts.ENDINGS or another. A case
+    with a word in `skipped` was not run.
+    """
+
+    case: TestCase
+    outcome: Outcome
+    ended: str
+    findings: list[Finding]
+    seconds: float = 0.0
+    peak_memory: int = 0
+    output: str = ""
+    details: list[dict[str, Any]] = field(default_factory=list)
+    ending: str = ""
+    skipped: str = ""
+
+    @property
+    def values_right(self) -> bool:
+        return not self.ended and self.outcome.complete and self.outcome.success
+
+    @property
+    def safe(self) -> bool:
+        return not any(finding.unsafe for finding in self.findings)
+
+    @property
+    def passed(self) -> bool:
+        return self.values_right and self.safe
+
+    @property
+    def hangs(self) -> bool:
+        """Whether it did not finish, on the host or on the device."""
+        return self.ending == "times-out" or bool(hangs(self.findings))
+
+    def texts(self) -> list[str]:
+        """The context lines of all failed checks."""
+        return [info for failure in self.outcome.failures for info in failure.infos]
+
+    def exception(self) -> str:
+        for failure in self.outcome.failures:
+            if failure.exception:
+                return failure.exception
+        return ""
+
+    @functools.cached_property
+    def arrays(self) -> list[Compared]:
+        """The comparisons that failed, whole."""
+        from . import diagnose
+        from .diagnose import arrays  # imports numpy: only where something went wrong
+
+        found = arrays.compared(self.details)
+        told = [f for f in self.outcome.failures if diagnose.parse_mismatch(f.infos)]
+        for array, failure in zip(found, told, strict=False):
+            arrays.guess_columns(array, failure.infos)
+        return found
+
+    @functools.cached_property
+    def telling(self) -> int | None:
+        """Which of `arrays` the cause speaks of, where it speaks of one."""
+        from .diagnose import summary
+
+        told = summary.most_telling(self.arrays)
+        return told[0] if told else None
+
+    def cause(self) -> str:
+        """The `looks like` line, or ''."""
+        if self.passed:
+            return ""
+        return self._cause
+
+    @functools.cached_property
+    def _cause(self) -> str:
+        from . import diagnose
+
+        wrong = any(finding.severity == "error" for finding in self.findings)
+        if self.case.efficient and not wrong and not self.ended and self.outcome.failures:
+            counted = [c for entry in self.details if isinstance(c := entry.get("count"), dict)]
+            launched = any(c.get("launches") for c in counted)
+            for failure in self.outcome.failures:
+                check = (failure.expression, failure.expansion)
+                if said := diagnose.of_counter(*check, launched, counted, self.details):
+                    return said
+            return ""
+        checks = [(failure.expression, failure.expansion) for failure in self.outcome.failures]
+        mistake = diagnose.of_mistakes(self.details)
+        explained = any(not CAPTURED.match(info) for info in self.texts())
+        if self.ending == "times-out" and not self.findings:
+            return "host code that does not finish: no kernel was seen to hang"
+        return diagnose.likely_cause(
+            self.arrays, self.findings, self.exception(), checks, mistake, explained
+        ) or diagnose.of_crash(self.ended, self.output)
+
+
+def _environment(device: str, build: Path, channel: Channel, details: Path) -> dict[str, str]:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "LD_PRELOAD"):
+        env.pop(name, None)
+    env["WORKBOOK_DETAILS"] = str(details)
+    env["WORKBOOK_GRADER"] = str(channel.theirs.fileno())
+    if device == "emulator":
+        # Before the program's own search path, where a toolkit's libcudart might stand.
+        older = env.get("LD_LIBRARY_PATH")
+        library = os.environ.get("WORKBOOK_EMULATOR") or str(build / "emulator")
+        env["LD_LIBRARY_PATH"] = library + (f":{older}" if older else "")
+        env["EMULATOR_WRITERS"] = "1"
+        env["EMULATOR_BUDGET"] = _BUDGET
+    return env
+
+
+def run_case(
+    program: Path,
+    case: TestCase,
+    device: str,
+    build: Path,
+    limits: runner.Limits | None = None,
+    trace: Path | None = None,
+    times: TimeLimits | None = None,
+) -> CaseResult:
+    """Runs one test case of `program` in its own process; `trace` names a file for what it touches.
+
+    With `times` the limit is short after another case of the lesson has not finished.
+    """
+    times = times or TimeLimits(limits or runner.Limits.on(device))
+    limits = times.for_next()
+    if limits is None:
+        return CaseResult(case, Outcome(), "", [], skipped=NO_TIME)
+    with _Run(program, case, device, build, times, trace) as run:
+        result = None
+        if times.short and device == "emulator":
+            # A launch in an endless loop ends itself by this, and says where it is.
+            result = run.result(limits, {"EMULATOR_BUDGET": _SMALL_BUDGET})
+            if hangs(result.findings) and not times.known(result.findings):
+                result, limits = None, times.for_next() or limits  # large, perhaps, and not endless
+        if result is None:
+            result = run.result(limits)
+            if result.hangs:
+                times.did_not_finish()
+                if device == "emulator" and not result.findings:
+                    result.findings = run.where_it_hangs(limits)
+                times.remember(result.findings)
+    if result.ending == "times-out" and result.seconds < min(limits.seconds, times.shortest):
+        return CaseResult(case, Outcome(), "", [], skipped=NO_TIME)
+    return result
+
+
+class _Run:
+    """The runs of one test case, with files for what they report."""
+
+    def __init__(
+        self,
+        program: Path,
+        case: TestCase,
+        device: str,
+        build: Path,
+        times: TimeLimits,
+        trace: Path | None,
+    ) -> None:
+        self._program, self._case, self._device, self._build = program, case, device, build
+        self._times, self._trace = times, trace
+
+    def __enter__(self) -> _Run:
+        self._scratch = tempfile.TemporaryDirectory(prefix="workbook-")
+        self._details = Path(self._scratch.name) / "details"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scratch.cleanup()
+
+    def _start(self, limits: runner.Limits, settings: dict[str, str]) -> tuple[runner.Ended, Told]:
+        with contextlib.suppress(OSError):
+            self._details.unlink()
+        under = shlex.split(os.environ.get("WORKBOOK_RUN_UNDER", ""))
+        program = str(self._program)
+        device = "imitated" if under and self._device == "emulator" else self._device
+        with contextlib.closing(Channel(device, self._case)) as channel:
+            env = _environment(self._device, self._build, channel, self._details)
+            if self._trace and self._device == "emulator":
+                env["EMULATOR_TRACE"] = str(self._trace)
+            try:
+                ended = runner.run(
+                    [*under, program], {**env, **settings}, ROOT, limits, self._times.until, channel
+                )
+            except OSError as error:
+                raise WorkbookError(f"cannot run {program}: {error}") from error
+            return ended, channel.told(ended.process)
+
+    def result(self, limits: runner.Limits, settings: dict[str, str] | None = None) -> CaseResult:
+        """The case's result; `settings` are further variables of the emulated device."""
+        ended, told = self._start(limits, settings or {})
+        on_emulator = self._device == "emulator"
+        ending, words = _how_it_ended(ended, told, limits, on_emulator)
+        if on_emulator:
+            _stop_if_device_did_not_start(ended, told)
+            for one in told.findings:
+                if one.code == "internal-error":
+                    raise DeviceFailed(str(one.data.get("message", "")))
+        return CaseResult(
+            self._case, told.outcome, words, told.findings,
+            ended.seconds, ended.peak_memory, ended.output, counters.read_details(self._details),
+            ending,
+        )  # fmt: skip
+
+    def where_it_hangs(self, limits: runner.Limits) -> list[Finding]:
+        """Findings of another run, in which a launch may do less: the kernel that does not end."""
+        # Nothing else is looked for: the budget is then used up within a second.
+        settings = {"EMULATOR_BUDGET": _SMALL_BUDGET, "EMULATOR_CHECKS": "stalls"}
+        seconds = min(_SECOND_LOOK, limits.seconds)
+        _, told = self._start(dataclasses.replace(limits, seconds=seconds), settings)
+        return hangs(told.findings)
+
+
+def _stop_if_device_did_not_start(ended: runner.Ended, told: Told) -> None:
+    """Raises DeviceFailed after a run without the device for a reason that is the device's.
+
+    The device says that it works before any code of the student's runs.
+    """
+    if told.device_began or ended.code == 127:
+        return
+    if ended.code == _CANNOT_RUN:
+        raise WorkbookError(ended.output.strip() or "the emulated device cannot run here")
+    if ended.code is not None and ended.code < 0 and not ended.how:
+        raise DeviceFailed(f"{ended.signal_name} before the program began")
+
+
+def _how_it_ended(
+    ended: runner.Ended, told: Told, limits: runner.Limits, on_emulator: bool
+) -> tuple[str, str]:
+    """Empty for a run that came to its own end with a whole report; else a word of
+    verdicts.ENDINGS (or one that no verdict knows) and the same as a sentence.
+    """
+    outcome = told.outcome
+    if told.tampered or ended.code in (-signal.SIGSYS, _TAMPERED):
+        what = told.tampered or "made a system call that no lesson needs, or started itself again"
+        return "tampered", f"tampered with the grading: your code {what}"
+    if ended.how == "time":
+        seconds = min(limits.seconds, round(ended.seconds, 1))
+        return "times-out", f"did not finish within {seconds:g} s"
+    if ended.how == "memory":
+        return "out-of-memory", f"out of memory: used more than {limits.memory >> 20} MiB"
+    if ended.how == "output":
+        mebibytes = limits.output >> 20
+        return "floods", f"flooded its output: printed more than {mebibytes} MiB"
+    fatal = next((failure.fatal for failure in outcome.failures if failure.fatal), "")
+    if fatal:
+        if "SIGSEGV" in fatal:
+            return "crashes", "crashed: segmentation fault on the host"
+        number = getattr(signal, fatal.split(" - ")[0].strip(), 0)
+        return _crash_word(number), f"crashed: {fatal.split(' - ')[-1]}"
+    if ended.code == _EXIT_CALLED and not outcome.complete:
+        return "ends-early", "ended early: exit() was called before the test was over"
+    if ended.code == -signal.SIGXFSZ:
+        return "fills-disk", f"wrote a file of more than {limits.file_size >> 20} MiB"
+    if ended.code < 0:
+        return _crash_word(-ended.code), f"crashed: {ended.signal_name}"
+    if not outcome.complete:
+        if ended.code == 127 and any(words in ended.output for words in _NOT_LOADED):
+            raise WorkbookError(
+                "the lesson's program cannot be started, and that is not your file's fault: "
+                + ended.output.strip().splitlines()[0],
+                "make clean, then make; if it stays, please report it",
+            )
+        stopped = f"the program stopped with code {ended.code} before the test was over"
+        return "ends-early", f"ended early: {stopped}"
+    if outcome.success and ended.code != 0:
+        return "ends-badly", f"passed its checks and then ended with code {ended.code}"
+    # Of a device that does not count the test warns; the emulated one always does.
+    if outcome.success and on_emulator and outcome.warnings:
+        return "counters-lost", "was not measured: the device's counters could not be read"
+    if outcome.success and outcome.assertions == 0 and not outcome.warnings:
+        return "checks-nothing", "checked nothing: no assertion was reached"
+    if told.lost:
+        return "report-lost", "a part of its report did not reach the grader"
+    if not told.program_ended or (on_emulator and not told.device_ended):
+        return "report-lost", "its report is incomplete: the program ended before it was whole"
+    return "", ""
+
+
+def _crash_word(number: int) -> str:
+    """A student's own mistakes end in few ways; any other signal is none that a verdict names."""
+    if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE):
+        return "crashes"
+    return "aborts" if number == signal.SIGABRT else f"signal-{number}"

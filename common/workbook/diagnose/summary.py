@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Describes one failed comparison in a sentence: elements, values and writers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import locations, values
+from .arrays import Compared, Launch
+
+_LARGE = 1 << 15  # of several arrays the largest below this one is looked at first
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A pattern in words, and how much it explains: 0 nothing, 1 a place, 2 a cause."""
+
+    text: str = ""
+    weight: int = 0
+
+
+def _all_untouched(c: Compared) -> bool:
+    """Whether no thread wrote any wrong element, as far as is known."""
+    filled = c.filled()
+    known = [w for i, w in c.writers.items() if i < c.kept and c.bad[i]]
+    if known and all(w.by != "kernel" for w in known):
+        return True
+    return bool(filled[c.bad].all()) and not any(w.by == "kernel" for w in known)
+
+
+def _was(c: Compared) -> str:
+    """What an element holds that no thread wrote."""
+    # Among data of all kinds some equal the filling by chance.
+    return "its filling" if c.filled()[c.bad].mean() > 0.5 else "what it held before"
+
+
+def _none_by_a_kernel(c: Compared) -> bool:
+    """Whether it is known of many elements, right ones too, that no kernel wrote them."""
+    if len(c.writers) < 4 or any(w.by == "kernel" for w in c.writers.values()):
+        return False
+    return any(not c.bad[i] for i in c.writers if i < c.kept) or c.wrong > 0.9 * c.size
+
+
+def _from_some_element_on(c: Compared, launch: Launch) -> str:
+    """Nothing was written from the end of the grid, of a block or of a warp on."""
+    first, rest = c.ranges[0][0], c.size - c.ranges[0][0]
+    to_the_end = len(c.ranges) == 1 and c.ranges[0][1] == c.size
+    written = max((i for i, w in c.writers.items() if w.by == "kernel"), default=-1)
+    threads = launch.threads_per_block
+
+    def ends_at(count: int) -> bool:
+        """A wrong element may be right by chance: the last written one says where it ends."""
+        if to_the_end and first == count:
+            return True
+        return written >= 0 and written < count <= first and count - written <= 32
+
+    if ends_at(launch.threads):
+        many = "s" * (threads != 1)
+        grid = f"{launch.blocks} block{'s' * (launch.blocks != 1)} of {threads} thread{many}"
+        if launch.threads == 1:
+            return (
+                f"the last {c.size - 1} elements were never written: the grid has one thread, and "
+                f"it wrote one element of {c.size}"
+            )
+        return (
+            f"the last {c.size - launch.threads} elements were never written: the grid has "
+            f"{launch.threads} threads ({grid}), one for each of the first {launch.threads} "
+            f"elements, and there are {c.size}"
+        )
+    if launch.blocks > 1 and ends_at(threads):
+        return (
+            f"nothing was written from element {threads} on: only as many elements as one block "
+            "has threads. Is the block's number missing from the index, or does one block work?"
+        )
+    if to_the_end and first % threads == 0 and 1 < rest < threads:
+        return (
+            f"the last {rest} elements were never written: they are the part of the last block "
+            "that is not full"
+        )
+    if ends_at(32):
+        return "only the first warp wrote: nothing was written from element 32 on"
+    return ""
+
+
+def _bytes_for_elements(c: Compared) -> str:
+    """A copy or a fill of as many bytes as there are elements ends after a part of them."""
+    part = {2: "half", 4: "quarter", 8: "eighth"}.get(c.element_bytes)
+    if not part or c.size < 32 or any(w.by == "kernel" for w in c.writers.values()):
+        return ""
+    if len(c.ranges) != 1 or c.ranges[0] != (c.size // c.element_bytes, c.size):
+        return ""
+    if any(c.size // c.element_bytes in (n.threads, n.threads_per_block) for n in c.launches):
+        return ""
+    return (
+        f"only the first {part} of the elements is right: a size in bytes, where the number of "
+        "elements was given?"
+    )
+
+
+def _beyond(c: Compared) -> str:
+    """Of the elements whose values were not stored, the first wrong ones have no writer."""
+    known = [w for i, w in c.writers.items() if any(a <= i < b for a, b in c.ranges)]
+    if not known or any(w.by == "kernel" for w in known) or not c.launch:
+        return ""
+    return _from_some_element_on(c, c.launch)
+
+
+def _one_block_each_round(c: Compared, launch: Launch) -> str:
+    """In a grid-stride loop, all blocks wrote the same elements: those of one block."""
+    stride, threads = launch.threads, launch.threads_per_block
+    if launch.blocks < 2 or c.kept <= stride:
+        return ""
+    i = np.arange(c.kept)
+    if np.array_equal(c.bad, i % stride >= threads):
+        return (
+            f"of every {stride} elements, as many as the grid has threads, only the first "
+            f"{threads} were written, as many as a block has: the block's number is missing from "
+            "the index"
+        )
+    return ""
+
+
+def _along(c: Compared, launch: Launch) -> str:
+    """Whole rows or columns of a matrix lie outside of the grid, which is too small on an axis."""
+    if not c.columns or c.size % c.columns:
+        return ""
+    extent = [launch.grid[axis] * launch.block[axis] for axis in (0, 1)]
+    rows = c.size // c.columns
+    first, end = c.ranges[0]
+    below = len(c.ranges) == 1 and end == c.size and first % c.columns == 0 and first > 0
+    right = c.whole and not below and 0 < first < c.columns
+    if right:
+        i = np.arange(c.kept)
+        right = np.array_equal(c.bad, i % c.columns >= first)
+    if not below and not right:
+        return ""
+    one, many, count, reached, axis = ("row", "rows", rows, first // c.columns, 1) if below else (
+        "column", "columns", c.columns, first, 0)  # fmt: skip
+    beyond = f"the last {count - reached} {many} were never written"
+    if reached == extent[axis]:
+        threads = f"{reached} thread{'s' * (reached != 1)}"
+        each = f"one for each of the first {reached} {many}" if reached != 1 else f"for one {one}"
+        return f"{beyond}: the grid has {threads} along {'xy'[axis]}, {each}, and there are {count}"
+    if reached == extent[1 - axis] and extent[axis] >= count:
+        return (
+            f"{beyond}: the others are as many as the grid has threads along {'yx'[axis]}: x and y "
+            "are swapped"
+        )
+    return ""
+
+
+def _untouched(c: Compared) -> Summary:
+    """No thread wrote the wrong elements: which are they, and why might that be."""
+    launch = c.launch
+    if c.wrong == c.size:
+        if c.writers and not c.launches:
+            return Summary("nothing was written: no kernel was launched", 2)
+        return Summary(f"nothing was written: the output still holds {_was(c)}", 2)
+    if _none_by_a_kernel(c):
+        return Summary(f"no thread wrote any element: the output still holds {_was(c)}", 2)
+    if launch and (text := _along(c, launch)):
+        return Summary(text, 2)
+    if launch and (text := _from_some_element_on(c, launch) or _one_block_each_round(c, launch)):
+        return Summary(text, 2)
+    if len(c.ranges) == 1 and c.ranges[0] == (1, c.size):
+        return Summary("only element 0 was written: one thread, or one index for all", 2)
+    place = locations.place(c)
+    if place:
+        verb = "was" if _is_singular(place) else "were"
+        return Summary(f"{place} {verb} never written" + _one_block(place, launch), 2)
+    if c.wrong == 1:
+        return Summary(f"{c.what} {c.ranges[0][0]} was never written", 2)
+    return Summary(f"{c.wrong} of {c.size} elements were never written", 2)
+
+
+def _one_block(place: str, launch: Launch | None) -> str:
+    """Of a matrix just as many rows and columns were written as a block has."""
+    size = re.search(r"outside of the first (\d+) rows and (\d+) columns", place)
+    if not size or not launch or launch.blocks < 2:
+        return ""
+    if {int(size.group(1)), int(size.group(2))} != set(launch.block[:2]):
+        return ""
+    return ": as many as one block has: is the block's number missing from the index?"
+
+
+def _is_singular(place: str) -> bool:
+    return place.startswith(("the first element", "the last element", "element ", "every ", "block",
+                             "warp", "row ", "column ", "the border", "what ", "the diagonal",
+                             "everything", "the first row", "the last row", "the first column",
+                             "the last column", "part ", "the element in")) or (
+        place.startswith("the ") and " element of each " in place
+    )  # fmt: skip
+
+
+def of(c: Compared) -> Summary:
+    """The summary of one comparison; an empty one where nothing is clear."""
+    if not c.kept or not c.wrong:
+        return Summary()
+    if not c.bad.any():  # all wrong ones lie beyond what was written down
+        return Summary(_beyond(c), 2) if _beyond(c) else Summary()
+    if text := _bytes_for_elements(c):
+        return Summary(text, 2)
+    if _all_untouched(c):
+        return _untouched(c)
+    untouched = c.untouched()
+    written = c.bad & ~untouched
+    if untouched.sum() > written.sum() and untouched.sum() >= 4:
+        rest = int(written.sum())
+        return Summary(
+            f"{int(untouched.sum())} elements were never written, and {rest} hold wrong values", 2
+        )
+    pattern = values.of_values(c, written)
+    place = locations.place(c)
+    if pattern and place and re.match(r"\d+ too ", pattern.text):
+        return Summary(
+            f"only {place} {'is' if _is_singular(place) else 'are'} wrong, {pattern.text}", 1
+        )
+    if pattern:
+        text = pattern.text
+        if place and not pattern.whole:
+            return Summary(f"{place.rstrip(',')}: {_inside(text)}", 2)
+        return Summary(text, 2)
+    if place:
+        verb = "is" if _is_singular(place) else "are"
+        if place.startswith("everything but what"):
+            place = "only " + place.removeprefix("everything but ")
+            return Summary(f"{place} is right", 2)
+        return Summary(f"only {place} {verb} wrong" + _edges(place), 1)
+    return Summary()
+
+
+def _inside(text: str) -> str:
+    """After a place, `each holds` needs no `each`."""
+    return text.removeprefix("each ")
+
+
+def _edges(place: str) -> str:
+    if "of each" in place and ("first" in place or "last" in place):
+        return ": at the edge of a block or warp the neighbour belongs to another one"
+    return ""
+
+
+def most_telling(found: list[Compared]) -> tuple[int, Summary] | None:
+    """Of several comparisons (a case may try many sizes) the one that explains most."""
+    order = sorted(range(len(found)), key=lambda i: (found[i].kept > _LARGE, -found[i].kept))
+    best: tuple[int, Summary] | None = None
+    for index in order[:8]:
+        with np.errstate(all="ignore"):
+            candidate = of(found[index])
+        if best is None or candidate.weight > best[1].weight:
+            best = (index, candidate)
+        if best[1].weight == 2:
+            break
+    return best
+
+
+def owner(c: Compared, index: int) -> tuple[str, int]:
+    """The writer of an element, in words, and the line or 0; '' where it is not known."""
+    writer = c.writers.get(index)
+    if writer is None:
+        return "", 0
+    if writer.by == "kernel":
+        thread, block = (
+            "(" + ",".join(map(str, triple)) + ")" for triple in (writer.thread, writer.block)
+        )
+        return f"thread {thread} of block {block} wrote it", writer.line
+    if writer.by == "host":
+        return "no thread wrote it: it holds what it held before", 0
+    return "nothing wrote it", 0

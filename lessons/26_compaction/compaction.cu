@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Start with README.md in this directory; `make 26` checks this file.
+#include "compaction.h"
+
+[[maybe_unused]] static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+static constexpr int kLanes = 32;
+static constexpr int kScanThreads = 1024;
+
+// Called by all 32 lanes of a warp. Returns how many of the lanes before this one keep their
+// element; `count` becomes the number of all that do.
+__device__ static int place_in_warp(bool keep, int& count) {
+    // TODO 1 (about 4 lines): let all lanes vote. The number of votes is the count, and the votes
+    // of the lanes before this one are the place: __ballot_sync and __popc, as in lesson 17.
+    count = keep;
+    return threadIdx.x % kLanes;
+    // END 1
+}
+
+// Called by all threads of a block of whole warps, at most 32 of them; may be called again and
+// again. Returns how many of the threads before this one keep their element; `count` becomes the
+// number of all that do.
+__device__ static int place_in_block(bool keep, int& count) {
+    // TODO 2 (about 13 lines): the same for a block: the places in the warp, and before them the
+    // counts of the warps before this one, which go through shared memory. A second barrier at the
+    // end: the next call stores to the same place.
+    count = keep;
+    return threadIdx.x;
+    // END 2
+}
+
+// What is kept is said by a struct such as this one ...
+struct KeepAbove {
+    const float* x;
+    float limit;
+    __device__ bool operator()(int i) const { return x[i] > limit; }
+};
+
+// ... and what becomes of each element by one such as this: it is called for every element i, with
+// whether it is kept, how many elements before it are, and how many are in all.
+struct MoveKept {
+    const float* x;
+    float* out;
+    __device__ void operator()(int i, bool kept, int before, int) const {
+        if (kept) out[before] = x[i];
+    }
+};
+
+// One block for each tile: how many of its elements are kept.
+template <class Keep>
+__global__ void count_kernel(Keep keep, int n, int* counts) {
+    const int begin = blockIdx.x * kTile;
+    const int end = min(begin + kTile, n);
+    int in_all = 0;
+    for (int first = begin; first < end; first += blockDim.x) {
+        const int i = first + threadIdx.x;
+        in_all += __syncthreads_count(i < end && keep(i));  // how many threads said yes
+    }
+    if (threadIdx.x == 0) counts[blockIdx.x] = in_all;
+}
+
+// One block of kScanThreads: the exclusive scan of the tiles' counts, in place, as in lesson 25;
+// counts[tiles] becomes the sum of all.
+__global__ void scan_counts_kernel(int* counts, int tiles) {
+    __shared__ int levels[kScanThreads];
+    const int t = threadIdx.x;
+    int carry = 0;
+    for (int first = 0; first < tiles; first += kScanThreads) {
+        const int i = first + t;
+        const int count = i < tiles ? counts[i] : 0;
+        int sum = count;
+        for (int step = 1; step < kScanThreads; step *= 2) {
+            levels[t] = sum;
+            __syncthreads();  // other threads have stored what is read next
+            if (t >= step) sum += levels[t - step];
+            __syncthreads();  // the next level overwrites what is read above
+        }
+        if (i < tiles) counts[i] = carry + sum - count;
+        levels[t] = sum;
+        __syncthreads();  // the last thread has stored the round's sum
+        carry += levels[kScanThreads - 1];
+        __syncthreads();  // the next round overwrites it
+    }
+    if (t == 0) counts[tiles] = carry;
+}
+
+// TODO 3 (about 30 lines): `move_kernel`, one block for each tile, goes through it in rounds, as
+// count_kernel does, and calls move(i, kept, before, total) for each element; `carries` says how
+// many are kept before each tile, and after the last one how many in all. `compact` makes three
+// launches: count, scan, move; and it returns the number of all that are kept, when the device has
+// it. For n = 0 it launches nothing.
+template <class Keep, class Move>
+static int compact(Keep, Move, int, void*) {
+    return -1;
+}
+// END 3
+
+int select_above(const float* d_x, int n, float limit, float* d_out, void* d_scratch) {
+    return compact(KeepAbove{d_x, limit}, MoveKept{d_x, d_out}, n, d_scratch);
+}
+
+// TODO 4 (about 18 lines): describe what is kept of a table, and what becomes of its rows. Only
+// rows that are kept may be loaded.
+int select_rows(const unsigned char*, ConstTable, int, Table, void*) {
+    return -1;
+}
+// END 4
+
+// TODO 5 (about 9 lines): describe what becomes of the elements in a partition. Of the elements
+// before element i, `before` are kept. How many are not?
+int partition_above(const float*, int, float, float*, void*) {
+    return -1;
+}
+// END 5
+
+__global__ void select_in_warps_kernel(KeepAbove keep, const float* x, int n, float* out,
+                                       int* counts) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int first = i / kLanes * kLanes;  // of this warp
+    const bool kept = i < n && keep(i);
+    int count;
+    const int place = place_in_warp(kept, count);  // all lanes call it
+    if (kept) out[first + place] = x[i];
+    if (i == first && i < n) counts[i / kLanes] = count;
+}
+
+void select_in_warps(const float* d_x, int n, float limit, float* d_out, int* d_counts) {
+    if (n == 0) return;
+    const int blocks = (n + kThreads - 1) / kThreads;
+    select_in_warps_kernel<<<blocks, kThreads>>>(KeepAbove{d_x, limit}, d_x, n, d_out, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void select_in_blocks_kernel(KeepAbove keep, const float* x, int n, float* out,
+                                        int* counts) {
+    const int first = blockIdx.x * blockDim.x;
+    const int i = first + threadIdx.x;
+    const bool kept = i < n && keep(i);
+    int count;
+    const int place = place_in_block(kept, count);  // all threads call it
+    if (kept) out[first + place] = x[i];
+    if (threadIdx.x == 0) counts[blockIdx.x] = count;
+}
+
+void select_in_blocks(const float* d_x, int n, float limit, float* d_out, int* d_counts,
+                      int threads) {
+    if (n == 0) return;
+    const int blocks = (n + threads - 1) / threads;
+    select_in_blocks_kernel<<<blocks, threads>>>(KeepAbove{d_x, limit}, d_x, n, d_out, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,278 @@
+// Unusual: cooperative groups for lanes and warps, and each thread adds up the totals of the warps.
+// SPDX-License-Identifier: MIT
+// Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
+// Start with README.md in this directory; `make 25` checks this file.
+#include "scan.h"
+
+#include <climits>
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+static constexpr int kLanes = 32;
+[[maybe_unused]] static constexpr int kMaxBlockThreads = 1024;
+
+// An operation is described by a struct such as these. `combine` may be given any two neighbouring
+// pieces, but never in the wrong order: what `a` stands for lies before what `b` stands for.
+struct Sum {
+    using Value = int;
+    __device__ static Value identity() { return 0; }
+    __device__ static Value combine(Value a, Value b) { return a + b; }
+};
+
+struct Fill {
+    using Value = int;
+    __device__ static Value identity() { return 0; }
+    __device__ static Value combine(Value a, Value b) { return b != 0 ? b : a; }
+};
+
+// Called by all 32 lanes of a warp. Each lane gets the combination of the values of lane 0 up to
+// itself.
+template <class Op>
+__device__ typename Op::Value warp_scan(typename Op::Value value) {
+    const auto warp = cg::tiled_partition<kLanes>(cg::this_thread_block());
+    for (unsigned step = 1; step < warp.size(); step <<= 1) {
+        const auto before = warp.shfl_up(value, step);
+        if (warp.thread_rank() >= step) value = Op::combine(before, value);
+    }
+    return value;
+}
+
+// Called by all threads of a block of whole warps, at most 32 of them; may be called again and
+// again. Each thread gets the combination of the values of all threads before it (thread 0: the
+// identity), and `total` becomes the combination of all of them.
+template <class Op>
+__device__ typename Op::Value block_scan(typename Op::Value value, typename Op::Value& total) {
+    __shared__ typename Op::Value of_warp[kLanes];
+    const auto block = cg::this_thread_block();
+    const auto warp = cg::tiled_partition<kLanes>(block);
+    const int warps = warp.meta_group_size();
+    const auto inclusive = warp_scan<Op>(value);
+    if (warp.thread_rank() == kLanes - 1) of_warp[warp.meta_group_rank()] = inclusive;
+    block.sync();
+    auto before = Op::identity();
+    total = Op::identity();
+    for (int w = 0; w < warps; ++w) {
+        if (w == static_cast<int>(warp.meta_group_rank())) before = total;
+        total = Op::combine(total, of_warp[w]);
+    }
+    block.sync();
+    const auto of_lanes = warp.shfl_up(inclusive, 1);
+    return warp.thread_rank() > 0 ? Op::combine(before, of_lanes) : before;
+}
+
+// Called by all threads of a block. Scans the elements [begin, end) of `in`, where `carry` is the
+// combination of all that lies before them. Returns the carry for what lies after them. Without
+// `out` nothing is stored. `out` may be `in`.
+template <class Op, class In>
+__device__ typename Op::Value scan_piece(Kind kind, const In* in, typename Op::Value* out,
+                                         int begin, int end, typename Op::Value carry) {
+    for (int first = begin; first < end; first += blockDim.x) {
+        const int i = first + threadIdx.x;
+        const auto value = i < end ? static_cast<typename Op::Value>(in[i]) : Op::identity();
+        typename Op::Value total;
+        const auto before = Op::combine(carry, block_scan<Op>(value, total));
+        if (out && i < end) out[i] = kind == Kind::kInclusive ? Op::combine(before, value) : before;
+        carry = Op::combine(carry, total);
+    }
+    return carry;
+}
+
+// One block for each row.
+template <class Op>
+__global__ void scan_rows_kernel(Kind kind, const typename Op::Value* in, typename Op::Value* out,
+                                 int cols) {
+    const size_t row = static_cast<size_t>(blockIdx.x) * cols;
+    scan_piece<Op>(kind, in + row, out + row, 0, cols, Op::identity());
+}
+
+// One block for each tile: `totals` gets the combination of its elements.
+template <class Op, class In>
+__global__ void tile_totals_kernel(const In* in, int n, typename Op::Value* totals) {
+    const int begin = blockIdx.x * kTile;
+    const int end = min(begin + kTile, n);
+    const auto total = scan_piece<Op>(Kind::kInclusive, in, nullptr, begin, end, Op::identity());
+    if (threadIdx.x == 0) totals[blockIdx.x] = total;
+}
+
+template <class Op, class In>
+__global__ void scan_tiles_kernel(Kind kind, const In* in, typename Op::Value* out, int n,
+                                  const typename Op::Value* carries) {
+    const int begin = blockIdx.x * kTile;
+    const int end = min(begin + kTile, n);
+    scan_piece<Op>(kind, in, out, begin, end, carries[blockIdx.x]);
+}
+
+template <class Op, class In>
+static void scan_all(Kind kind, const In* d_in, typename Op::Value* d_out, int n, void* d_scratch) {
+    if (n == 0) return;
+    auto* d_totals = static_cast<typename Op::Value*>(d_scratch);
+    const int tiles = (n + kTile - 1) / kTile;
+    tile_totals_kernel<Op><<<tiles, kThreads>>>(d_in, n, d_totals);
+    CUDA_CHECK(cudaGetLastError());
+    scan_rows_kernel<Op><<<1, kMaxBlockThreads>>>(Kind::kExclusive, d_totals, d_totals, tiles);
+    CUDA_CHECK(cudaGetLastError());
+    scan_tiles_kernel<Op><<<tiles, kThreads>>>(kind, d_in, d_out, n, d_totals);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+struct Max {
+    using Value = int;
+    __device__ static Value identity() { return INT_MIN; }
+    __device__ static Value combine(Value a, Value b) { return a > b ? a : b; }
+};
+
+struct LongSum {
+    using Value = long long;
+    __device__ static Value identity() { return 0; }
+    __device__ static Value combine(Value a, Value b) { return a + b; }
+};
+
+void offsets(const int* d_counts, long long* d_offsets, int n, void* d_scratch) {
+    CUDA_CHECK(cudaMemsetAsync(d_offsets, 0, sizeof(long long)));
+    scan_all<LongSum>(Kind::kInclusive, d_counts, d_offsets + 1, n, d_scratch);
+}
+
+// Calls work(Sum{}), work(Max{}) or work(Fill{}).
+template <class Work>
+static void with_operation(Operation op, const Work& work) {
+    if (op == Operation::kSum) work(Sum{});
+    if (op == Operation::kMax) work(Max{});
+    if (op == Operation::kFill) work(Fill{});
+    CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Op>
+__global__ void scan_warps_kernel(const int* in, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int value = warp_scan<Op>(i < n ? in[i] : Op::identity());  // all lanes call it
+    if (i < n) out[i] = value;
+}
+
+void scan_warps(Operation op, const int* d_in, int* d_out, int n) {
+    if (n == 0) return;
+    const int blocks = (n + kThreads - 1) / kThreads;
+    with_operation(op, [&](auto of) {
+        scan_warps_kernel<decltype(of)><<<blocks, kThreads>>>(d_in, d_out, n);
+    });
+}
+
+template <class Op>
+__global__ void scan_blocks_kernel(const int* in, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int total;
+    const int value = block_scan<Op>(i < n ? in[i] : Op::identity(), total);
+    if (i < n) out[i] = value;
+}
+
+void scan_blocks(Operation op, const int* d_in, int* d_out, int n, int threads) {
+    if (n == 0) return;
+    const int blocks = (n + threads - 1) / threads;
+    with_operation(op, [&](auto of) {
+        scan_blocks_kernel<decltype(of)><<<blocks, threads>>>(d_in, d_out, n);
+    });
+}
+
+void scan_rows(Operation op, Kind kind, const int* d_in, int* d_out, int rows, int cols) {
+    with_operation(op, [&](auto of) {
+        scan_rows_kernel<decltype(of)><<<rows, kThreads>>>(kind, d_in, d_out, cols);
+    });
+}
+
+void scan(Operation op, Kind kind, const int* d_in, int* d_out, int n, void* d_scratch) {
+    with_operation(op, [&](auto of) { scan_all<decltype(of)>(kind, d_in, d_out, n, d_scratch); });
+}
+
+// Other blocks publish their states while this one looks: `volatile` makes each access happen, as
+// one step of 64 bits. The value travels with what it is, so that nothing else must be waited for.
+__device__ [[maybe_unused]] static void publish(TileState* states, int tile, Status status,
+                                                int value) {
+    const_cast<volatile TileState*>(states)[tile] = state_word(status, value);
+}
+__device__ [[maybe_unused]] static TileState look_at(const TileState* states, int tile) {
+    return const_cast<const volatile TileState*>(states)[tile];
+}
+__device__ static Status status_in(TileState state) {
+    return static_cast<Status>(state >> 32);
+}
+__device__ [[maybe_unused]] static int value_in(TileState state) {
+    return static_cast<int>(static_cast<unsigned>(state));
+}
+
+// Called by one thread of a tile. Publishes the tile's total, and returns the sum of all elements
+// in the tiles before it; the tile's prefix is published by then.
+__device__ static int exchange(TileState* states, int tile, int total) {
+    int carry = 0;
+    if (tile > 0) publish(states, tile, kTotal, total);
+    for (int before = tile - 1; before >= 0;) {
+        const TileState state = look_at(states, before);
+        if (status_in(state) == kNothing) continue;  // look again
+        carry += value_in(state);
+        if (status_in(state) == kPrefix) break;
+        --before;
+    }
+    publish(states, tile, kPrefix, carry + total);
+    return carry;
+}
+
+// Block 0 is the tile, block 1 the tiles before it.
+__global__ void exchange_kernel(TileState* states, const TileState* later, int tile, int total,
+                                int* carry) {
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) *carry = exchange(states, tile, total);
+        return;
+    }
+    while (status_in(look_at(states, tile)) == kNothing) {  // waits for the tile's total
+    }
+    for (int t = threadIdx.x; t < tile; t += blockDim.x) {
+        if (status_in(later[t]) != kNothing)
+            publish(states, t, status_in(later[t]), value_in(later[t]));
+    }
+}
+
+void exchange_alone(TileState* d_states, const TileState* d_later, int tile, int total,
+                    int* d_carry) {
+    exchange_kernel<<<2, kLanes>>>(d_states, d_later, tile, total, d_carry);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// One block for each tile. Each thread keeps its elements in registers until the carry is known, so
+// that every element is loaded once and stored once.
+__global__ void __launch_bounds__(kThreads)
+    one_pass_kernel(const int* in, int* out, int n, TileState* states, unsigned* next_tile) {
+    __shared__ int shared_tile, shared_carry;
+    // Not blockIdx.x: nothing is promised about the order in which blocks start. A number from a
+    // counter is given out only when all lower ones belong to blocks that are running or done.
+    if (threadIdx.x == 0) shared_tile = atomicAdd(next_tile, 1u);
+    __syncthreads();  // all threads read the number
+    const int tile = shared_tile;
+    constexpr int kRounds = kTile / kThreads;
+    int mine[kRounds];  // of each round, the sum up to this thread's element
+    int total = 0;
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+        const int i = tile * kTile + round * kThreads + threadIdx.x;
+        const int value = i < n ? in[i] : 0;
+        int of_round;
+        mine[round] = total + block_scan<Sum>(value, of_round) + value;
+        total += of_round;
+    }
+    if (threadIdx.x == 0) shared_carry = exchange(states, tile, total);
+    __syncthreads();  // all threads read the carry
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+        const int i = tile * kTile + round * kThreads + threadIdx.x;
+        if (i < n) out[i] = shared_carry + mine[round];
+    }
+}
+
+void sum_in_one_pass(const int* d_in, int* d_out, int n, void* d_scratch) {
+    if (n == 0) return;
+    const int tiles = (n + kTile - 1) / kTile;
+    // The counter stands behind the states.
+    auto* d_states = static_cast<TileState*>(d_scratch);
+    auto* d_next_tile = reinterpret_cast<unsigned*>(d_states + tiles);
+    CUDA_CHECK(cudaMemsetAsync(d_scratch, 0, (tiles + 1) * sizeof(TileState)));
+    one_pass_kernel<<<tiles, kThreads>>>(d_in, d_out, n, d_states, d_next_tile);
+    CUDA_CHECK(cudaGetLastError());
+}

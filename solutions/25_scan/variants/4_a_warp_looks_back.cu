@@ -1,0 +1,419 @@
+// Variant: the tile in registers, and a warp that looks back at 32 tiles at once.
+// SPDX-License-Identifier: MIT
+// Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
+// Start with README.md in this directory; `make 25` checks this file.
+#include "scan.h"
+
+#include <climits>
+
+[[maybe_unused]] static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+static constexpr int kLanes = 32;
+[[maybe_unused]] static constexpr int kMaxBlockThreads = 1024;
+
+// An operation is described by a struct such as these. `combine` may be given any two neighbouring
+// pieces, but never in the wrong order: what `a` stands for lies before what `b` stands for.
+struct Sum {
+    using Value = int;
+    __device__ static Value identity() { return 0; }
+    __device__ static Value combine(Value a, Value b) { return a + b; }
+};
+
+struct Fill {
+    using Value = int;
+    __device__ static Value identity() { return 0; }
+    __device__ static Value combine(Value a, Value b) { return b != 0 ? b : a; }
+};
+
+// Called by all 32 lanes of a warp. Each lane gets the combination of the values of lane 0 up to
+// itself.
+template <class Op>
+__device__ typename Op::Value warp_scan(typename Op::Value value) {
+    const int lane = threadIdx.x % kLanes;
+    for (int step = 1; step < kLanes; step *= 2) {
+        const auto before = __shfl_up_sync(kAllLanes, value, step);
+        if (lane >= step) value = Op::combine(before, value);
+    }
+    return value;
+}
+
+// Called by all threads of a block of whole warps, at most 32 of them; may be called again and
+// again. Each thread gets the combination of the values of all threads before it (thread 0: the
+// identity), and `total` becomes the combination of all of them.
+template <class Op>
+__device__ typename Op::Value block_scan(typename Op::Value value, typename Op::Value& total) {
+    __shared__ typename Op::Value of_warp[kLanes];
+    const int lane = threadIdx.x % kLanes;
+    const int warp = threadIdx.x / kLanes;
+    const int warps = blockDim.x / kLanes;
+    const auto inclusive = warp_scan<Op>(value);
+    if (lane == kLanes - 1) of_warp[warp] = inclusive;
+    __syncthreads();  // below, every warp reads what all warps have left
+    const auto up_to = warp_scan<Op>(lane < warps ? of_warp[lane] : Op::identity());
+    __syncthreads();  // the next call overwrites what is read above
+    total = __shfl_sync(kAllLanes, up_to, warps - 1);
+    const auto of_others = __shfl_sync(kAllLanes, up_to, warp > 0 ? warp - 1 : 0);
+    const auto of_lanes = __shfl_up_sync(kAllLanes, inclusive, 1);
+    const auto before_warp = warp > 0 ? of_others : Op::identity();
+    return lane > 0 ? Op::combine(before_warp, of_lanes) : before_warp;
+}
+
+// Called by all threads of a block. Scans the elements [begin, end) of `in`, where `carry` is the
+// combination of all that lies before them. Returns the carry for what lies after them. Without
+// `out` nothing is stored. `out` may be `in`.
+template <class Op, class In>
+__device__ typename Op::Value scan_piece(Kind kind, const In* in, typename Op::Value* out,
+                                         int begin, int end, typename Op::Value carry) {
+    for (int first = begin; first < end; first += blockDim.x) {
+        const int i = first + threadIdx.x;
+        const auto value = i < end ? static_cast<typename Op::Value>(in[i]) : Op::identity();
+        typename Op::Value total;
+        const auto before = Op::combine(carry, block_scan<Op>(value, total));
+        if (out && i < end) out[i] = kind == Kind::kInclusive ? Op::combine(before, value) : before;
+        carry = Op::combine(carry, total);
+    }
+    return carry;
+}
+
+// One block for each row.
+template <class Op>
+__global__ void scan_rows_kernel(Kind kind, const typename Op::Value* in, typename Op::Value* out,
+                                 int cols) {
+    const size_t row = static_cast<size_t>(blockIdx.x) * cols;
+    scan_piece<Op>(kind, in + row, out + row, 0, cols, Op::identity());
+}
+
+// One block for each tile: `totals` gets the combination of its elements.
+template <class Op, class In>
+__global__ void tile_totals_kernel(const In* in, int n, typename Op::Value* totals) {
+    const int begin = blockIdx.x * kTile;
+    const int end = min(begin + kTile, n);
+    const auto total = scan_piece<Op>(Kind::kInclusive, in, nullptr, begin, end, Op::identity());
+    if (threadIdx.x == 0) totals[blockIdx.x] = total;
+}
+
+template <class Op, class In>
+__global__ void scan_tiles_kernel(Kind kind, const In* in, typename Op::Value* out, int n,
+                                  const typename Op::Value* carries) {
+    const int begin = blockIdx.x * kTile;
+    const int end = min(begin + kTile, n);
+    scan_piece<Op>(kind, in, out, begin, end, carries[blockIdx.x]);
+}
+
+template <class Op, class In>
+static void scan_all(Kind kind, const In* d_in, typename Op::Value* d_out, int n, void* d_scratch) {
+    if (n == 0) return;
+    auto* d_totals = static_cast<typename Op::Value*>(d_scratch);
+    const int tiles = (n + kTile - 1) / kTile;
+    tile_totals_kernel<Op><<<tiles, kThreads>>>(d_in, n, d_totals);
+    CUDA_CHECK(cudaGetLastError());
+    scan_rows_kernel<Op><<<1, kMaxBlockThreads>>>(Kind::kExclusive, d_totals, d_totals, tiles);
+    CUDA_CHECK(cudaGetLastError());
+    scan_tiles_kernel<Op><<<tiles, kThreads>>>(kind, d_in, d_out, n, d_totals);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+struct Max {
+    using Value = int;
+    __device__ static Value identity() { return INT_MIN; }
+    __device__ static Value combine(Value a, Value b) { return a > b ? a : b; }
+};
+
+struct LongSum {
+    using Value = long long;
+    __device__ static Value identity() { return 0; }
+    __device__ static Value combine(Value a, Value b) { return a + b; }
+};
+
+void offsets(const int* d_counts, long long* d_offsets, int n, void* d_scratch) {
+    CUDA_CHECK(cudaMemsetAsync(d_offsets, 0, sizeof(long long)));
+    scan_all<LongSum>(Kind::kInclusive, d_counts, d_offsets + 1, n, d_scratch);
+}
+
+// Calls work(Sum{}), work(Max{}) or work(Fill{}).
+template <class Work>
+static void with_operation(Operation op, const Work& work) {
+    if (op == Operation::kSum) work(Sum{});
+    if (op == Operation::kMax) work(Max{});
+    if (op == Operation::kFill) work(Fill{});
+    CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Op>
+__global__ void scan_warps_kernel(const int* in, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int value = warp_scan<Op>(i < n ? in[i] : Op::identity());  // all lanes call it
+    if (i < n) out[i] = value;
+}
+
+void scan_warps(Operation op, const int* d_in, int* d_out, int n) {
+    if (n == 0) return;
+    const int blocks = (n + kThreads - 1) / kThreads;
+    with_operation(op, [&](auto of) {
+        scan_warps_kernel<decltype(of)><<<blocks, kThreads>>>(d_in, d_out, n);
+    });
+}
+
+template <class Op>
+__global__ void scan_blocks_kernel(const int* in, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int total;
+    const int value = block_scan<Op>(i < n ? in[i] : Op::identity(), total);
+    if (i < n) out[i] = value;
+}
+
+void scan_blocks(Operation op, const int* d_in, int* d_out, int n, int threads) {
+    if (n == 0) return;
+    const int blocks = (n + threads - 1) / threads;
+    with_operation(op, [&](auto of) {
+        scan_blocks_kernel<decltype(of)><<<blocks, threads>>>(d_in, d_out, n);
+    });
+}
+
+void scan_rows(Operation op, Kind kind, const int* d_in, int* d_out, int rows, int cols) {
+    with_operation(op, [&](auto of) {
+        scan_rows_kernel<decltype(of)><<<rows, kThreads>>>(kind, d_in, d_out, cols);
+    });
+}
+
+// What follows is for ints: a tile lies in registers, and is loaded and stored 16 bytes at a time.
+static constexpr int kWideThreads = 512;
+static constexpr int kBlocksEach = 2;  // that are to fit on a multiprocessor
+static constexpr int kVectors = 8;     // of 16 bytes, for each thread
+static constexpr int kWideTile = kWideThreads * kVectors * 4;
+static constexpr int kWarps = kWideThreads / kLanes;
+static_assert(kWideTile >= kTile, "scratch memory has room for no more tiles");
+
+// Element 4 * lane + k of row r of a warp's part of the tile is v[r][k] of this lane.
+__device__ static int first_of(int tile, int row) {
+    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+    return tile * kWideTile + ((warp * kVectors + row) * kLanes + lane) * 4;
+}
+
+// Four neighbours at once, where the address allows it and none lies past the end.
+template <class Op, bool kAligned>
+__device__ void load_four(const int* in, int n, int i, int (&v)[4]) {
+    if (kAligned && i + 4 <= n) {
+        const int4 four = *reinterpret_cast<const int4*>(in + i);
+        v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+    } else {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) v[k] = i + k < n ? in[i + k] : Op::identity();
+    }
+}
+template <bool kAligned>
+__device__ void store_four(int* out, int n, int i, int a, int b, int c, int d) {
+    if (kAligned && i + 4 <= n) {
+        *reinterpret_cast<int4*>(out + i) = make_int4(a, b, c, d);
+    } else {
+        const int v[4] = {a, b, c, d};
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+            if (i + k < n) out[i + k] = v[k];
+    }
+}
+
+// What holds for all elements of a tile is asked once, so that all loads are under way together.
+template <class Op, bool kAligned>
+__device__ void load_tile(const int* in, int n, int tile, int (&v)[kVectors][4]) {
+    const int end = (tile + 1) * kWideTile;
+    if (end <= n) {
+#pragma unroll
+        for (int r = 0; r < kVectors; ++r)
+            load_four<Op, kAligned>(in, INT_MAX, first_of(tile, r), v[r]);
+    } else {
+#pragma unroll
+        for (int r = 0; r < kVectors; ++r) load_four<Op, kAligned>(in, n, first_of(tile, r), v[r]);
+    }
+}
+
+// Puts `carry` before every element, and stores them.
+template <class Op, bool kAligned>
+__device__ void store_tile(int* out, int n, int tile, const int (&v)[kVectors][4], int carry) {
+    const bool whole = (tile + 1) * kWideTile <= n;
+#pragma unroll
+    for (int r = 0; r < kVectors; ++r) {
+        const int a = Op::combine(carry, v[r][0]), b = Op::combine(carry, v[r][1]);
+        const int c = Op::combine(carry, v[r][2]), d = Op::combine(carry, v[r][3]);
+        store_four<kAligned>(out, whole ? INT_MAX : n, first_of(tile, r), a, b, c, d);
+    }
+}
+
+// Called by all 32 lanes of a warp: scans its rows, one after the other, and returns their total.
+template <class Op, Kind kKind>
+__device__ int scan_in_warp(int (&v)[kVectors][4]) {
+    int carry = Op::identity();
+#pragma unroll
+    for (int r = 0; r < kVectors; ++r) {
+        const int four = Op::combine(Op::combine(v[r][0], v[r][1]), Op::combine(v[r][2], v[r][3]));
+        const int up_to = warp_scan<Op>(four);
+        const int of_lanes = __shfl_up_sync(kAllLanes, up_to, 1);
+        int sum = threadIdx.x % kLanes ? Op::combine(carry, of_lanes) : carry;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const int mine = v[r][k];
+            if (kKind == Kind::kExclusive) v[r][k] = sum;
+            sum = Op::combine(sum, mine);
+            if (kKind == Kind::kInclusive) v[r][k] = sum;
+        }
+        carry = Op::combine(carry, __shfl_sync(kAllLanes, up_to, kLanes - 1));
+    }
+    return carry;
+}
+
+// Called by all threads of a block, once in a kernel. `before` becomes the combination of the
+// values of the warps before this one; returns that of all warps. Each warp has one value.
+template <class Op>
+__device__ int across_warps(int of_mine, int& before) {
+    __shared__ int of_warp[kWarps];
+    const int lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
+    if (lane == 0) of_warp[warp] = of_mine;
+    __syncthreads();  // below, every warp reads what all warps have left
+    const int up_to = warp_scan<Op>(lane < kWarps ? of_warp[lane] : Op::identity());
+    before = __shfl_sync(kAllLanes, up_to, warp > 0 ? warp - 1 : 0);
+    if (warp == 0) before = Op::identity();
+    return __shfl_sync(kAllLanes, up_to, kWarps - 1);
+}
+
+template <class Op, bool kAligned>
+__global__ void __launch_bounds__(kWideThreads, kBlocksEach)
+    wide_totals_kernel(const int* in, int n, int* totals) {
+    int v[kVectors][4], before;
+    load_tile<Op, kAligned>(in, n, blockIdx.x, v);
+    const int total = across_warps<Op>(scan_in_warp<Op, Kind::kInclusive>(v), before);
+    if (threadIdx.x == 0) totals[blockIdx.x] = total;
+}
+
+template <class Op, Kind kKind, bool kAligned>
+__global__ void __launch_bounds__(kWideThreads, kBlocksEach)
+    wide_tiles_kernel(const int* in, int* out, int n, const int* carries) {
+    int v[kVectors][4], before;
+    load_tile<Op, kAligned>(in, n, blockIdx.x, v);
+    across_warps<Op>(scan_in_warp<Op, kKind>(v), before);
+    store_tile<Op, kAligned>(out, n, blockIdx.x, v, Op::combine(carries[blockIdx.x], before));
+}
+
+static bool aligned(const void* a, const void* b) {
+    return (reinterpret_cast<size_t>(a) | reinterpret_cast<size_t>(b)) % sizeof(int4) == 0;
+}
+
+void scan(Operation op, Kind kind, const int* d_in, int* d_out, int n, void* d_scratch) {
+    if (n == 0) return;
+    auto* d_totals = static_cast<int*>(d_scratch);
+    const int tiles = (n + kWideTile - 1) / kWideTile;
+    const bool wide = aligned(d_in, d_out), inclusive = kind == Kind::kInclusive;
+    with_operation(op, [&](auto of) {
+        using Op = decltype(of);
+        const auto totals = wide ? wide_totals_kernel<Op, true> : wide_totals_kernel<Op, false>;
+        totals<<<tiles, kWideThreads>>>(d_in, n, d_totals);
+        CUDA_CHECK(cudaGetLastError());
+        scan_rows_kernel<Op><<<1, kMaxBlockThreads>>>(Kind::kExclusive, d_totals, d_totals, tiles);
+        CUDA_CHECK(cudaGetLastError());
+        const auto scans = inclusive ? wide ? wide_tiles_kernel<Op, Kind::kInclusive, true>
+                                            : wide_tiles_kernel<Op, Kind::kInclusive, false>
+                           : wide ? wide_tiles_kernel<Op, Kind::kExclusive, true>
+                                     : wide_tiles_kernel<Op, Kind::kExclusive, false>;
+        scans<<<tiles, kWideThreads>>>(d_in, d_out, n, d_totals);
+    });
+}
+
+// Other blocks publish their states while this one looks: `volatile` makes each access happen, as
+// one step of 64 bits. The value travels with what it is, so that nothing else must be waited for.
+__device__ [[maybe_unused]] static void publish(TileState* states, int tile, Status status,
+                                                int value) {
+    const_cast<volatile TileState*>(states)[tile] = state_word(status, value);
+}
+__device__ [[maybe_unused]] static TileState look_at(const TileState* states, int tile) {
+    return const_cast<const volatile TileState*>(states)[tile];
+}
+__device__ static Status status_in(TileState state) {
+    return static_cast<Status>(state >> 32);
+}
+__device__ [[maybe_unused]] static int value_in(TileState state) {
+    return static_cast<int>(static_cast<unsigned>(state));
+}
+
+// Called by all 32 lanes of a warp of a tile. Publishes the tile's total, and returns the sum of
+// all elements in the tiles before it; the tile's prefix is published by then. The lanes look at 32
+// tiles at once, lane 0 at the nearest.
+__device__ static int exchange(TileState* states, int tile, int total) {
+    const int lane = threadIdx.x % kLanes;
+    if (lane == 0) publish(states, tile, tile > 0 ? kTotal : kPrefix, total);
+    if (tile == 0) return 0;
+    int carry = 0;
+    for (int nearest = tile - 1;; nearest -= kLanes) {
+        const int mine = nearest - lane;
+        TileState state;
+        unsigned prefixes;
+        do {  // until all states down to the nearest prefix are there
+            // Before tile 0 there is nothing to add.
+            state = mine >= 0 ? look_at(states, mine) : state_word(kPrefix, 0);
+            const unsigned nothing = __ballot_sync(kAllLanes, status_in(state) == kNothing);
+            prefixes = __ballot_sync(kAllLanes, status_in(state) == kPrefix);
+            const unsigned nearer = prefixes != 0 ? (prefixes & -prefixes) - 1 : kAllLanes;
+            if ((nothing & nearer) == 0) break;
+        } while (true);
+        const int last = prefixes != 0 ? __ffs(prefixes) - 1 : kLanes - 1;
+        int sum = lane <= last ? value_in(state) : 0;
+        for (int step = kLanes / 2; step > 0; step /= 2)
+            sum += __shfl_xor_sync(kAllLanes, sum, step);
+        carry += sum;
+        if (prefixes != 0) break;
+    }
+    if (lane == 0) publish(states, tile, kPrefix, carry + total);
+    return carry;
+}
+
+// Block 0 is the tile, block 1 the tiles before it.
+__global__ void exchange_kernel(TileState* states, const TileState* later, int tile, int total,
+                                int* carry) {
+    if (blockIdx.x == 0) {
+        const int found = exchange(states, tile, total);
+        if (threadIdx.x == 0) *carry = found;
+        return;
+    }
+    while (status_in(look_at(states, tile)) == kNothing) {  // waits for the tile's total
+    }
+    for (int t = threadIdx.x; t < tile; t += blockDim.x) {
+        if (status_in(later[t]) != kNothing)
+            publish(states, t, status_in(later[t]), value_in(later[t]));
+    }
+}
+
+void exchange_alone(TileState* d_states, const TileState* d_later, int tile, int total,
+                    int* d_carry) {
+    exchange_kernel<<<2, kLanes>>>(d_states, d_later, tile, total, d_carry);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// One block for each tile, which stays in registers until the carry is known.
+template <bool kAligned>
+__global__ void __launch_bounds__(kWideThreads, kBlocksEach)
+    one_pass_kernel(const int* in, int* out, int n, TileState* states, unsigned* next_tile) {
+    __shared__ int shared_tile, shared_carry;
+    // Not blockIdx.x: nothing is promised about the order in which blocks start. A number from a
+    // counter is given out only when all lower ones belong to blocks that are running or done.
+    if (threadIdx.x == 0) shared_tile = atomicAdd(next_tile, 1u);
+    __syncthreads();  // all threads read the number
+    const int tile = shared_tile;
+    int v[kVectors][4], before;
+    load_tile<Sum, kAligned>(in, n, tile, v);
+    const int total = across_warps<Sum>(scan_in_warp<Sum, Kind::kInclusive>(v), before);
+    if (threadIdx.x < kLanes) {
+        const int carry = exchange(states, tile, total);
+        if (threadIdx.x == 0) shared_carry = carry;
+    }
+    __syncthreads();  // all threads read the carry
+    store_tile<Sum, kAligned>(out, n, tile, v, shared_carry + before);
+}
+
+void sum_in_one_pass(const int* d_in, int* d_out, int n, void* d_scratch) {
+    if (n == 0) return;
+    const int tiles = (n + kWideTile - 1) / kWideTile;
+    // The counter stands behind the states.
+    auto* d_states = static_cast<TileState*>(d_scratch);
+    auto* d_next_tile = reinterpret_cast<unsigned*>(d_states + tiles);
+    CUDA_CHECK(cudaMemsetAsync(d_scratch, 0, (tiles + 1) * sizeof(TileState)));
+    const auto kernel = aligned(d_in, d_out) ? one_pass_kernel<true> : one_pass_kernel<false>;
+    kernel<<<tiles, kWideThreads>>>(d_in, d_out, n, d_states, d_next_tile);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,477 @@
+// Variant: one launch counts all digits, and each pass is one launch, in which tiles look back.
+// SPDX-License-Identifier: MIT
+// Lesson 27, radix sort: stable passes over the digits of the keys, the lowest digit first.
+// Start with README.md in this directory; `make 27` checks this file.
+#include "radix_sort.h"
+
+[[maybe_unused]] static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+static constexpr int kLanes = 32;
+static constexpr int kWarps = kThreads / kLanes;
+
+// The key as an unsigned number. Of two keys, the larger one has the larger number.
+__device__ static unsigned sortable(unsigned key) {
+    return key;
+}
+
+__device__ static unsigned sortable(int key) {
+    return static_cast<unsigned>(key) ^ 0x80000000u;
+}
+__device__ static unsigned sortable(float key) {
+    const unsigned bits = __float_as_uint(key), sign = 0x80000000u;
+    return bits & sign ? ~bits : bits | sign;
+}
+__device__ static unsigned long long sortable(double key) {
+    const unsigned long long bits = __double_as_longlong(key), sign = 1ull << 63;
+    return bits & sign ? ~bits : bits | sign;
+}
+template <class Bits>
+__device__ unsigned digit_of(Bits bits, int shift, int width) {
+    return static_cast<unsigned>(bits >> shift) & ((1u << width) - 1);
+}
+
+// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have its digit;
+// `count` becomes the number of all lanes that have it, this one included.
+__device__ static int rank_in_warp(unsigned digit, int& count) {
+    const unsigned same = __match_any_sync(kAllLanes, digit);
+    const unsigned before = (1u << (threadIdx.x % kLanes)) - 1;
+    count = __popc(same);
+    return __popc(same & before);
+}
+
+// Called by all threads of a block; may be called again and again. `next` of thread d is the place
+// of the next element with digit d, and is moved past the elements of this call. Returns the place
+// of this thread's element; any number where its digit is kNoDigit.
+__device__ static int place_in_block(unsigned digit, int& next) {
+    __shared__ int table[kWarps][kDigits];
+    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+    for (int d = lane; d < kDigits; d += kLanes) table[warp][d] = 0;
+    __syncwarp();  // other lanes store counts where this one has stored zeros
+    int count;
+    const int rank = rank_in_warp(digit, count);
+    if (digit != kNoDigit && rank == 0) table[warp][digit] = count;
+    __syncthreads();  // below, a thread reads what all warps have left
+    for (int w = 0; w < kWarps; ++w) {
+        const int of_warp = table[w][threadIdx.x];
+        table[w][threadIdx.x] = next;
+        next += of_warp;
+    }
+    __syncthreads();  // below, a warp reads what all threads have left
+    const int place = digit != kNoDigit ? table[warp][digit] + rank : 0;
+    __syncwarp();  // the next call overwrites what is read above
+    return place;
+}
+
+// One block for each tile: counts[d * tiles + tile] becomes the number of its keys with digit d.
+template <class Key>
+__global__ void count_kernel(const Key* keys, int n, int shift, int width, int* counts) {
+    __shared__ int bins[kDigits];
+    bins[threadIdx.x] = 0;
+    __syncthreads();  // all bins are 0 before any thread counts
+    const int begin = blockIdx.x * kTile;
+    const int end = min(begin + kTile, n);
+    for (int i = begin + threadIdx.x; i < end; i += kThreads)
+        atomicAdd(&bins[digit_of(sortable(keys[i]), shift, width)], 1);
+    __syncthreads();  // all threads have counted
+    counts[threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
+}
+
+// What follows is for tiles that are sorted in shared memory before they are stored, so that all
+// elements with the same digit are stored side by side.
+static constexpr int kWideThreads = 384;
+static constexpr int kWideWarps = kWideThreads / kLanes;
+static constexpr int kBlocksEach = 2;       // that are to fit on a multiprocessor
+constexpr int items_of(size_t key_bytes) {  // of each thread
+    return key_bytes == 8 ? 11 : 19;
+}
+template <class Key>
+static constexpr int kItems = items_of(sizeof(Key));
+template <class Key>
+static constexpr int kWideTile = items_of(sizeof(Key)) * kWideThreads;
+static_assert(kWideTile<unsigned> >= kTile && kWideTile<double> >= kTile, "room in scratch");
+
+template <class Key>
+struct Tile {
+    // Of each warp and digit: first how many elements it has, then where in `keys` the next goes.
+    int table[kWideWarps][kDigits];
+    Key keys[kWideTile<Key>];  // later the values
+    int to[kDigits];           // from the place in `keys` to the one in the output
+    int of_warp[kWideWarps];
+    int number;
+};
+
+// Element r of a lane is element lane + 32 * r of its warp's part of the tile.
+template <class Key>
+__device__ int first_of(int tile) {
+    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+    return tile * kWideTile<Key> + warp * kItems<Key> * kLanes + lane;
+}
+
+// The lanes that have this digit: a vote for each of its bits.
+__device__ static unsigned lanes_with(unsigned digit) {
+    unsigned same = kAllLanes;
+#pragma unroll
+    for (int bit = 0; bit < kDigitBits; ++bit) {
+        const bool is_set = (digit >> bit & 1) != 0;
+        const unsigned votes = __ballot_sync(kAllLanes, is_set);
+        same &= is_set ? votes : ~votes;
+    }
+    return same;
+}
+
+// Called by all threads of a block, once in a kernel. The sum of the values of all threads before
+// this one; of_warp has a place for each warp.
+__device__ static int sum_before(int value, int* of_warp) {
+    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+    int up_to = value;
+    for (int step = 1; step < kLanes; step *= 2) {
+        const int before = __shfl_up_sync(kAllLanes, up_to, step);
+        if (lane >= step) up_to += before;
+    }
+    if (lane == kLanes - 1) of_warp[warp] = up_to;
+    __syncthreads();  // below, all threads read what all warps have left
+    int before = up_to - value;
+    for (int w = 0; w < warp; ++w) before += of_warp[w];
+    return before;
+}
+
+// Which digit of the keys a pass sorts by.
+struct Pass {
+    int n, shift, width;
+    // Elements past the end have the largest digit: they come last in their tile.
+    template <bool kWhole, class Key>
+    __device__ unsigned digit(Key key, int i) const {
+        return kWhole || i < n ? digit_of(sortable(key), shift, width) : (1u << width) - 1;
+    }
+};
+
+// Counts the digits of each warp's elements in its row of the table, which holds zeros.
+template <bool kWhole, class Key>
+__device__ void load_and_count(const Key* in, Pass pass, int number, Key (&keys)[kItems<Key>],
+                               Tile<Key>& tile) {
+    const int first = first_of<Key>(number);
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r) {
+        const int i = first + r * kLanes;
+        keys[r] = kWhole || i < pass.n ? in[i] : Key{};
+    }
+    int* row = tile.table[threadIdx.x / kLanes];
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r)
+        atomicAdd(&row[pass.digit<kWhole>(keys[r], first + r * kLanes)], 1);
+}
+
+// Thread d: turns column d of the table from counts into places, and returns the sum of the counts;
+// `announce` is called with that sum as soon as it is known. `start` becomes the first place.
+template <class Key, class Announce>
+__device__ int scan_table(Tile<Key>& tile, int& start, const Announce& announce) {
+    const int d = threadIdx.x;
+    int count = 0;
+    if (d < kDigits) {
+#pragma unroll
+        for (int w = 0; w < kWideWarps; ++w) {
+            const int of_warp = tile.table[w][d];
+            tile.table[w][d] = count;
+            count += of_warp;
+        }
+        announce(count);
+    }
+    start = sum_before(count, tile.of_warp);
+    if (d < kDigits)
+#pragma unroll
+        for (int w = 0; w < kWideWarps; ++w) tile.table[w][d] += start;
+    return count;
+}
+
+// Puts the keys in order in tile.keys, and remembers where each of this thread's has gone.
+template <bool kWhole, class Key>
+__device__ void stage_keys(const Key (&keys)[kItems<Key>], Pass pass, int number, Tile<Key>& tile,
+                           int (&ranks)[kItems<Key>]) {
+    const int lane = threadIdx.x % kLanes, first = first_of<Key>(number);
+    int* row = tile.table[threadIdx.x / kLanes];
+    const unsigned before = (1u << lane) - 1;
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r) {
+        const unsigned digit = pass.digit<kWhole>(keys[r], first + r * kLanes);
+        const unsigned same = lanes_with(digit);
+        const int leader = __ffs(same) - 1;
+        int next = 0;
+        if (lane == leader) next = atomicAdd(&row[digit], __popc(same));
+        ranks[r] = __shfl_sync(kAllLanes, next, leader) + __popc(same & before);
+        tile.keys[ranks[r]] = keys[r];
+    }
+}
+
+// Stores the tile, whose keys are staged; then the values take the same way.
+template <bool kWhole, class Key>
+__device__ void store_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, int number,
+                           Tile<Key>& tile, const int (&ranks)[kItems<Key>]) {
+    const int in_tile = pass.n - number * kWideTile<Key>;
+    int places[kItems<Key>];
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r) {
+        const int p = threadIdx.x + r * kWideThreads;
+        if (!kWhole && p >= in_tile) continue;
+        const Key key = tile.keys[p];
+        places[r] = tile.to[digit_of(sortable(key), pass.shift, pass.width)] + p;
+        out.keys[places[r]] = key;
+    }
+    if (in.values == nullptr) return;
+    unsigned values[kItems<Key>];
+    auto* staged = reinterpret_cast<unsigned*>(tile.keys);
+    const int first = first_of<Key>(number);
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r) {
+        const int i = first + r * kLanes;
+        values[r] = kWhole || i < pass.n ? in.values[i] : 0;
+    }
+    __syncthreads();  // below, values overwrite the keys that are read above
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r) staged[ranks[r]] = values[r];
+    __syncthreads();  // below, a thread reads what others have staged
+#pragma unroll
+    for (int r = 0; r < kItems<Key>; ++r) {
+        const int p = threadIdx.x + r * kWideThreads;
+        if (kWhole || p < in_tile) out.values[places[r]] = staged[p];
+    }
+}
+
+// What a tile has published for each digit, for the others (lesson 25): two bits that say what the
+// others are.
+using State = unsigned;
+enum Status : unsigned { kNothing = 0, kTotal = 1u << 30, kPrefix = 2u << 30 };
+static constexpr unsigned kCount = kTotal - 1;  // the bits of the count
+
+__device__ static void publish(State* states, int tile, Status status, int count) {
+    const size_t at = static_cast<size_t>(tile) * kDigits + threadIdx.x;
+    const_cast<volatile State*>(states)[at] = status | static_cast<unsigned>(count);
+}
+__device__ static State look_at(const State* states, int tile) {
+    const size_t at = static_cast<size_t>(tile) * kDigits + threadIdx.x;
+    return const_cast<const volatile State*>(states)[at];
+}
+
+// Called by thread d of a tile that has published how many elements with digit d it has. Returns
+// how many the tiles before it have; by then the tile's prefix is published. Four states are under
+// way at a time.
+__device__ static int look_back(State* states, int tile, int count) {
+    constexpr int kAtOnce = 4;
+    int before = 0;
+    bool found = tile == 0;
+    for (int nearest = tile - 1; !found;) {
+        State state[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k)  // before tile 0 there is nothing to add
+            state[k] = nearest >= k ? look_at(states, nearest - k) : State(kPrefix);
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            if (state[k] < kTotal) break;  // nothing yet: look again
+            before += static_cast<int>(state[k] & kCount);
+            --nearest;
+            found = state[k] >= kPrefix;
+            if (found) break;
+        }
+    }
+    if (tile > 0) publish(states, tile, kPrefix, before + count);
+    return before;
+}
+
+// A pass over one tile. Its number comes from a counter, as in lesson 25, so that all tiles before
+// it belong to blocks that are running or done.
+template <bool kWhole, class Key>
+__device__ void sort_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, const int* starts,
+                          State* states, Tile<Key>& tile) {
+    const int number = tile.number;
+    Key keys[kItems<Key>];
+    int ranks[kItems<Key>], start;
+    load_and_count<kWhole>(in.keys, pass, number, keys, tile);
+    __syncthreads();  // below, a thread reads what all warps have counted
+    const int count = scan_table(tile, start, [=](int of_tile) {
+        publish(states, number, number == 0 ? kPrefix : kTotal, of_tile);
+    });
+    __syncthreads();  // below, warps read the places that thread d has stored
+    stage_keys<kWhole>(keys, pass, number, tile, ranks);
+    if (threadIdx.x < kDigits)
+        tile.to[threadIdx.x] = starts[threadIdx.x] + look_back(states, number, count) - start;
+    __syncthreads();  // below, all threads read what all have staged
+    store_tile<kWhole>(in, out, pass, number, tile, ranks);
+}
+
+template <class Key>
+__global__ void __launch_bounds__(kWideThreads, kBlocksEach)
+    onesweep_kernel(ConstPairs<Key> in, Pairs<Key> out, Pass pass, const int* starts, State* states,
+                    unsigned* next_tile) {
+    __shared__ Tile<Key> tile;
+    if (threadIdx.x == 0) tile.number = atomicAdd(next_tile, 1u);
+    for (int k = threadIdx.x; k < kWideWarps * kDigits; k += kWideThreads)
+        tile.table[k / kDigits][k % kDigits] = 0;
+    __syncthreads();  // all threads read the number, and count
+    if ((tile.number + 1) * kWideTile<Key> <= pass.n)
+        sort_tile<true>(in, out, pass, starts, states, tile);
+    else
+        sort_tile<false>(in, out, pass, starts, states, tile);
+}
+
+// Counts the digits of all passes: bin d of row `pass` is how many keys have that digit.
+static constexpr int kBinThreads = 512;
+static constexpr int kBinItems = 8;  // of a thread that are under way together
+template <class Key>
+__global__ void __launch_bounds__(kBinThreads)
+    bins_kernel(const Key* keys, int n, int shift, int bits, int* bins) {
+    constexpr int kPasses = sizeof(Key), kPiece = kBinThreads * kBinItems;
+    __shared__ int mine[kPasses][kDigits];
+    for (int k = threadIdx.x; k < kPasses * kDigits; k += kBinThreads)
+        mine[k / kDigits][k % kDigits] = 0;
+    __syncthreads();  // all bins are 0 before any thread counts
+    for (int first = blockIdx.x * kPiece; first < n; first += gridDim.x * kPiece) {
+        Key some[kBinItems];
+#pragma unroll
+        for (int r = 0; r < kBinItems; ++r) {
+            const int i = first + r * kBinThreads + threadIdx.x;
+            some[r] = i < n ? keys[i] : Key{};
+        }
+#pragma unroll
+        for (int r = 0; r < kBinItems; ++r) {
+            if (first + r * kBinThreads + static_cast<int>(threadIdx.x) >= n) continue;
+            const auto sorts_as = sortable(some[r]) >> shift;
+#pragma unroll
+            for (int pass = 0; pass < kPasses; ++pass) {
+                const int low = pass * kDigitBits;
+                if (low < bits)
+                    atomicAdd(&mine[pass][digit_of(sorts_as, low, min(kDigitBits, bits - low))], 1);
+            }
+        }
+    }
+    __syncthreads();  // all threads have counted
+    for (int k = threadIdx.x; k < kPasses * kDigits; k += kBinThreads) {
+        const int count = mine[k / kDigits][k % kDigits];
+        if (count != 0) atomicAdd(&bins[k], count);
+    }
+}
+
+// One block for each pass: the exclusive scan of its row, in place.
+__global__ void scan_bins_kernel(int* bins) {
+    __shared__ int of_warp[kWarps];
+    int& bin = bins[blockIdx.x * kDigits + threadIdx.x];
+    bin = sum_before(bin, of_warp);
+}
+
+// Sorts by the bits [shift, shift + bits). The scratch memory holds the bins of all passes, the
+// counter of tiles, and the states.
+template <class Key>
+static void sweep(ConstPairs<Key> in, Pairs<Key> out, Pairs<Key> spare, int n, int shift, int bits,
+                  void* d_scratch) {
+    if (n == 0) return;
+    constexpr int kRows = sizeof(Key);
+    auto* d_bins = static_cast<int*>(d_scratch);
+    auto* d_next_tile = reinterpret_cast<unsigned*>(d_bins + kRows * kDigits);
+    State* d_states = d_next_tile + kDigits;  // of which the counter needs one
+    int device = 0, processors = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    const int pieces = (n + kBinThreads * kBinItems - 1) / (kBinThreads * kBinItems);
+    const int blocks = pieces < 4 * processors ? pieces : 4 * processors;
+    const int tiles = (n + kWideTile<Key> - 1) / kWideTile<Key>;
+    const int passes = (bits + kDigitBits - 1) / kDigitBits;
+    CUDA_CHECK(cudaMemsetAsync(d_bins, 0, kRows * kDigits * sizeof(int)));
+    bins_kernel<<<blocks, kBinThreads>>>(in.keys, n, shift, bits, d_bins);
+    CUDA_CHECK(cudaGetLastError());
+    scan_bins_kernel<<<passes, kDigits>>>(d_bins);
+    CUDA_CHECK(cudaGetLastError());
+    for (int k = 0; k < passes; ++k) {
+        const int low = k * kDigitBits;
+        const int width = bits - low < kDigitBits ? bits - low : kDigitBits;
+        const Pairs<Key> to = (passes - k) % 2 == 1 ? out : spare;
+        const size_t states = (static_cast<size_t>(tiles) + 1) * kDigits;
+        CUDA_CHECK(cudaMemsetAsync(d_next_tile, 0, states * sizeof(State)));
+        onesweep_kernel<<<tiles, kWideThreads>>>(
+            in, to, Pass{n, shift + low, width}, d_bins + k * kDigits, d_states, d_next_tile);
+        CUDA_CHECK(cudaGetLastError());
+        in = {to.keys, to.values};
+    }
+}
+
+void radix_sort(ConstPairs<unsigned> in, Pairs<unsigned> out, Pairs<unsigned> spare, int n,
+                void* d_scratch) {
+    sweep(in, out, spare, n, 0, 32, d_scratch);
+}
+void radix_sort(ConstPairs<int> in, Pairs<int> out, Pairs<int> spare, int n, void* d_scratch) {
+    sweep(in, out, spare, n, 0, 32, d_scratch);
+}
+void radix_sort(ConstPairs<float> in, Pairs<float> out, Pairs<float> spare, int n,
+                void* d_scratch) {
+    sweep(in, out, spare, n, 0, 32, d_scratch);
+}
+void radix_sort(ConstPairs<double> in, Pairs<double> out, Pairs<double> spare, int n,
+                void* d_scratch) {
+    sweep(in, out, spare, n, 0, 64, d_scratch);
+}
+void sort_by_low_bits(ConstPairs<unsigned> in, Pairs<unsigned> out, Pairs<unsigned> spare, int n,
+                      int bits, void* d_scratch) {
+    sweep(in, out, spare, n, 0, bits, d_scratch);
+}
+
+void sort_by_digit(ConstPairs<unsigned> in, Pairs<unsigned> out, int n, int shift, int width,
+                   void* d_scratch) {
+    sweep(in, out, out, n, shift, width, d_scratch);
+}
+
+void count_digits(const unsigned* d_keys, int n, int shift, int width, int* d_counts) {
+    if (n == 0) return;
+    count_kernel<<<tiles_of(n), kThreads>>>(d_keys, n, shift, width, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void places_kernel(const unsigned* digits, int n, const int* first, int* places) {
+    int next = first[threadIdx.x];
+    for (int begin = 0; begin < n; begin += kThreads) {
+        const int i = begin + threadIdx.x;
+        const int place = place_in_block(i < n ? digits[i] : kNoDigit, next);  // all threads
+        if (i < n) places[i] = place;
+    }
+}
+
+void places_in_block(const unsigned* d_digits, int n, const int* d_first, int* d_places) {
+    if (n == 0) return;
+    places_kernel<<<1, kThreads>>>(d_digits, n, d_first, d_places);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void ranks_kernel(const unsigned* digits, int n, int* ranks, int* counts) {
+    const int i = blockIdx.x * kThreads + threadIdx.x;
+    int count;
+    const int rank = rank_in_warp(i < n ? digits[i] : kNoDigit, count);  // all lanes
+    if (i < n) ranks[i] = rank, counts[i] = count;
+}
+
+void rank_in_warps(const unsigned* d_digits, int n, int* d_ranks, int* d_counts) {
+    if (n == 0) return;
+    ranks_kernel<<<(n + kThreads - 1) / kThreads, kThreads>>>(d_digits, n, d_ranks, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Key>
+__global__ void digits_kernel(const Key* keys, int n, int shift, int width, unsigned* digits) {
+    const int i = blockIdx.x * kThreads + threadIdx.x;
+    if (i < n) digits[i] = digit_of(sortable(keys[i]), shift, width);
+}
+
+template <class Key>
+static void digits_of_all(const Key* d_keys, int n, int shift, int width, unsigned* d_digits) {
+    if (n == 0) return;
+    const int blocks = (n + kThreads - 1) / kThreads;
+    digits_kernel<<<blocks, kThreads>>>(d_keys, n, shift, width, d_digits);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void digits_of(const unsigned* d_keys, int n, int shift, int width, unsigned* d_digits) {
+    digits_of_all(d_keys, n, shift, width, d_digits);
+}
+void digits_of(const int* d_keys, int n, int shift, int width, unsigned* d_digits) {
+    digits_of_all(d_keys, n, shift, width, d_digits);
+}
+void digits_of(const float* d_keys, int n, int shift, int width, unsigned* d_digits) {
+    digits_of_all(d_keys, n, shift, width, d_digits);
+}
+void digits_of(const double* d_keys, int n, int shift, int width, unsigned* d_digits) {
+    digits_of_all(d_keys, n, shift, width, d_digits);
+}

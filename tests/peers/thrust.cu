@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Thrust, NVIDIA's algorithms in the manner of the C++ standard library, on the work of
+// lessons 26 and 27.
+#include <thrust/copy.h>
+#include <thrust/device_ptr.h>
+#include <thrust/execution_policy.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/partition.h>
+#include <thrust/sort.h>
+#include <thrust/tuple.h>
+
+#include "tests/support/sorting.h"
+
+namespace {
+
+struct Above {
+    float limit;
+    __host__ __device__ bool operator()(float value) const { return value > limit; }
+};
+struct Marked {
+    __host__ __device__ bool operator()(unsigned char mark) const { return mark != 0; }
+};
+
+// Floats of [0, 1); those above the limit are kept. With kOthersToo, a partition.
+template <int kPercent, bool kOthersToo>
+class Selection : public wb::Workload {
+public:
+    explicit Selection(size_t n) : x_(wb::repeated_floats(n, 1, 0, 1)), d_out_(n), d_others_(n) {
+        for (size_t i = 0; i < x_.values().size(); ++i)
+            if (x_.values()[i] > kLimit) kept_ += x_.count(i);
+    }
+    void run() override {
+        const float *begin = x_.get(), *end = begin + x_.size();
+        if constexpr (kOthersToo) {
+            const auto ends = thrust::stable_partition_copy(
+                thrust::device, begin, end, d_out_.get(), d_others_.get(), Above{kLimit});
+            got_ = ends.first - d_out_.get();
+        } else {
+            got_ = thrust::copy_if(thrust::device, begin, end, d_out_.get(), Above{kLimit}) -
+                   d_out_.get();
+        }
+    }
+    void reference() override {
+        for (const float value : x_.values()) (value > kLimit ? first_ : then_).push_back(value);
+    }
+    size_t reference_elements() const override { return x_.values().size(); }
+    std::string verify() override {
+        if (uint64_t(got_) != kept_)
+            return "got " + std::to_string(got_) + " elements, want " + std::to_string(kept_);
+        const auto in_turn = [](const std::vector<float>& part) {
+            return [&part](size_t i) { return part[i % part.size()]; };
+        };
+        std::string text = wb::device_mismatch<float>(d_out_.get(), kept_, in_turn(first_));
+        if (kOthersToo && text.empty())
+            text = wb::device_mismatch<float>(d_others_.get(), x_.size() - kept_, in_turn(then_));
+        return text;
+    }
+    double bytes() const override {
+        return 4.0 * double(x_.size() + (kOthersToo ? x_.size() : kept_));
+    }
+
+private:
+    static constexpr float kLimit = 1.0f - kPercent / 100.0f;
+    wb::Repeated<float> x_;
+    wb::DeviceBuffer<float> d_out_, d_others_;
+    uint64_t kept_ = 0;
+    ptrdiff_t got_ = 0;
+    std::vector<float> first_, then_;
+};
+
+struct Half final : Selection<50, false> {
+    using Selection::Selection;
+};
+WORKLOAD(Half, "keeps half of the floats", 1 << 28, 100003);
+struct Few final : Selection<5, false> {
+    using Selection::Selection;
+};
+WORKLOAD(Few, "keeps 5 of 100 floats", 1 << 28, 100003);
+struct Both final : Selection<50, true> {
+    using Selection::Selection;
+};
+WORKLOAD(Both, "partitions floats", 1 << 27, 100003);
+
+// Rows of four columns, one of ten.
+class Rows final : public wb::Workload {
+public:
+    explicit Rows(size_t n)
+        : mask_(n, mask_of(std::min(n, wb::kPeriod))), energy_(wb::repeated_floats(n, 2)),
+          eta_(wb::repeated_floats(n, 3)), phi_(wb::repeated_floats(n, 4)),
+          charge_(wb::repeated_ints(n, 5, -1, 1)), out_energy_(n), out_eta_(n), out_phi_(n),
+          out_charge_(n) {
+        for (size_t i = 0; i < mask_.values().size(); ++i)
+            if (mask_.values()[i]) kept_ += mask_.count(i);
+    }
+    void run() override {
+        const auto rows = thrust::make_zip_iterator(
+            thrust::make_tuple(energy_.get(), eta_.get(), phi_.get(), charge_.get()));
+        const auto out = thrust::make_zip_iterator(thrust::make_tuple(
+            out_energy_.get(), out_eta_.get(), out_phi_.get(), out_charge_.get()));
+        got_ =
+            thrust::copy_if(thrust::device, rows, rows + mask_.size(), mask_.get(), out, Marked{}) -
+            out;
+    }
+    void reference() override {
+        for (size_t i = 0; i < mask_.values().size(); ++i) {
+            if (!mask_.values()[i]) continue;
+            want_energy_.push_back(energy_.values()[i]);
+            want_charge_.push_back(charge_.values()[i]);
+        }
+    }
+    size_t reference_elements() const override { return mask_.values().size(); }
+    std::string verify() override {
+        if (uint64_t(got_) != kept_)
+            return "got " + std::to_string(got_) + " rows, want " + std::to_string(kept_);
+        std::string text = wb::device_mismatch<float>(out_energy_.get(), kept_, [&](size_t i) {
+            return want_energy_[i % want_energy_.size()];
+        });
+        if (text.empty())
+            text = wb::device_mismatch<int>(out_charge_.get(), kept_, [&](size_t i) {
+                return want_charge_[i % want_charge_.size()];
+            });
+        return text;
+    }
+    double bytes() const override { return double(mask_.size()) + 32.0 * double(kept_); }
+
+private:
+    static std::vector<unsigned char> mask_of(size_t n) {
+        return wb::made_of<unsigned char>(
+            n, [](size_t i) { return wb::splitmix64(i) % 10 == 0 ? 1 : 0; });
+    }
+    wb::Repeated<unsigned char> mask_;
+    wb::Repeated<float> energy_, eta_, phi_;
+    wb::Repeated<int> charge_;
+    wb::DeviceBuffer<float> out_energy_, out_eta_, out_phi_;
+    wb::DeviceBuffer<int> out_charge_;
+    uint64_t kept_ = 0;
+    ptrdiff_t got_ = 0;
+    std::vector<float> want_energy_;
+    std::vector<int> want_charge_;
+};
+WORKLOAD(Rows, "keeps rows of a table", 1 << 27, 100003);
+
+// Thrust sorts in place: a copy of the input, which prepare() makes.
+template <class Key, bool kValues>
+class Sorts : public wb::Sorting<Key, kValues> {
+public:
+    using wb::Sorting<Key, kValues>::Sorting;
+    void prepare() override {
+        copy(this->out_, this->in_);
+        copy(this->out_values_, this->in_values_);
+    }
+    void run() override {
+        Key *begin = this->out_.get(), *end = begin + this->out_.size();
+        if constexpr (kValues)
+            thrust::stable_sort_by_key(thrust::device, begin, end, this->out_values_.get());
+        else
+            thrust::stable_sort(thrust::device, begin, end);
+    }
+
+private:
+    template <class T>
+    static void copy(wb::DeviceBuffer<T>& to, const wb::DeviceBuffer<T>& from) {
+        CUDA_CHECK(cudaMemcpyAsync(
+            to.get(), from.get(), from.size() * sizeof(T), cudaMemcpyDeviceToDevice));
+    }
+};
+struct SortsFloats final : Sorts<float, false> {
+    using Sorts::Sorts;
+};
+WORKLOAD(SortsFloats, "sorts floats", 1 << 27, 100003);
+struct SortsFloatsWithValues final : Sorts<float, true> {
+    using Sorts::Sorts;
+};
+WORKLOAD(SortsFloatsWithValues, "sorts floats with values", 1 << 27, 100003);
+struct SortsDoubles final : Sorts<double, false> {
+    using Sorts::Sorts;
+};
+WORKLOAD(SortsDoubles, "sorts doubles", 100'000'000, 100003);
+
+}  // namespace

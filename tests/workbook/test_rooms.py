@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The emulator's layers and their rooms include one another in the order of common/README.md."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+EMULATOR = ROOT / "common" / "emulator"
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z]+)/(?:([a-z0-9_]+)/)?` \|", re.MULTILINE)
+LAYER = re.compile(r"^ *emulator_layer\((\w+)([^)]*)\)", re.MULTILINE)
+CODE = (".h", ".cpp", ".def")
+
+
+def rooms_of(text: str) -> dict[str, list[str]]:
+    """By layer: its rooms in the order of the table; the top of a layer is the row without one."""
+    rooms: dict[str, list[str]] = {}
+    for layer, room in ROW.findall(text[text.index("| room |") :]):
+        rooms.setdefault(layer, [])
+        if room:
+            rooms[layer].append(room)
+    return rooms
+
+
+def layers_of(text: str) -> dict[str, set[str]]:
+    """By layer: the layers that it may include, itself not among them."""
+    allowed: dict[str, set[str]] = {}
+    for layer, links in LAYER.findall(text):
+        direct = [name.removeprefix("emulator_") for name in links.split()]
+        allowed[layer] = set(direct).union(*(allowed[name] for name in direct))
+    # The driver API is built on the runtime, which only whole archives link in.
+    allowed["driver"] |= {"runtime"}
+    return allowed
+
+
+def violations(path: str, text: str, rooms: dict, allowed: dict) -> list[str]:
+    """What `path` (layer/room/file or layer/file) includes and may not."""
+    layer, *middle, name = path.split("/")
+    order = rooms[layer]
+    bad = []
+    for included in INCLUDE.findall(text):
+        to_layer, *to_middle = included.split("/")[:-1] or [included]
+        if to_layer != layer:
+            if to_layer not in allowed[layer]:
+                bad.append(f"{path} includes {included}: {layer} does not stand on {to_layer}")
+        elif to_middle:
+            if not middle and name.endswith(".h"):
+                bad.append(f"{path} includes {included}: a layer's interface includes no room")
+            elif middle and order.index(to_middle[0]) > order.index(middle[0]):
+                bad.append(f"{path} includes {included}: {to_middle[0]} comes after {middle[0]}")
+    return bad
+
+
+class Rooms(unittest.TestCase):
+    def setUp(self) -> None:
+        self.rooms = rooms_of((ROOT / "common" / "README.md").read_text(encoding="utf-8"))
+        self.allowed = layers_of((EMULATOR / "CMakeLists.txt").read_text(encoding="utf-8"))
+
+    def test_the_table_names_every_folder_with_code(self) -> None:
+        self.assertEqual(set(self.rooms), set(self.allowed))
+        for layer, rooms in self.rooms.items():
+            folders = {
+                file.parent.relative_to(EMULATOR / layer).as_posix()
+                for file in (EMULATOR / layer).rglob("*")
+                if file.suffix in CODE
+            }
+            self.assertEqual(folders - {"."}, set(rooms), f"the rooms of {layer}")
+
+    def test_files_include_only_what_comes_before_them(self) -> None:
+        bad = []
+        for layer in self.rooms:
+            for file in sorted((EMULATOR / layer).rglob("*")):
+                if file.suffix in CODE:
+                    path = file.relative_to(EMULATOR).as_posix()
+                    text = file.read_text(encoding="utf-8")
+                    bad += violations(path, text, self.rooms, self.allowed)
+        self.assertEqual(bad, [])
+
+    def test_each_rule_is_checked(self) -> None:
+        for path, included, why in (
+            ("ptx/tables.cpp", "machine/memory.h", "does not stand on"),
+            ("machine/program/code.h", "machine/execute/executor.h", "comes after"),
+            ("checks/checks.h", "checks/report/report.h", "includes no room"),
+            ("runtime/core/launch.cpp", "emulator_api.h", "does not stand on"),
+        ):
+            found = violations(path, f'#include "{included}"\n', self.rooms, self.allowed)
+            self.assertEqual(len(found), 1, path)
+            self.assertIn(why, found[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
