@@ -148,6 +148,18 @@ class Causes(unittest.TestCase):
         none = finding("out-of-bounds-shared", {"index": 0, "elements": 0, "dynamic": True})
         self.assertIn("no dynamic shared memory", self.cause(none))
 
+    def test_an_index_that_wrapped_in_an_int_is_not_a_subtraction(self) -> None:
+        code, many = "out-of-bounds-global", {"elements": 3 * 2**30, "element_bytes": 4}
+        wrapped = finding(code, {**many, "index": 2**31 + 5 - 2**32})
+        self.assertIn("the index is 2147483653, computed in an int", self.cause(wrapped))
+        bytes_wrapped = finding(code, {**many, "index": (2**31 + 20 - 2**32) // 4})
+        self.assertIn("offset in bytes is 2147483668", self.cause(bytes_wrapped))
+        for other in (
+            {**many, "index": -3},
+            {**many, "elements": 2**30, "index": 2**31 + 5 - 2**32},
+        ):
+            self.assertIn("the subtraction goes too far", self.cause(finding(code, other)))
+
     def test_threads_that_returned_too_early_explain_what_they_did_not_write(self) -> None:
         read = finding("uninitialized-shared")
         barrier = finding("barrier-divergence", {"returned": 27}, severity="warning")

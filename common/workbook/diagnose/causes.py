@@ -212,6 +212,22 @@ def _wrapped_below_zero(facts: dict) -> bool:
     return 0 < size * 2**32 - past_start <= size * 4096
 
 
+def _wrapped_int(facts: dict) -> str:
+    """Which number was computed in 32 bits and came out below 0: with 2^32 added it is a place in
+    the array. '' for one that is below 0 for another reason, as by a subtraction.
+    """
+    index, elements, size = (facts.get(key) for key in ("index", "elements", "element_bytes"))
+    if not isinstance(index, int) or not elements or not size:
+        return ""
+    for name, number, end in (
+        ("index", index, int(elements)),
+        ("offset in bytes", index * size, int(elements) * size),
+    ):
+        if -(2**31) <= number < -4096 * size and number + 2**32 < end:
+            return f"the {name} is {number + 2**32}, computed in an int, which ends at 2^31 - 1"
+    return ""
+
+
 def _as_bytes(facts: dict, elements: int, size: int) -> bool:
     """Whether the elements that are used, from 0 on, are as many as the array has bytes."""
     last, first = facts.get("last_index"), facts.get("first_index")
@@ -241,6 +257,8 @@ def _of_bounds(finding: Finding) -> str:
             )
     if finding.code != "out-of-bounds-global":
         return by_code[finding.code]
+    if below and (words := _wrapped_int(facts)):
+        return words
     if below:
         return (
             "an index below 0: the subtraction goes too far, or nothing checks whether "
