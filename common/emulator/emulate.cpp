@@ -34,7 +34,8 @@ constexpr const char* kHelp =
 Runs a CUDA program (built with `nvcc -cudart shared`, or one that uses the driver API) on an emulated device, without a GPU, and
 reports what is wrong with it: accesses out of bounds, races, divergent barriers, leaks, ...
 
-  --checks=LIST         all (default), none, or names and finding codes with commas between
+  --checks=LIST         all (default, or full); quick: all but races, a half to a fifth of the
+                        time; none; or names and finding codes with commas between
   --report=FILE         write the findings to FILE as well, as JSON lines
   --counters=FILE       write the counters of every launch and source line to FILE, as JSON
   --trace=FILE          write every access and barrier of the first launches to FILE, as JSON lines

@@ -60,7 +60,7 @@ uint64_t parse_bytes(const std::string& variable, const std::string& value, uint
 bool set_option(Options& options, const std::string& variable, const std::string& value) {
     if (variable == "EMULATOR_CHECKS") {
         if (value.empty())
-            reject(variable, value, "`all`, `none` or a list of names with commas is expected");
+            reject(variable, value, "`all`, `quick`, `none` or a list of names with commas is expected");
         options.checks = value;
     } else if (variable == "EMULATOR_REPORT") {
         options.report = value;

@@ -42,6 +42,17 @@ TEST_CASE("checkers: none", "[checks][checkers]") {
     CHECK(names_of("none").empty());
 }
 
+TEST_CASE("checkers: full is another word for all", "[checks][checkers]") {
+    CHECK(names_of("full") == names_of("all"));
+}
+
+TEST_CASE("checkers: quick is all but the races", "[checks][checkers]") {
+    auto expected = names_of("all");
+    expected.erase("race");
+    CHECK(names_of("quick") == expected);
+    CHECK(names_of("quick,race-shared").count("race"));
+}
+
 TEST_CASE("checkers: by name and by code", "[checks][checkers]") {
     CHECK(names_of("bounds, race") == std::set<std::string>{"bounds", "race"});
     CHECK(names_of("leak,misaligned") == std::set<std::string>{"alignment", "lifetime"});

@@ -13,7 +13,6 @@ EXPLAINED = {
     " lets each branch of a warp complete a barrier of its own; here all arrivals count together.",
     "vote_and_shuffle": "CUDA: all lanes of a mask must execute the same operation. The card"
     " hangs; here each operation completes, with a finding (warp-mask).",
-    "shuffle_from_outside": "PTX: the value of a lane outside the mask is undefined.",
 }
 SECONDS = 8  # a case that runs longer hangs
 

@@ -179,6 +179,13 @@ inline uint32_t period_of(const uint64_t* a) {
     return period;
 }
 
+// Lanes that are not the first or second of a row of lanes at one address.
+inline uint32_t third_lanes(const uint64_t* a) {
+    uint32_t same = 0;
+    for (uint32_t i = 1; i < machine::kWarpSize; ++i) same |= uint32_t(a[i] == a[i - 1]) << i;
+    return same & same << 1;
+}
+
 template <AccessRole role>
 void CellCheck::scattered(AccessContext& c, uint32_t lanes) {
     const AccessEvent& event = c.event;
@@ -205,12 +212,20 @@ void CellCheck::scattered(AccessContext& c, uint32_t lanes) {
                 lanes |= 1u << again;
         }
     }
+    // Where only whole barriers order anything, the third lane at one address learns nothing that
+    // the first two did not: any other access is ordered with both of them or with all.
+    uint32_t skipped = can_skip && lanes == machine::kAllLanes ? third_lanes(event.address) : 0;
     uint64_t before = ~uint64_t(0), before_that = ~uint64_t(1);
-    for (uint32_t m = lanes; m; m &= m - 1) {
-        const uint32_t lane = uint32_t(std::countr_zero(m));
+    uint32_t m = lanes & ~skipped, lane = 0;
+    while (true) {
+        if (c.races && skipped) {  // from now on all count
+            m |= skipped & ~1u << lane;
+            skipped = 0;
+        }
+        if (!m) break;
+        lane = uint32_t(std::countr_zero(m));
+        m &= m - 1;
         const uint64_t start = event.address[lane] + c.shift;
-        // Where only whole barriers order anything, the third lane at one address learns nothing
-        // that the first two did not: any other access is ordered with both of them or with all.
         if (can_skip && start == before && start == before_that && !c.races) continue;
         before_that = before;
         before = start;
@@ -248,7 +263,14 @@ void CellCheck::scattered(AccessContext& c, uint32_t lanes) {
 template <AccessRole role>
 inline bool CellCheck::hurried(AccessContext& c, Sector& s, uint32_t byte, Epoch mine) const {
     if constexpr (role == AccessRole::kLoad) {
-        if ((s.rest & ~uint64_t(Sector::kWriterCells)) != Sector::kReaderCells) return false;
+        if ((s.rest & ~uint64_t(Sector::kWriterCells)) != Sector::kReaderCells) {
+            // The first word that is read since a store removed the readers, or in this launch.
+            if (s.rest & ~uint64_t(Sector::kWriterCells) || s.reader >= c.floor ||
+                s.reader2 >= c.floor || (s.rest == 0 && needs_bytes(s.writer)))
+                return false;
+            c.shadow.clear_readers(s);
+            c.shadow.reader_cell(s, byte);
+        }
         const Epoch writer = s.has(Sector::kWriterCells) ? s.writer_cells()[byte >> 2] : s.writer;
         if (writer >= c.floor && segment_of(writer) != c.ordered_writer) {
             if (!c.order.ordered_for_all(segment_of(writer), c.warp)) return false;

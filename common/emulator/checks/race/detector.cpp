@@ -68,6 +68,12 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
         if (stores) cells_.scattered(c, stores);
     } else if (shape != kNoShape) {
         sectors_.in_order(c, shape);
+    } else if (const uint32_t row = c.role <= AccessRole::kStore
+                                        ? SectorCheck::row_length(event, lanes, shift)
+                                        : 0) {
+        // Rows of a tile that is narrower than a warp.
+        for (uint32_t lane = 0; lane < machine::kWarpSize; lane += row)
+            sectors_.in_order(c, uint32_t(std::countr_zero(event.bytes)), lane, row);
     } else {
         cells_.scattered(c, lanes);
     }

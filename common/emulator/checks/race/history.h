@@ -33,7 +33,16 @@ inline bool remember_quickly(const AccessContext& c, Pair& pair, Epoch mine) {
             pair.first = with_second_lane(pair.first, lane_of(mine));
         return true;
     }
-    if (c.partial || pair.second < c.floor) return false;
+    if (c.partial) return false;
+    if (pair.second < c.floor) {
+        if (pair.first < c.block_floor) return false;
+        // Another warp of this block, since its last barrier: both stay.
+        const uint32_t first = c.order.warp_of(segment_of(pair.first));
+        if (first == c.warp.number || !c.order.same_block(first, c.warp)) return false;
+        pair.second = pair.first;
+        pair.first = mine;
+        return true;
+    }
     if (pair.second < c.block_first) {
         pair.first = mine;  // and the second, of another block, stays
         return true;

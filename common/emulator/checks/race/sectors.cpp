@@ -94,18 +94,50 @@ uint32_t SectorCheck::shape_of_access(const AccessEvent& event, uint32_t lanes, 
     return find_shape(uint32_t(std::countr_zero(step)), uint32_t(first % step), uint32_t(bytes));
 }
 
-void SectorCheck::in_order(AccessContext& c, uint32_t shape) {
+namespace {
+
+// Whether all lanes lie in rows of `row` lanes side by side, of which no two meet.
+bool has_rows(const uint64_t* a, uint64_t bytes, uint32_t row) {
+    const uint64_t length = row * bytes;
+    for (uint32_t first = 0; first < machine::kWarpSize; first += row) {
+        for (uint32_t other = 0; other < first; other += row)
+            if (a[first] - a[other] + length < 2 * length) return false;
+        for (uint32_t i = 1; i < row; ++i)
+            if (a[first + i] != a[first] + i * bytes) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+uint32_t SectorCheck::row_length(const AccessEvent& event, uint32_t lanes, uint64_t shift) {
+    const uint64_t bytes = event.bytes;
+    const uint64_t* a = event.address;
+    if (lanes != machine::kAllLanes || !std::has_single_bit(bytes) || a[1] != a[0] + bytes)
+        return 0;
+    for (const uint32_t row : {16u, 8u}) {
+        // Shorter ones would only fill their sectors with cells.
+        if (row * bytes < kSectorBytes || a[row] == a[0] + row * bytes) continue;
+        if (!has_rows(a, bytes, row)) continue;
+        for (uint32_t first = 0; first < machine::kWarpSize; first += row)
+            if ((a[first] + shift) % bytes) return 0;
+        return row;
+    }
+    return 0;
+}
+
+void SectorCheck::in_order(AccessContext& c, uint32_t shape, uint32_t first_lane, uint32_t lanes) {
     const bool load = c.role == AccessRole::kLoad;
     const uint32_t log2 = kShape[shape].log2, step = 1u << log2;
     // From the first lane's struct to the last one's.
-    const uint64_t start = (c.event.address[0] + c.shift) & ~uint64_t(step - 1);
-    const uint64_t end = start + machine::kWarpSize * step;
-    const Epoch first = pattern_entry(c.segment, c.id, 0, shape);
+    const uint64_t start = (c.event.address[first_lane] + c.shift) & ~uint64_t(step - 1);
+    const uint64_t end = start + lanes * step;
+    const Epoch first = pattern_entry(c.segment, c.id, first_lane, shape);
     for (uint64_t at = start & ~uint64_t(kSectorBytes - 1); at < end; at += kSectorBytes) {
         Sector& s = c.shadow.sector(at);
         c.offset = at;
         if (at >= start && at + kSectorBytes <= end) {
-            const Epoch mine = first | (at - start) >> log2 << 5;
+            const Epoch mine = first + ((at - start) >> log2 << 5);
             // The usual case: no access in this launch before.
             if (s.rest == 0 && s.writer < c.floor && s.reader < c.floor) {
                 (load ? s.reader : s.writer) = mine;
@@ -118,7 +150,8 @@ void SectorCheck::in_order(AccessContext& c, uint32_t shape) {
         const uint64_t low = std::max(at, start), high = std::min(at + kSectorBytes, end);
         for (uint64_t i = low; i < high; i += s.cell_bytes())
             if (kShape[shape].covered >> ((i - start) & (step - 1)) & 1)
-                cells_.plain_cell(c, s, uint32_t(i - at), uint32_t((i - start) >> log2));
+                cells_.plain_cell(
+                    c, s, uint32_t(i - at), first_lane + uint32_t((i - start) >> log2));
     }
 }
 

@@ -19,8 +19,12 @@ public:
     // kNoShape.
     static uint32_t shape_of_access(const machine::AccessEvent& event, uint32_t lanes,
                                     uint64_t shift);
-    // Compares and enters a plain access of that shape.
-    void in_order(AccessContext& c, uint32_t shape);
+    // If all lanes are active and form rows of 16 or 8 lanes side by side, apart from each other:
+    // the lanes of a row. Otherwise 0.
+    static uint32_t row_length(const machine::AccessEvent& event, uint32_t lanes, uint64_t shift);
+    // Compares and enters a plain access of that shape by `lanes` lanes from `first_lane` on.
+    void in_order(AccessContext& c, uint32_t shape, uint32_t first_lane = 0,
+                  uint32_t lanes = machine::kWarpSize);
     // For a whole sector: true if nothing races, and the access is entered. False: compare cell by
     // cell.
     bool load_sector(AccessContext& c, Sector& s, Epoch mine);

@@ -78,7 +78,7 @@ uint32_t shuffle(std::span<const Party> parties, uint32_t lanes, uint32_t* from)
             a, parties.size() == 1 ? kAllLanes : party.mask, [&](uint32_t i) { return values[i]; });
     }
     for (uint32_t i = 0; lanes != kAllLanes && i < kWarpSize; ++i)
-        if (!(lanes >> i & 1)) a[i] = 0xffffffffu;
+        if (!(lanes >> i & 1)) a[i] = 0;  // undefined; what an H200 gives
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
         int source[kWarpSize];
