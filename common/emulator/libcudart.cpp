@@ -343,7 +343,7 @@ __attribute__((destructor)) void unload() {
 // Called by the generated stubs: 801 is cudaErrorNotSupported, and the next cudaGetLastError
 // returns it.
 extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const char* name) {
-    runtime::say_once(std::string(name) + " is not supported by the emulated device");
+    runtime::warn_once(std::string(name) + " is not supported by the emulated device");
     runtime::thread_state().last_error = cudaErrorNotSupported;
     return cudaErrorNotSupported;
 }
