@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an ELF file contains that matters for loading the emulator's libcudart into it.
+// The properties of an ELF file that matter for loading the emulator's libcudart into it.
 #pragma once
 
 #include <optional>

@@ -34,8 +34,8 @@ constexpr const char* kHelp =
 Runs a CUDA program (built with `nvcc -cudart shared`, or one that uses the driver API) on an emulated device, without a GPU, and
 reports what is wrong with it: accesses out of bounds, races, divergent barriers, leaks, ...
 
-  --checks=LIST         all (default, or full); quick: all but races, a half to a fifth of the
-                        time; none; or names and finding codes with commas between
+  --checks=LIST         all or full (default), quick (all but races: a half to a fifth of the time),
+                        none, or a comma-separated list of names and finding codes
   --report=FILE         write the findings to FILE as well, as JSON lines
   --counters=FILE       write the counters of every launch and source line to FILE, as JSON
   --trace=FILE          write every access and barrier of the first launches to FILE, as JSON lines
@@ -46,7 +46,7 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
   --arch=N              compute capability of the devices: 75, 80, 90, ... (default: the newest
                         that the program has PTX for)
   --error-exitcode=N    exit with N when there was an error finding (default: the program's code)
-  --force               do not look at the program first; for one that loads CUDA code by itself
+  --force               do not inspect the program first; for one that loads CUDA code by itself
   --platform            the processor of this machine, and what cannot be reported on it
   --help                this text
 
@@ -55,7 +55,7 @@ For source lines build with `-lineinfo` (device) and `-g` (host).
 Exit code: the program's own, or N. 139: the host touched device memory. 127: no such program.
 126: the program cannot run here; the message says why. 3: some of its device code could not be
 run, and the program itself ended with 0. 2: wrong options. 70: internal error, a fault of the
-emulated device. 71: the program has used up the memory of this machine.
+emulated device. 71: the program used up this machine's memory.
 )";
 
 struct OptionName {
@@ -144,15 +144,15 @@ std::set<std::string> check_program(const std::string& path) {
                     "that nvcc built, not a source file or a script");
     if (facts->is_object)
         fail(kExitCannotRun,
-             path + " is an object file, and no program yet; link it: `nvcc -cudart shared " +
-                 path + " -o program`");
+             path + " is an object file, not a program; link it: `nvcc -cudart shared " + path +
+                 " -o program`");
     if (!facts->is_for_this_processor)
         fail(kExitCannotRun,
              path + " is not built for " + machine::kHostProcessor +
-                 ", the processor of this machine; build it here, or for this machine");
+                 ", the processor of this machine; build it here or for this machine");
     if (!facts->is_dynamic)
         fail(kExitCannotRun,
-             path + " is linked statically, or a library, so no other libcudart can be loaded; "
+             path + " is linked statically, or is a library, so no other libcudart can be loaded; "
                     "build it with `nvcc -cudart shared` and without -static");
 
     std::set<std::string> seen;
@@ -170,12 +170,12 @@ std::set<std::string> check_program(const std::string& path) {
         if (std::find(std::begin(kSupported), std::end(kSupported), cudart) == std::end(kSupported))
             fail(kExitCannotRun,
                  path + " needs " + cudart +
-                     ", and this emulator stands in for libcudart.so.12 and libcudart.so.13; build "
+                     ", but this emulator replaces libcudart.so.12 and libcudart.so.13; build "
                      "the program with a CUDA toolkit of version 12.4 or newer");
     }
     const bool shared_runtime = !runtimes.empty();
-    // nvcc links its runtime into every program that it links, those for the driver API too.
-    // Whether such a program calls it shows when it does: see cuGetExportTable.
+    // nvcc links its runtime into every program, including those that only use the driver API. A
+    // program of that kind is accepted; if it calls the runtime, cuGetExportTable reports it.
     if (static_runtime && !shared_runtime && !driver)
         fail(kExitCannotRun,
              path +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a program may ask the emulated device beyond the CUDA runtime API. Only the emulator's
+// Functions of the emulated device beyond the CUDA runtime API. Only the emulator's
 // libcudart exports these functions: look them up with dlsym, so that the same program also runs on
 // NVIDIA's library (as tests/support/lesson_test.h does).
 #pragma once
@@ -36,7 +36,7 @@ typedef struct EmulatorCounters {
 void emulatorCountersReset(void);                     // also starts to count
 int emulatorCountersGet(EmulatorCounters* counters);  // 0: ok, 1: counters are switched off
 
-// What one line of the user's source asked of memory within one kernel, since the last reset.
+// The counts of one line of the user's source within one kernel, since the last reset.
 typedef struct EmulatorLine {
     uint64_t size;  // set by the caller to sizeof(EmulatorLine)
     uint64_t line;
@@ -49,21 +49,21 @@ typedef struct EmulatorLine {
     char kernel[96];
     char file[96];  // without its folder
 } EmulatorLine;
-// index 0, 1, ...: begin with 0, which makes the list. 0: ok, 1: there is no such line.
+// `index`: start with 0, which computes the list. 0: ok, 1: there is no such line.
 int emulatorCountersLine(uint32_t index, EmulatorLine* line);
 // The number of errors and of warnings reported since the process began.
 void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings);
 
-// For a program that grades another's code: from now on findings go to `tell`, as JSON lines and
-// the moment that they are found, in place of any file, and counters never go back: a reset only
-// starts to count. Works once, before the library's constructors have run; 0: ok, 1: too late.
-//   {"event": "device"}                                   the device works and nothing ran yet
-//   {"event": "finding", "index": 0, "finding": {...}}    the same index again: it has grown
-//   {"event": "device-end", "findings": 1, "launches": 3} with last = 1: the process ends
-int emulatorReportTo(void (*tell)(const char* line, uint64_t bytes, int last));
+// For a program that grades other code: findings are passed to `sink` as JSON lines as soon as they
+// are found, instead of being written to a file, and counters are never reset: a reset only starts
+// counting. Works once, before the library's constructors have run. 0: ok, 1: too late.
+//   {"event": "device"}                                   the device works; nothing has run yet
+//   {"event": "finding", "index": 0, "finding": {...}}    the same index again: its count has grown
+//   {"event": "device-end", "findings": 1, "launches": 3} with last = 1: the process is ending
+int emulatorReportTo(void (*sink)(const char* line, uint64_t bytes, int last));
 
-// The memory of each device from now on, in bytes, as EMULATOR_MEMORY sets it: 1 MiB to 1 TiB. Only
-// what a program touches takes memory of the host. 0: ok, 1: not in that range.
+// Sets the memory of each device in bytes, like EMULATOR_MEMORY: 1 MiB to 1 TiB. Only pages that a
+// program touches take host memory. 0: ok, 1: not in that range.
 int emulatorMemorySet(uint64_t bytes);
 
 // The last writer of a word of device memory. Only with EMULATOR_WRITERS=1.
@@ -89,7 +89,7 @@ typedef struct EmulatorLaunch {
 int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch);  // 0: ok, 1: there is none
 
 // The line of the user's own source for a place in host code, from the program's debug information.
-// `path`: addresses of instructions, the innermost first, then those of its callers.
+// `path`: addresses of instructions, innermost first, then those of its callers.
 typedef struct EmulatorSource {
     uint64_t size;  // set by the caller to sizeof(EmulatorSource)
     uint32_t line;

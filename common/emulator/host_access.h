@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Connects the checker that knows which host memory is in flight (checks/host_watch.h) with the
-// pages that are closed to the host (runtime/host_watch/host_pages.h).
+// Connects the checker that tracks host memory in flight (checks/host_watch.h) with the pages that
+// are closed to the host (runtime/host_watch/host_pages.h).
 #pragma once
 
 #include <vector>

@@ -5,9 +5,9 @@ include(${CMAKE_CURRENT_SOURCE_DIR}/machine/flags.cmake OPTIONAL)
 target_compile_options(emulator_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
 
-# Whatever toolkit the student has, the device is built against the headers of CUDA 13.0. `make`
+# The device is built against the headers of CUDA 13.0, whichever toolkit is installed. `make`
 # downloads them from PyPI when the toolkit found here is another one.
-set(EMULATOR_CUDA_INCLUDE "" CACHE PATH "Folder of CUDA 13.0's headers; empty: looked for")
+set(EMULATOR_CUDA_INCLUDE "" CACHE PATH "Folder of CUDA 13.0's headers; empty: searched for")
 function(emulator_cuda_version folder out)
     set(${out} "" PARENT_SCOPE)
     if(EXISTS "${folder}/cuda_runtime_api.h")
@@ -69,7 +69,7 @@ add_custom_command(
     COMMAND ${CMAKE_COMMAND} -E touch ${generated}/driver.stamp
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py ${names}/libcuda.so.1.txt
         ${cuda_include}/cuda.h
-    COMMENT "The driver API's names from cuda.h" VERBATIM)
+    COMMENT "Stubs and tables of the driver API" VERBATIM)
 file(GLOB cuda12_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda12/*.cpp)
 set(stub_sources ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${generated}/cudart12.cpp)
 add_custom_command(
@@ -89,13 +89,13 @@ if(EMULATOR_DRIVER)
 else()  # the stubs of its functions remain
     set(driver_sources ${generated}/driver_stubs.cpp driver_left_out.cpp)
 endif()
-add_library(emulator_cudart_objects OBJECT libcudart.cpp host_access.cpp options.cpp output.cpp
-    processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${driver_sources})
+add_library(emulator_cudart_objects OBJECT libcudart.cpp emulator_api.cpp host_access.cpp
+    options.cpp output.cpp processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${driver_sources})
 add_dependencies(emulator_cudart_objects emulator_stubs)
 target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime ${driver_layer} emulator_checks)
 
-# An undefined name is an error at link time, not in the middle of a program. (The sanitizers' own
-# names are only defined when the program starts.)
+# An undefined name is an error at link time, not at run time. (The sanitizers' own names are only
+# defined when the program starts.)
 set(no_undefined_names)
 if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
     set(no_undefined_names -Wl,-z,defs)
@@ -124,7 +124,7 @@ emulator_shared_library(
     emulator_cudart_all_levels ${PROJECT_BINARY_DIR}/emulator_all_levels emulator_all_levels)
 set_target_properties(emulator_cudart_all_levels PROPERTIES EXCLUDE_FROM_ALL ON)
 
-# For the tests: a device that dies at every launch.
+# For the tests: a device that crashes at every launch.
 add_library(emulator_broken_launches OBJECT EXCLUDE_FROM_ALL
     ${PROJECT_SOURCE_DIR}/tests/support/broken_launches.cpp)
 target_link_libraries(emulator_broken_launches PRIVATE emulator_runtime)

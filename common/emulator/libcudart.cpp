@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The drop-in libcudart as a whole: what happens when it is loaded and when the process ends.
+// The drop-in libcudart as a whole: sets it up when it is loaded, reports faults, and writes the
+// output when the process ends.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -13,75 +14,40 @@
 #include <unistd.h>
 #include <vector>
 
-#include "checks/checks.h"
-#include "checks/record/counters.h"
-#include "checks/record/trace.h"
-#include "checks/record/writers.h"
-#include "checks/report/report.h"
-#include "emulator_api.h"
 #include "host_access.h"
+#include "library.h"
 #include "machine/lanes/levels.h"
-#include "options.h"
-#include "output.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/errors.h"
-#include "runtime/host_watch/fault_handler.h"
 #include "runtime/host_watch/host_pages.h"
 #include "runtime/host_watch/host_sites.h"
-#include "runtime/host_watch/host_source.h"
 #include "runtime/host_watch/internal_error.h"
 #include "runtime/host_watch/memory_watch.h"
 
 // Destructors of this library's own objects never run: programs call the API from destructors and
-// atexit functions of their own, which may run after any of ours. This definition is bound inside
-// the library only.
+// atexit functions of their own, which may run after any of ours. The definition is hidden, so it
+// applies to this library only.
 extern "C" __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void*), void*, void*) {
     return 0;
 }
 
 namespace emulator {
-namespace {
 
-// Receives every event after the checkers: counts launches, writes findings to the file early, and
-// keeps the fault handler in front of handlers that the program installs in the meantime.
-class Follower final : public machine::Observer {
-public:
-    void on_alloc(const machine::Allocation& allocation) override {
-        if (allocation.kind != machine::MemoryKind::kHeap) runtime::refresh_fault_handler();
-    }
-    void on_launch_begin(const machine::LaunchInfo&) override {
-        ++launches;
-        runtime::refresh_fault_handler();
-    }
-    void on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) override;
-    void on_host_access(const machine::HostAccess&) override { runtime::refresh_fault_handler(); }
-    void on_api(const machine::ApiEvent&) override;
-    uint64_t launches = 0;
-    bool unsupported = false;  // some device code of the program could not be run
-};
-
-struct Library {
-    Options options;
-    checks::Report report;
-    std::vector<checks::Checker> checkers;
-    std::unique_ptr<checks::Counters> counters;  // null: not requested
-    std::unique_ptr<checks::Trace> trace;        // null: not requested
-    std::unique_ptr<checks::Writers> writers;    // null: not requested
-    Follower follower;
-    Output output;
-    int exit_status = 0;  // as passed to exit() or returned from main
-    bool forked = false;  // in the child: leaks and counters are the parent's to report
-};
+constinit Output::Sink report_to = nullptr;
+constinit bool loaded = false;
 
 Library& library() {
     static auto& instance = *new Library;
     return instance;
 }
 
-// Where findings go instead of a file. Set before the constructors of this library run.
-constinit Output::Tell report_to = nullptr;
-constinit bool loaded = false;
+void start_counting() {
+    auto& counters = library().counters;
+    if (counters) return;
+    counters = std::make_unique<checks::Counters>();
+    runtime::context().observers.add(counters.get(), checks::kCountersInterest);
+}
 
 void Follower::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
     library().output.stream(library().report);
@@ -91,19 +57,7 @@ void Follower::on_api(const machine::ApiEvent& event) {
     library().output.stream(library().report);
 }
 
-void count_from_now_on() {
-    auto& counters = library().counters;
-    if (counters) return;
-    counters = std::make_unique<checks::Counters>();
-    runtime::context().observers.add(counters.get(), checks::kCountersInterest);
-}
-
-// Both structs consist of the same names in the same order.
-void fill(EmulatorCounters& to, const checks::Counts& from) {
-    static_assert(sizeof to == sizeof from + sizeof to.size);
-#define COUNTER(name) to.name = from.name;
-#include "checks/record/counter_fields.def"
-}
+namespace {
 
 void write_counters() {
     const Library& self = library();
@@ -122,7 +76,7 @@ void write_counters() {
     _exit(kExitBadUsage);
 }
 
-// Takes the runtime's lock, but gives up when another thread keeps it: a process that is ending
+// Takes the runtime's lock, but gives up after 2 seconds if another thread holds it: the process
 // must end.
 class EndLock {
 public:
@@ -144,7 +98,8 @@ private:
     bool held_ = false;
 };
 
-// `free` and `realloc`: the C library keeps the size of a block in front of it.
+// Whether the fault is in `free` or `realloc`: the C library stores a block's size before the
+// block.
 bool frees_on_host(const runtime::DeviceFault& fault, const machine::Allocation* allocation) {
     if (!allocation || fault.kind != runtime::DeviceFault::Kind::kRead) return false;
     const uint64_t offset = fault.address - allocation->address;
@@ -159,11 +114,11 @@ std::string what_happened(const runtime::DeviceFault& fault,
                        : fault.kind == Kind::kRead ? "host code reads "
                                                    : "host code calls a function at ";
     text += "`" + runtime::hex(fault.address) + "`, ";
-    if (!allocation) return text + "an address of the device that no allocation holds";
+    if (!allocation) return text + "a device address outside of all allocations";
     const uint64_t offset = fault.address - allocation->address;
     if (frees_on_host(fault, allocation))
-        return "host code reads the bytes in front of device memory, as `free` and `realloc` do: "
-               "device memory is freed with `cudaFree`";
+        return "host code reads the bytes before device memory, as `free` and `realloc` do: free "
+               "device memory with `cudaFree`";
     text += offset < allocation->bytes ? "byte " + std::to_string(offset) + " of " : "outside of ";
     text += allocation->live ? "" : "freed ";
     if (!allocation->name.empty()) return text + "the device variable `" + allocation->name + "`";
@@ -189,27 +144,27 @@ void on_device_fault(const runtime::DeviceFault& fault) {
     library().output.print(library().report);
 }
 
-void say_memory_is_used_up() {
+void print_memory_use() {
     std::fflush(stdout);
     std::fprintf(stderr, "emulator: %s\n", runtime::describe_memory_use().c_str());
 }
 
 void on_dying(int) {
     const EndLock lock;
-    if (runtime::memory_used_up()) say_memory_is_used_up();
+    if (runtime::memory_used_up()) print_memory_use();
     if (lock.held()) runtime::finish_host_pages();
     library().output.finish(library().report, library().follower.launches, true);
     write_counters();
     if (runtime::memory_used_up()) _exit(kExitOutOfMemory);
 }
 
-// The program did not react to the signal: what has been found since the last launch is lost.
+// The program did not react to the signal: findings since the last launch are lost.
 void on_memory_used_up() {
-    say_memory_is_used_up();
+    print_memory_use();
     _exit(kExitOutOfMemory);
 }
 
-// A fault of the emulated device itself. A reader of the report must not grade this run.
+// A fault of the emulated device itself, reported so that this run is not graded.
 [[noreturn]] void on_internal_error(const std::string& what) {
     std::fflush(stdout);
     std::fprintf(stderr,
@@ -233,7 +188,7 @@ void after_fork() {
     library().follower.launches = 0;
 }
 
-void watch_for_pictures(const Options& options) {
+void start_recording(const Options& options) {
     runtime::Context& context = runtime::context();
     Library& self = library();
     if (options.writers) {
@@ -295,8 +250,8 @@ __attribute__((constructor)) void load() {
     }
     for (const auto& checker : self.checkers)
         context.observers.add(checker.observer.get(), checker.interests);
-    if (!self.options.counters.empty()) count_from_now_on();
-    watch_for_pictures(self.options);
+    if (!self.options.counters.empty()) start_counting();
+    start_recording(self.options);
     // A process that this one starts appends to the same report.
     const char* session = std::getenv(kSessionVariable);
     const bool child = session && self.options.report == session;
@@ -339,145 +294,3 @@ __attribute__((destructor)) void unload() {
 
 }  // namespace
 }  // namespace emulator
-
-// Called by the generated stubs: 801 is cudaErrorNotSupported, and the next cudaGetLastError
-// returns it.
-extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const char* name) {
-    runtime::say_once(std::string(name) + " is not supported by the emulated device");
-    runtime::thread_state().last_error = cudaErrorNotSupported;
-    return cudaErrorNotSupported;
-}
-
-#define EMULATOR_EXPORT extern "C" __attribute__((visibility("default")))
-
-EMULATOR_EXPORT void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings) {
-    const std::lock_guard lock(runtime::context().mutex);
-    runtime::enter_host_pages();  // reports what the host has accessed so far
-    runtime::leave_host_pages();
-    if (errors) *errors = emulator::library().report.errors();
-    if (warnings) *warnings = emulator::library().report.warnings();
-}
-
-// Counting costs time, so it starts at the first reset (or at once with EMULATOR_COUNTERS).
-EMULATOR_EXPORT void emulatorCountersReset() {
-    const std::lock_guard lock(runtime::context().mutex);
-    emulator::count_from_now_on();
-    if (!emulator::report_to) emulator::library().counters->reset();
-}
-
-EMULATOR_EXPORT int emulatorReportTo(void (*tell)(const char*, uint64_t, int)) {
-    if (emulator::loaded) return 1;
-    emulator::report_to = tell;
-    return 0;
-}
-
-EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
-    const std::lock_guard lock(runtime::context().mutex);
-    const auto& counting = emulator::library().counters;
-    if (!counters || !counting) return 1;
-    // The caller may have been built with a shorter or a longer struct.
-    EmulatorCounters totals{};
-    emulator::fill(totals, counting->totals());
-    const uint64_t size = counters->size;
-    std::memcpy(counters, &totals, std::min<uint64_t>(size, sizeof totals));
-    counters->size = size;
-    return 0;
-}
-
-EMULATOR_EXPORT int emulatorCountersLine(uint32_t index, EmulatorLine* line) {
-    const std::lock_guard lock(runtime::context().mutex);
-    const auto& counting = emulator::library().counters;
-    static std::vector<checks::CounterRow> rows;  // of the last call with index 0
-    if (index == 0 && counting) rows = counting->lines();
-    if (!line || !counting || index >= rows.size()) return 1;
-    const checks::CounterRow& row = rows[index];
-    EmulatorLine out{};
-    out.line = row.line;
-    out.warp_instructions = row.warp_instructions;
-    out.thread_instructions = row.thread_instructions;
-    out.global_load_requests = row.loads.requests;
-    out.global_load_sectors = row.loads.sectors;
-    out.global_load_bytes = row.loads.bytes;
-    out.global_store_requests = row.stores.requests;
-    out.global_store_sectors = row.stores.sectors;
-    out.global_store_bytes = row.stores.bytes;
-    out.shared_load_conflicts = row.conflicts - row.store_conflicts;
-    out.shared_store_conflicts = row.store_conflicts;
-    out.atomics = row.atomics;
-    out.barriers = row.barriers;
-    out.branches = row.branches;
-    out.divergent_branches = row.divergent;
-    std::snprintf(out.kernel, sizeof out.kernel, "%s", row.kernel.c_str());
-    std::snprintf(
-        out.file, sizeof out.file, "%s", row.file.substr(row.file.rfind('/') + 1).c_str());
-    const uint64_t size = line->size;
-    std::memcpy(line, &out, std::min<uint64_t>(size, sizeof out));
-    line->size = size;
-    return 0;
-}
-
-EMULATOR_EXPORT int emulatorMemorySet(uint64_t bytes) {
-    if (bytes < emulator::kLeastMemory || bytes > emulator::kMostMemory) return 1;
-    const std::lock_guard lock(runtime::context().mutex);
-    runtime::context().memory.set_capacity(bytes);
-    return 0;
-}
-
-EMULATOR_EXPORT int emulatorWriterOf(uint64_t address, EmulatorWriter* writer) {
-    const std::lock_guard lock(runtime::context().mutex);
-    const auto& following = emulator::library().writers;
-    const auto found = following ? following->at(address) : std::nullopt;
-    if (!found || !writer) return 1;
-    EmulatorWriter out{};
-    out.by = uint32_t(found->by);
-    out.launch = found->launch.serial;
-    out.line = found->line.line;
-    const auto copy = [](uint32_t* to, const machine::Dim3& from) {
-        to[0] = from.x, to[1] = from.y, to[2] = from.z;
-    };
-    copy(out.grid, found->launch.grid);
-    copy(out.block_size, found->launch.block);
-    copy(out.block, found->block);
-    copy(out.thread, found->thread);
-    std::snprintf(out.kernel, sizeof out.kernel, "%s", found->launch.kernel.c_str());
-    const std::string& file = found->line.file;
-    std::snprintf(out.file, sizeof out.file, "%s", file.substr(file.rfind('/') + 1).c_str());
-    const uint64_t size = writer->size;
-    std::memcpy(writer, &out, std::min<uint64_t>(size, sizeof out));
-    writer->size = size;
-    return 0;
-}
-
-EMULATOR_EXPORT int emulatorSourceOf(const uint64_t* path, uint32_t length,
-                                     EmulatorSource* source) {
-    const std::lock_guard lock(runtime::context().mutex);
-    if (!path || !source) return 1;
-    const ptx::SourceLine line = runtime::blame({path, path + length}, "");
-    if (line.line == 0) return 1;
-    EmulatorSource out{};
-    out.line = line.line;
-    std::snprintf(
-        out.file, sizeof out.file, "%s", line.file.substr(line.file.rfind('/') + 1).c_str());
-    const uint64_t size = source->size;
-    std::memcpy(source, &out, std::min<uint64_t>(size, sizeof out));
-    source->size = size;
-    return 0;
-}
-
-EMULATOR_EXPORT int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch) {
-    const std::lock_guard lock(runtime::context().mutex);
-    const auto& following = emulator::library().writers;
-    if (!following || !launch || ago >= following->launches().size()) return 1;
-    const checks::LaunchShape& shape = following->launches()[ago];
-    EmulatorLaunch out{};
-    out.serial = shape.serial;
-    const uint32_t grid[3] = {shape.grid.x, shape.grid.y, shape.grid.z};
-    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
-    std::memcpy(out.grid, grid, sizeof grid);
-    std::memcpy(out.block_size, block, sizeof block);
-    std::snprintf(out.kernel, sizeof out.kernel, "%s", shape.kernel.c_str());
-    const uint64_t size = launch->size;
-    std::memcpy(launch, &out, std::min<uint64_t>(size, sizeof out));
-    launch->size = size;
-    return 0;
-}

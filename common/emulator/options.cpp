@@ -15,7 +15,7 @@ namespace {
     throw BadOption(variable + "=" + value + ": " + wanted);
 }
 
-// Digits with an optional `e` exponent (2e9), since budgets are large.
+// Parses digits with an optional `e` exponent (2e9), since budgets are large.
 uint64_t parse_number(const std::string& variable, const std::string& value, uint64_t low,
                       uint64_t high) {
     const std::string wanted = "a whole number from " + std::to_string(low) + " to " +
@@ -38,7 +38,7 @@ uint64_t parse_number(const std::string& variable, const std::string& value, uin
     return number;
 }
 
-// Bytes, or units of 1024 bytes and more: 6G.
+// Parses a number of bytes with an optional unit: 6G.
 uint64_t parse_bytes(const std::string& variable, const std::string& value, uint64_t low,
                      uint64_t high) {
     const std::string_view units = "KMGT";
@@ -60,7 +60,9 @@ uint64_t parse_bytes(const std::string& variable, const std::string& value, uint
 bool set_option(Options& options, const std::string& variable, const std::string& value) {
     if (variable == "EMULATOR_CHECKS") {
         if (value.empty())
-            reject(variable, value, "`all`, `quick`, `none` or a list of names with commas is expected");
+            reject(variable,
+                   value,
+                   "`all`, `quick`, `none` or a comma-separated list of names is expected");
         options.checks = value;
     } else if (variable == "EMULATOR_REPORT") {
         options.report = value;

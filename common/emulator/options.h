@@ -24,7 +24,7 @@ struct Options {
     unsigned arch = 0;  // EMULATOR_ARCH: compute capability as 75 or 90; 0: as compiled
 };
 
-// Bounds of EMULATOR_MEMORY. There are addresses for many times as much.
+// Bounds of EMULATOR_MEMORY, far below the size of the address space.
 constexpr uint64_t kLeastMemory = 1ull << 20, kMostMemory = 1ull << 40;
 
 // An environment variable has an invalid value. what() names the variable and the value.

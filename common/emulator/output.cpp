@@ -41,7 +41,7 @@ std::string counted(size_t count, const char* noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// The record of a finding for the grader's channel; -1: of no number.
+// The record of a finding for the grader's channel; index -1: not a numbered finding.
 std::string found(int64_t index, const std::string& finding) {
     return checks::JsonObject()
         .add("event", "finding")
@@ -74,17 +74,17 @@ bool Output::open(const std::string& path, bool append) {
     return true;
 }
 
-void Output::open(Tell tell) {
-    tell_ = tell;
+void Output::open(Sink sink) {
+    sink_ = sink;
     append_line(checks::JsonObject().add("event", "device").text());
 }
 
-void Output::tell(const checks::Report& report, size_t index) {
+void Output::send(const checks::Report& report, size_t index) {
     append_line(found(int64_t(index), checks::render_json(report.findings()[index])));
 }
 
 bool Output::append_line(const std::string& text) {
-    if (tell_) tell_(text.data(), text.size(), 0);
+    if (sink_) sink_(text.data(), text.size(), 0);
     if (file_ < 0 || failed_) return false;
     if (start_ == end_) start_ = end_ = lseek(file_, 0, SEEK_END);
     failed_ = !write_all(file_, text + "\n");
@@ -99,7 +99,7 @@ bool Output::append_line(const std::string& text) {
 
 void Output::stream(const checks::Report& report) {
     const auto& findings = report.findings();
-    for (; tell_ && streamed_ < findings.size(); ++streamed_) tell(report, streamed_);
+    for (; sink_ && streamed_ < findings.size(); ++streamed_) send(report, streamed_);
     if (file_ < 0) return;
     for (; streamed_ < findings.size(); ++streamed_)
         append_line(checks::render_json(findings[streamed_]));
@@ -135,15 +135,15 @@ void Output::print(const checks::Report& report) {
 void Output::finish(const checks::Report& report, uint64_t launches, bool ended_early) {
     stream(report);
     rewrite(report);
-    for (size_t i = first_; tell_ && i < report.findings().size(); ++i) tell(report, i);
+    for (size_t i = first_; sink_ && i < report.findings().size(); ++i) send(report, i);
     print(report);
-    if (tell_) {
+    if (sink_) {
         const std::string end = checks::JsonObject()
                                     .add("event", "device-end")
                                     .add("findings", report.findings().size() - first_)
                                     .add("launches", launches)
                                     .text();
-        tell_(end.data(), end.size(), 1);
+        sink_(end.data(), end.size(), 1);
     }
     if (printed_ == std::max(first_, summed_up_)) return;
     summed_up_ = printed_;
@@ -158,7 +158,7 @@ void Output::internal_error(const std::string& what) {
                                  .add("severity", "internal")
                                  .add("message", what)
                                  .text();
-    append_line(tell_ ? found(-1, line) : line);
+    append_line(sink_ ? found(-1, line) : line);
 }
 
 void Output::forget(const checks::Report& report) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where findings are written: as text on stderr when the program ends, as JSON lines in a file
-// while it runs.
+// Writes findings: as text to stderr when the program ends, as JSON lines to a file while it runs.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,14 @@ namespace emulator {
 
 class Output {
 public:
-    // Opens the JSON file; an empty path means none. With `append` the file keeps its contents (a
-    // child of a process that writes the same file). If the path is not writable, prints a message
+    // Opens the JSON file; an empty path means none. `append`: keeps the file's contents, for a
+    // child of a process that writes the same file. If the path is not writable, prints a message
     // and returns false.
     bool open(const std::string& path, bool append);
 
-    // Instead of a file: a function that takes one line of JSON, and whether it is the last.
-    using Tell = void (*)(const char* line, uint64_t bytes, int last);
-    void open(Tell tell);
+    // Sends JSON lines to a function instead of a file; `last`: it is the last one.
+    using Sink = void (*)(const char* line, uint64_t bytes, int last);
+    void open(Sink sink);
 
     // Appends the findings that are new since the last call to the file. Cheap when there are none.
     void stream(const checks::Report& report);
@@ -27,7 +26,7 @@ public:
     // Prints the findings that have not been printed yet.
     void print(const checks::Report& report);
 
-    // The process ends, in whatever way: updates the file (counts grow after a finding is first
+    // Called whenever the process ends: updates the file (counts grow after a finding is first
     // written), prints the remaining findings, and the summary unless it would be empty. A second
     // call (a handler within a handler) repeats nothing.
     void finish(const checks::Report& report, uint64_t launches, bool ended_early);
@@ -40,11 +39,11 @@ public:
 
 private:
     void rewrite(const checks::Report& report);
-    void tell(const checks::Report& report, size_t index);
+    void send(const checks::Report& report, size_t index);
     bool append_line(const std::string& text);
 
     std::string path_;
-    Tell tell_ = nullptr;
+    Sink sink_ = nullptr;
     int file_ = -1;
     int64_t start_ = 0, end_ = 0;                                    // our part of the file
     size_t streamed_ = 0, first_ = 0, printed_ = 0, summed_up_ = 0;  // findings

@@ -14,7 +14,7 @@ namespace {
     if (machine::processor_level() != machine::ProcessorLevel::kBaseline) return;
     constexpr char kText[] =
         "emulated CUDA device: this processor is older than x86-64-v2 (it lacks SSE4.2 or POPCNT), "
-        "and the device needs that; processors made since 2009 have it\n";
+        "which the device needs; processors made since 2009 have it\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
     _exit(emulator::kExitCannotRun);
 }

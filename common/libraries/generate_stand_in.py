@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Generates what a stand-in needs besides its own functions: a weak function for every other name
-that NVIDIA's library exports, which says that it is not supported, and a version script for each
-soname. So a program that is linked against NVIDIA's library starts with the stand-in.
+"""Generates sources for a stand-in, so that a program that is linked against NVIDIA's library can
+start with it: a weak function for every other name that the library exports, which prints that it
+is not supported, and a version script for each soname.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Linked into every stand-in: when it is loaded, its code counts as the emulated device's.
+// Linked into every stand-in: registers its code as part of the emulated device when it is loaded.
 #include "stand_in.h"
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 namespace stand_in {
 
-// A program that tests itself calls the same function a few times; a loop makes more.
+// A test may call a function a few times from one line; a loop does so more often.
 constexpr int kMany = 10;
 
 void note_creation(const char* name, const char* thing) {
@@ -25,15 +25,15 @@ void note_creation(const char* name, const char* thing) {
     }
     emulatorLibraryMisuse(
         name,
-        '`' + std::string(name) + "` has made " + std::to_string(kMany) + ' ' + thing +
-            "s in the same place: on a card each one allocates memory and prepares the device, so "
-            "make one and use it again");
+        '`' + std::string(name) + "` has created " + std::to_string(kMany) + ' ' + thing +
+            "s on this line: on a card each one allocates memory and initialises the device, so "
+            "create one and reuse it");
 }
 
 }  // namespace stand_in
 
-// Called by the generated functions of what the stand-in does not implement. The status is each
-// library's own "not supported".
+// Called by the generated functions that the stand-in does not implement. `status`: the library's
+// code for "not supported".
 extern "C" __attribute__((visibility("hidden"))) int stand_in_lacks(const char* name, int status) {
     emulatorLibraryLacks(name);
     return status;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What all stand-ins for NVIDIA's libraries share: the frame of a public function, operands, and
-// scalars that lie in host or device memory.
+// Shared by all stand-ins for NVIDIA's libraries: handles, operands, and scalars in host or device
+// memory.
 //
-// A stand-in has the soname and the functions of NVIDIA's library, computes on the host with a
-// library that does this for a living, and lets the emulated device check every operand
-// (runtime/core/library_kernel.h). Functions outside of its subset say so by name.
+// A stand-in has the soname and the functions of NVIDIA's library, computes on the host with an
+// established library, and lets the emulated device check every operand
+// (runtime/core/library_kernel.h). Functions that it does not implement print their name.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ namespace stand_in {
 using emulator::LibraryKernel;
 using emulator::Operand;
 
-// To be called by what makes a handle, a plan or a generator (`thing`): a program that makes one
-// each time round a loop gets a finding.
+// Called by functions that create a handle, a plan or a generator (`thing`): a program that creates
+// one in every iteration of a loop gets a finding.
 void note_creation(const char* name, const char* thing);
 
-// Handles that the program has: a stale or foreign one is refused rather than followed.
+// The handles that the program holds: a stale or foreign one is refused and not dereferenced.
 template <class T>
 class Handles {
 public:
@@ -50,7 +50,7 @@ private:
     std::unordered_set<T*> live_;
 };
 
-// `count` elements of T, `stride` elements apart; a negative stride goes through them backwards.
+// `count` elements of T, `stride` elements apart; a negative stride visits them in reverse order.
 template <class T>
 Operand vector_of(const char* name, const T* x, int64_t count, int64_t stride = 1) {
     Operand operand{name, x};
@@ -92,8 +92,7 @@ inline Operand updated(Operand operand) {
     return operand;
 }
 
-// A scalar argument: its value, taken at the call, or a place in device memory, read when the
-// kernel runs.
+// A scalar argument: in host memory it is read at the call, in device memory when the kernel runs.
 template <class T>
 class Scalar {
 public:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import counters, runner
-from .catch_xml import CAPTURED, Outcome, TestCase
 from .channel import Channel, Told
 from .findings import Finding
 from .project import ROOT, DeviceFailed, WorkbookError
+from .test_cases import CAPTURED, Outcome, TestCase
 from .time_limits import TimeLimits, hangs
 
 if TYPE_CHECKING:

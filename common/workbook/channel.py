@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import files
-from .catch_xml import Failure, Outcome, TestCase
 from .findings import Finding, finding_of, printable
+from .test_cases import Failure, Outcome, TestCase
 
 _TOKEN = 16  # bytes
 _LARGEST = 1 << 20  # of one record: more than a socket takes

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from . import files
-from .catch_xml import TestCase, case_bodies
 from .project import ROOT
+from .test_cases import TestCase, case_bodies
 
 _WORDS = {
     "launches": "kernel launches",

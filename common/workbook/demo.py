@@ -16,7 +16,17 @@ from rich.table import Table
 from rich.text import Text
 
 from . import build as builder
-from . import catch_xml, counters, grade, grade_screen, mutants, programs, screen, skeletons, timing
+from . import (
+    counters,
+    grade,
+    grade_screen,
+    mutants,
+    programs,
+    screen,
+    skeletons,
+    test_cases,
+    timing,
+)
 from .project import PASSED, Lesson, WorkbookError, cores, relative
 
 
@@ -91,8 +101,8 @@ def time_rungs(lesson: Lesson, rungs: list[Rung], build: Path) -> None:
 
 
 def rows_of_counters(
-    rungs: list[Rung], cases: list[catch_xml.TestCase], columns: dict[str, list[str]]
-) -> list[tuple[catch_xml.TestCase, list[tuple[str, list[int | None]]]]]:
+    rungs: list[Rung], cases: list[test_cases.TestCase], columns: dict[str, list[str]]
+) -> list[tuple[test_cases.TestCase, list[tuple[str, list[int | None]]]]]:
     """For each [efficient] case its counters, each with one value a rung; only measured ones."""
     rows = []
     for case in cases:
@@ -197,7 +207,7 @@ def _show_counters(
                 out.print(Text(line, "dim"))
 
 
-def _case_right(rung: Rung, case: catch_xml.TestCase) -> bool | None:
+def _case_right(rung: Rung, case: test_cases.TestCase) -> bool | None:
     for result in rung.grade.counted if rung.grade else []:
         if result.case.name == case.name:
             return result.values_right

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import catch_xml, files, findings, phases, runner
+from . import files, findings, phases, runner, test_cases
 from .case_run import WRONG_VALUES, CaseResult, run_case
-from .catch_xml import Outcome, TestCase
 from .findings import Finding
 from .project import Lesson, WorkbookError, cores
+from .test_cases import Outcome, TestCase
 from .time_limits import TimeLimits, loops_of
 
 __all__ = ["CaseResult", "Grade", "grade_lesson", "grade_program", "run_case"]
@@ -146,7 +146,7 @@ def grade_program(
     An [efficient] case waits until its tasks' values are right: doing nothing is cheap. After a
     case that does not finish the others get little time. With `thorough` neither is so.
     """
-    cases = catch_xml.cases_in_source(lesson.test_file) if cases is None else cases
+    cases = test_cases.cases_in_source(lesson.test_file) if cases is None else cases
     if not cases:
         raise WorkbookError(f"{lesson.test_file} holds no TEST_CASE")
     runner.adopt_orphans()

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from . import diagnose, folding, problems
 from .case_run import NO_TIME, WRONG_VALUES, CaseResult
-from .catch_xml import CAPTURED, Failure
 from .diagnose import checks, compiler, compiler_text, counts
 from .findings import Finding
 from .grade import Grade
 from .screen import INDENT, console, mark, two_sides, wrapped
+from .test_cases import CAPTURED, Failure
 
 if TYPE_CHECKING:
     from .diagnose.arrays import Compared

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from . import build as builder
-from . import catch_xml, findings, grade
-from .catch_xml import TestCase
+from . import findings, grade, test_cases
 from .project import PASSED, USAGE, Lesson, WorkbookError, relative
+from .test_cases import TestCase
 
 
 def make(lesson: Lesson) -> int:
@@ -40,7 +40,7 @@ def make(lesson: Lesson) -> int:
 
 
 def _cases(lesson: Lesson) -> list[TestCase]:
-    cases = catch_xml.cases_in_source(lesson.test_file)
+    cases = test_cases.cases_in_source(lesson.test_file)
     if wanted := os.environ.get("CASE"):
         chosen = [case for case in cases if wanted in case.name]
         if not chosen:

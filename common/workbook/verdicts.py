@@ -48,8 +48,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .catch_xml import TestCase
 from .grade import CaseResult, Grade
+from .test_cases import TestCase
 
 # Words of CaseResult.ending that a verdict may name.
 ENDINGS = (

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import verdicts
-from .catch_xml import TestCase
 from .grade import Grade
+from .test_cases import TestCase
 from .verdicts import Verdict, Verdicts
 
 _LEAST, _MOST = 40, 76  # columns of a test case's name: what stays of a longer one

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workbook import catch_xml, mutants, programs, runner, skeletons, timing, verdicts
+from workbook import mutants, programs, runner, skeletons, test_cases, timing, verdicts
 from workbook.grade import Grade, grade_program, run_case
 from workbook.programs import BuildFailed
 from workbook.project import DeviceFailed, Lesson, find_lesson
@@ -100,7 +100,7 @@ def device_fails() -> str:
     that can launch nothing.
     """
     right = the_lesson("00_double_all")
-    cases = catch_xml.cases_in_source(right.test_file)
+    cases = test_cases.cases_in_source(right.test_file)
     case = next(case for case in cases if case.name == "task 2: counts up")
     program = BUILD / "lessons" / f"solution_{right.id}"
     result = run_case(program, case, DEVICE, BUILD)
@@ -187,7 +187,7 @@ def check_names(lesson: Lesson) -> int:
         names = sorted(line.strip() for line in done.stdout.splitlines() if line.strip())
         if names and "rror" not in done.stderr:
             break
-    want = sorted(case.name for case in catch_xml.cases_in_source(lesson.test_file))
+    want = sorted(case.name for case in test_cases.cases_in_source(lesson.test_file))
     if names != want:
         return fail(None, [f"the program has {names}\nthe source has {want}"])
     print(f"{len(names)} test cases")

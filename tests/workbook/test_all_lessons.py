@@ -13,10 +13,10 @@ from rich.console import Console
 
 from workbook import build, grade_all, grade_screen, skeletons
 from workbook.case_run import CaseResult
-from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 from workbook.grade import Grade
 from workbook.project import Lesson, WorkbookError, lessons
+from workbook.test_cases import Failure, Outcome, TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from workbook import files, runner
 from workbook.case_run import run_case
-from workbook.catch_xml import TestCase, cases_in_source
 from workbook.channel import Channel, Told
 from workbook.project import ROOT, Lesson
+from workbook.test_cases import TestCase, cases_in_source
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")

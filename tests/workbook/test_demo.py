@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import catch_xml, counters, demo, mutants, programs, timing
+from workbook import counters, demo, mutants, programs, test_cases, timing
 from workbook.project import Lesson, lessons
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -124,7 +124,7 @@ class Counters(unittest.TestCase):
 
     def test_every_lesson_names_counters_in_its_efficient_cases(self) -> None:
         for lesson in lessons():
-            cases = catch_xml.cases_in_source(lesson.test_file)
+            cases = test_cases.cases_in_source(lesson.test_file)
             found = counters.looked_at(lesson.test_file)
             self.assertEqual(set(found), {case.name for case in cases if case.efficient})
             for case, names in found.items():

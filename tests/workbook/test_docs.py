@@ -11,8 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook import explain, lesson_files, mutants, screen, skeletons
-from workbook.catch_xml import cases_in_source
 from workbook.project import ROOT, lessons
+from workbook.test_cases import cases_in_source
 
 HEADINGS = [
     "Idea",

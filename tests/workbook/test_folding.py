@@ -16,9 +16,9 @@ from rich.console import Console
 
 from workbook import folding, grade, grade_screen, own_lines
 from workbook.case_run import CaseResult
-from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 from workbook.project import Lesson
+from workbook.test_cases import Failure, Outcome, TestCase
 
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
 

@@ -27,8 +27,8 @@ from workbook import (
     refusals,
     runner,
 )
-from workbook.catch_xml import cases_in_source
 from workbook.project import ROOT, Lesson, WorkbookError
+from workbook.test_cases import cases_in_source
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 HERE = Path(__file__).resolve().parent

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import catch_xml, diagnose, findings, grade, grade_screen, picture, runner
-from workbook.catch_xml import Failure, Outcome, TestCase
+from workbook import diagnose, findings, grade, grade_screen, picture, runner, test_cases
 from workbook.findings import Finding
 from workbook.project import ROOT, Lesson, WorkbookError
+from workbook.test_cases import Failure, Outcome, TestCase
 
 FIXTURE = Path(__file__).resolve().parent / "fixture"
 
@@ -28,7 +28,7 @@ class Names(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "t.cpp"
             path.write_text(text)
-            return catch_xml.cases_in_source(path)
+            return test_cases.cases_in_source(path)
 
     def test_reads_names_over_lines_and_leaves_comments_out(self) -> None:
         found = self.cases(

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import catch_xml, grade, grade_screen, programs, runner, time_limits
+from workbook import grade, grade_screen, programs, runner, test_cases, time_limits
 from workbook.case_run import NO_TIME, WRONG_VALUES, CaseResult
-from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 from workbook.project import Lesson
+from workbook.test_cases import Failure, Outcome, TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"
@@ -38,7 +38,7 @@ def compiled(name: str, before: str) -> tuple[Path, int]:
 
 def cases(count: int, *words: str) -> list[TestCase]:
     """The lesson's cases with one of these words in their names, `count` times."""
-    known = catch_xml.cases_in_source(LESSON.test_file)
+    known = test_cases.cases_in_source(LESSON.test_file)
     return [case for case in known if any(word in case.name for word in words)] * count
 
 

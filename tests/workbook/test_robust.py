@@ -19,8 +19,8 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook import build, files, grade, grade_screen, mutants, progress, runner
-from workbook.catch_xml import Outcome, TestCase
 from workbook.project import Lesson, WorkbookError
+from workbook.test_cases import Outcome, TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"
@@ -131,7 +131,7 @@ class Processes(unittest.TestCase):
 import sys, time
 from pathlib import Path
 from workbook import grade, runner
-from workbook.catch_xml import TestCase
+from workbook.test_cases import TestCase
 from workbook.project import Lesson
 runner.end_on_signals()
 program = Path(sys.argv[1])

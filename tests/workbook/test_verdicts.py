@@ -14,9 +14,9 @@ from pathlib import Path
 
 import check_program
 from workbook import case_run, grade, mutants, verdicts, verdicts_proposed
-from workbook.catch_xml import Failure, Outcome, TestCase
 from workbook.findings import Finding
 from workbook.project import Lesson, find_lesson
+from workbook.test_cases import Failure, Outcome, TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")

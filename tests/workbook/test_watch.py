@@ -24,7 +24,7 @@ from workbook.project import ROOT, lessons
 DRIVER = """
 import sys
 from workbook import grade, plain_output, watch
-from workbook.catch_xml import Failure, Outcome, TestCase
+from workbook.test_cases import Failure, Outcome, TestCase
 from workbook.findings import Finding
 
 def graded(lesson):

@@ -138,7 +138,7 @@ DRIVER_API int emulator_driver_unsupported(const char* name) {
     const Frame frame(name, Needs::kNothing);
     runtime::Call call(name, runtime::kIgnoresFault);
     const std::string text = std::string(name) + " is not supported by the emulated device";
-    runtime::say_once(text + " (common/emulator/API.md lists what is)");
+    runtime::warn_once(text + " (common/emulator/API.md lists the supported functions)");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -177,9 +177,9 @@ DRIVER_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int
     return look_up(symbol, function, version, flags, status);
 }
 
-// Undocumented tables of undocumented functions: libraries ask, and do without. NVIDIA's runtime
-// asks for the one of this name first, and cannot; a shared one never gets here, since ours is
-// loaded.
+// Returns undocumented tables of functions, none of which exist here. Libraries work without them;
+// NVIDIA's runtime does not, and requests the table with this id first. Only a static copy of it
+// calls this, since the emulator replaces the shared one.
 DRIVER_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     constexpr unsigned char kRuntime[16] = {0x6b,
                                             0xd5,
@@ -199,7 +199,7 @@ DRIVER_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
                                             0xf9};
     if (table) *table = nullptr;
     if (id && std::memcmp(id->bytes, kRuntime, sizeof kRuntime) == 0)
-        runtime::say_once(
+        runtime::warn_once(
             "the program calls its own copy of NVIDIA's runtime (-cudart static, nvcc's default), "
             "which needs a card; build it with `nvcc -cudart shared`");
     return CUDA_ERROR_NOT_SUPPORTED;

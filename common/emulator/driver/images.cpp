@@ -97,7 +97,7 @@ CUresult read_image(const void* image, JitLog& log, std::vector<std::vector<Imag
     if (!image) return CUDA_ERROR_INVALID_VALUE;
     const auto refuse = [&](CUresult result, const std::string& why) {
         log.error(why);
-        runtime::say_once(why);
+        runtime::warn_once(why);
         return result;
     };
     const char* const bytes = static_cast<const char*>(image);

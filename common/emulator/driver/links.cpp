@@ -42,7 +42,7 @@ CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t byt
                                 "and libraries cannot be linked for the emulated device";
         state.log.error(why);
         state.log.write();
-        runtime::say_once(why);
+        runtime::warn_once(why);
         return type == CU_JIT_INPUT_CUBIN ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
     }
     std::vector<std::vector<Image>> objects;
@@ -98,7 +98,7 @@ void check(const std::vector<Image>& inputs) {
     for (const auto& [symbol, where] : wanted)
         if (!defined.contains(symbol))
             throw ptx::ParseError("`" + symbol + "` is used in " + where +
-                                  ", but no input of the link defines it");
+                                  " but not defined by any input of the link");
 }
 
 CUresult complete(LinkState& state, void** image, size_t* bytes) {
@@ -108,7 +108,7 @@ CUresult complete(LinkState& state, void** image, size_t* bytes) {
     } catch (const ptx::ParseError& problem) {
         state.log.error(problem.what());
         state.log.write();
-        runtime::say_once(std::string("cannot link PTX: ") + problem.what());
+        runtime::warn_once(std::string("cannot link PTX: ") + problem.what());
         return CUDA_ERROR_INVALID_PTX;
     }
     state.log.write();

@@ -48,7 +48,7 @@ void parse_all(FatBinary& binary, int device) {
             if (!is_elsewhere)
                 throw ptx::ParseError("PTX line " + std::to_string(missing.line) +
                                       ": the function `" + missing.name +
-                                      "` is called, and nobody defines it");
+                                      "` is called but not defined");
         }
     }
 }
@@ -71,7 +71,7 @@ CUresult load(runtime::Call& call, Module** result, const void* image, JitLog& l
             parse_all(*binary, call.thread.device);
         } catch (const ptx::ParseError& problem) {
             log.error(problem.what());
-            runtime::say_once(std::string("cannot read a module's PTX: ") + problem.what());
+            runtime::warn_once(std::string("cannot read a module's PTX: ") + problem.what());
             runtime::unload_binary(call, *binary);
             error = CUDA_ERROR_INVALID_PTX;
         }
@@ -162,7 +162,7 @@ CUresult get_kernel(runtime::Call& call, Module& module, const char* name, Kerne
         kernel->static_shared_bytes();
     } catch (const std::runtime_error& problem) {  // machine::UnsupportedPtx, ptx::ParseError
         const std::string text = "cannot run kernel `" + record->name + "`: " + problem.what();
-        runtime::say_once(text);
+        runtime::warn_once(text);
         call.misuse(machine::ApiEvent::Kind::kUnsupported,
                     runtime::Call::Reason::kUnknown,
                     cudaErrorNotSupported,

@@ -32,7 +32,7 @@ struct AddressRegion {
     }
     uint64_t slot_bytes() const { return 1ull << shift; }
     uint64_t offset() const { return slot_bytes() / 2; }
-    // Data starts in the middle of the first slot, and a quarter of a slot stays free behind it.
+    // Data starts in the middle of the first slot, and a quarter of a slot stays free after it.
     uint64_t slots_for(uint64_t bytes) const {
         return ((bytes + offset() + slot_bytes() / 4 - 1) >> shift) + 1;
     }

@@ -67,8 +67,8 @@ uint64_t resident_pages() {
     return resident;
 }
 
-// Whether address space that nobody may touch takes memory all the same. A kernel notes a range;
-// qemu before version 8, as in containers for another processor, keeps a record for each page.
+// Whether reserved, inaccessible address space takes memory. Linux keeps one record for a range;
+// qemu before version 8, as in containers for another processor, keeps one for each page.
 bool reserving_takes_memory() {
     constexpr uint64_t kTried = kGiB, kMuch = 1 << 20;
     const uint64_t before = resident_pages();
@@ -97,8 +97,7 @@ struct Memory::Impl {
     std::map<int, uint64_t> used;
     uint64_t visible = 0;  // managed and pinned: not counted in `used`
 
-    // Maps `size` bytes that nobody may touch, at the preferred address if it is free; 0 if neither
-    // works.
+    // Reserves `size` inaccessible bytes, at the preferred address if it is free; 0 on failure.
     static uint64_t reserve(uint64_t size) {
         const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
         void* at = MAP_FAILED;
@@ -138,7 +137,7 @@ struct Memory::Impl {
         total = fine_at + bytes.fine;
     }
 
-    // A run of slots, preferring addresses that nobody ever held.
+    // Finds a run of slots, preferring addresses that were never used.
     bool place(MemoryKind kind, uint64_t bytes, Home& home) {
         if (kind != MemoryKind::kHeap) {
             for (AddressRegion* region : {&wide, &narrow}) {
@@ -364,7 +363,7 @@ Allocation* Memory::find(uint64_t address) {
         return impl_->narrow.tenant[(offset - impl_->narrow_at) >> kNarrowShift];
     if (offset < impl_->total) return impl_->fine.tenant[(offset - impl_->fine_at) >> kFineShift];
     if (impl_->registered.empty()) return nullptr;
-    // A page of slack behind the end, so that a small overrun is still named.
+    // A page of slack after the end, so that a small overrun is still attributed to it.
     auto next = impl_->registered.upper_bound(address);
     if (next == impl_->registered.begin()) return nullptr;
     Allocation* before = std::prev(next)->second;

@@ -104,7 +104,7 @@ public:
     // to the system, and appear again on first touch.
     void clear(Allocation& allocation, uint64_t address, uint64_t bytes);
 
-    // The allocation (live or freed) whose slot `address` lies in; null when it is nobody's.
+    // The allocation (live or freed) whose slot contains `address`; null if there is none.
     // "Whose slot": also for an address outside [address, address+bytes), so that an overrun can be
     // named.
     Allocation* find(uint64_t address);

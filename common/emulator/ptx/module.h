@@ -90,7 +90,7 @@ struct Operand {
         kSpecial,  // `special`
         kSink,     // _
     };
-    // What a kSymbol names. The parser resolves scopes, so an index is unambiguous.
+    // What a kSymbol refers to. The parser resolves scopes, so an index is unambiguous.
     enum class Target : uint8_t {
         kNone,
         kVariable,   // `index` into Function::variables
@@ -138,7 +138,7 @@ struct SymbolFixup {
     std::string_view symbol;
     int64_t addend;
     bool generic;       // written as generic(symbol)
-    uint8_t bytes;      // 4 or 8; with the mask operator, as many as follow one another
+    uint8_t bytes;      // 4 or 8; with the mask operator, the number of consecutive bytes
     uint8_t shift = 0;  // in bits: the mask operator may start above the lowest byte
 };
 
@@ -164,7 +164,7 @@ struct Parameter {
     uint32_t bytes = 0;
     uint32_t offset = 0;  // within the parameter block: the previous end, aligned up
     bool is_array = false;
-    // `.param .b8 more[]`, the last parameter of a function: an array of any size may be passed.
+    // `.param .b8 more[]`, the last parameter of a function: callers may pass an array of any size.
     // Its `bytes` are the size reserved for it.
     bool is_unsized = false;
     uint8_t vector = 1;  // elements of a vector register, in old-style parameters: `.reg .v2 .u32`
@@ -200,7 +200,7 @@ struct Function {
     std::vector<Prototype> prototypes;
 };
 
-// What is known of a function before its body is parsed.
+// What the header of a function declares, without its body.
 struct FunctionHeader {
     std::string_view name;
     bool is_entry = false, is_declaration = false;

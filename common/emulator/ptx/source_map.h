@@ -16,8 +16,8 @@
 namespace ptx {
 
 // Whether a file belongs to the user: false under the include directories of a CUDA toolkit, of
-// CUB, Thrust and libcu++, and of the compiler. Examines the disk, or the path alone where the file
-// does not exist. A header of the user's own belongs to the user.
+// CUB, Thrust and libcu++, and of the compiler. Examines the disk, or only the path if the file
+// does not exist.
 class UserFiles {
 public:
     bool is_user_file(const std::string& path);
@@ -46,7 +46,7 @@ public:
     void begin_function(std::string_view mangled);
     // `.loc`: returns the id of this place. `label` names the inlined function (empty: not
     // inlined), and `inlined_at` is a place of an earlier add. Line 0 marks code that the compiler
-    // generated: it gets the place before it.
+    // generated: it is attributed to the preceding place.
     uint32_t add(const Place& place, std::string_view label, int64_t label_offset,
                  const Place& inlined_at);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Maps spellings to enumerators and back: opcodes, and what may follow a dot in an instruction.
+// Maps spellings to enumerators and back: opcodes, and the dotted tokens of instructions.
 #pragma once
 
 #include <optional>

@@ -24,8 +24,7 @@ bool is_toolkit_word(std::string_view word) {
     return word.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-// Whether the part of a path below the first `<toolkit>/include/` looks like a toolkit's, by its
-// words alone.
+// Whether a path is in a toolkit's include directory, judging by its words alone.
 bool looks_like_toolkit(std::string_view path) {
     for (size_t at = path.find("/include/"); at != std::string_view::npos;
          at = path.find("/include/", at + 1)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The shape of a matrix product, C = alpha op(A) op(B) + beta C, as all functions of the gemm
-// family take it.
+// The shape of a matrix product, C = alpha op(A) op(B) + beta C, and its operands, for all
+// functions of the gemm family.
 #pragma once
 
 #include "blas/handle.h"
 
 namespace blas {
 
-// Of sizes that OpenBLAS can count.
+// A product with sizes that fit OpenBLAS's int.
 struct Product {
     cublasOperation_t transa, transb;
     int m, n, k, lda, ldb, ldc;
@@ -45,13 +45,13 @@ struct Shape {
                 int64_t(batch)};
     }
 
-    // A, B, C, alpha and beta, in this order. `reads`: A and B are, since alpha is not 0.
+    // A, B, C, alpha and beta, in this order. `reads`: A and B are read, since alpha is not 0.
     template <class T>
     std::vector<Operand> operands(uint32_t bytes, const void* a, const void* b, void* c, bool reads,
                                   const Scalar<T>& alpha, const Scalar<T>& beta) const {
         return operands(bytes, bytes, a, b, c, reads, alpha, beta);
     }
-    // The same with elements of C of another size.
+    // The same when the elements of C have another size.
     template <class T>
     std::vector<Operand> operands(uint32_t in_bytes, uint32_t out_bytes, const void* a,
                                   const void* b, void* c, bool reads, const Scalar<T>& alpha,
@@ -60,7 +60,7 @@ struct Shape {
         Operand in_b = matrix_of("B", b, in_bytes, plain_b() ? k : n, plain_b() ? n : k, ldb);
         Operand out = updated(matrix_of("C", c, out_bytes, m, n, ldc));
         in_a.reads = in_b.reads = reads;
-        // A stride of 0 uses the same matrix for all of the batch.
+        // A stride of 0 uses the same matrix for the whole batch.
         const auto repeat = [&](Operand& operand, int64_t stride, uint32_t bytes) {
             operand.slices = stride == 0 ? 1 : uint64_t(batch);
             operand.slice_pitch = uint64_t(stride) * bytes;

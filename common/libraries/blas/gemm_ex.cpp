@@ -46,7 +46,7 @@ void store(cudaDataType type, std::byte* at, int64_t i, float value) {
     }
 }
 
-// `columns` columns of `rows` elements as packed floats.
+// Converts `columns` columns of `rows` elements to packed floats.
 std::vector<float> widened(cudaDataType type, const std::byte* at, int rows, int columns,
                            int leading) {
     std::vector<float> out(size_t(rows) * size_t(columns));
@@ -61,7 +61,7 @@ struct Types {
     cublasComputeType_t compute;
 };
 
-// The combinations of cuBLAS's table for cublasGemmEx() with real numbers that have a fraction.
+// The combinations of real floating-point types in cuBLAS's table for cublasGemmEx().
 bool supported(const Types& types) {
     switch (types.compute) {
     case CUBLAS_COMPUTE_16F:
@@ -93,7 +93,7 @@ float number(__half value) {
     return __half2float(value);
 }
 
-// Sums in float whatever the compute type: at least as exact as tensor cores are.
+// Sums in float for every compute type, which is at least as exact as tensor cores.
 template <class T>
 void product_in_float(const Product& p, const Types& types, T alpha, const std::byte* a,
                       const std::byte* b, T beta, std::byte* c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handles of the stand-in for cuBLAS: made, destroyed, set and asked.
+// Handles of the stand-in for cuBLAS: creation, destruction, settings and queries.
 #include "blas/handle.h"
 
 #include <cblas.h>
@@ -67,7 +67,7 @@ using namespace blas;
 
 STAND_IN_API cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
     if (!handle) return finish("cublasCreate", CUBLAS_STATUS_INVALID_VALUE);
-    // A result depends on the order of additions: with one thread it is the same every time.
+    // Results depend on the order of additions, which is always the same with one thread.
     openblas_set_num_threads(1);
     stand_in::note_creation("cublasCreate", "handle");
     if (cudaFree(nullptr) != cudaSuccess)
@@ -103,7 +103,7 @@ STAND_IN_API cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream
     return get("cublasGetStream", handle, stream, &cublasContext::stream);
 }
 
-// The stand-in needs no workspace; what a program gives must be one all the same.
+// The stand-in needs no workspace, but checks the one that the program passes.
 STAND_IN_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace,
                                                   size_t bytes) {
     return function("cublasSetWorkspace", handle, [&](cublasContext&) {

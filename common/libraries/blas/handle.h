@@ -29,10 +29,10 @@ using stand_in::written;
 stand_in::Handles<cublasContext>& handles();
 const char* status_name(cublasStatus_t status);
 
-// Of a public function that does not succeed: a status that the program ignores is a finding.
+// Ends a public function: a failing status that the program ignores is a finding.
 cublasStatus_t finish(const char* name, cublasStatus_t status);
 
-// The frame of a function of the API. `name` is as programs write it, without _v2.
+// The frame of an API function. `name`: as programs write it, without _v2.
 template <class F>
 cublasStatus_t function(const char* name, cublasHandle_t handle, F&& body) {
     if (!handles().has(handle)) return finish(name, CUBLAS_STATUS_NOT_INITIALIZED);
@@ -44,7 +44,7 @@ cublasStatus_t function(const char* name, cublasHandle_t handle, F&& body) {
 }
 
 using Compute = std::function<void(std::byte* const* at)>;
-// Runs in the handle's stream. `waits`: the result goes to the host.
+// Runs a kernel in the handle's stream. `waits`: it returns a result to the host.
 cublasStatus_t run(const cublasContext& context, const char* name, std::vector<Operand> operands,
                    Compute compute, bool waits = false);
 
@@ -59,7 +59,7 @@ inline bool is_operation(cublasOperation_t op) {
 inline bool is_fill(cublasFillMode_t fill) {
     return fill == CUBLAS_FILL_MODE_LOWER || fill == CUBLAS_FILL_MODE_UPPER;
 }
-// OpenBLAS counts with int.
+// Whether the sizes fit OpenBLAS's int.
 template <class... Ints>
 bool fit(Ints... sizes) {
     return ((int64_t(sizes) <= std::numeric_limits<int>::max() &&

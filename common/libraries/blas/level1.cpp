@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS level 1: vectors.
+// cuBLAS level 1: operations on vectors.
 #include <cblas.h>
 #include <cmath>
 
@@ -33,13 +33,13 @@ double absolute_sum(int n, const double* x, int incx) {
     return cblas_dasum(n, x, incx);
 }
 
-// Element i of a vector whose stride may be negative: BLAS then counts from the other end.
+// Element i of a vector. With a negative stride BLAS counts from the other end.
 template <class T>
 T& element(T* x, int n, int stride, int i) {
     return x[stride >= 0 ? int64_t(i) * stride : int64_t(n - 1 - i) * -int64_t(stride)];
 }
 
-// The first element that is `better` than all before it, counted from 1; 0 of an empty vector.
+// The index, from 1, of the first best element by `better`; 0 if the vector is empty.
 template <class T, class Better>
 int extreme(int n, const T* x, int incx, Better better) {
     if (n < 1 || incx < 1) return 0;
@@ -50,7 +50,7 @@ int extreme(int n, const T* x, int incx, Better better) {
     return best + 1;
 }
 
-// A function of one or two vectors with one result, which goes to the host or to the device.
+// A function of one or two vectors with one result, in host or device memory.
 template <class R, class Int, class F>
 cublasStatus_t reduction(const char* name, cublasHandle_t handle, Int n,
                          std::vector<Operand> inputs, R* result, F&& value) {
@@ -78,7 +78,7 @@ cublasStatus_t reduction(const char* name, cublasHandle_t handle, Int n,
     });
 }
 
-// What the functions of the API do, for both kinds of numbers and of sizes.
+// The API's functions, for float and double and for both types of sizes.
 template <class T, class Int>
 cublasStatus_t do_axpy(const char* name, cublasHandle_t handle, Int n, const T* alpha, const T* x,
                        Int incx, T* y, Int incy) {
@@ -165,7 +165,7 @@ cublasStatus_t do_dot(const char* name, cublasHandle_t handle, Int n, const T* x
                      });
 }
 
-// Of one vector; of a stride below 1 the result is 0 (cuBLAS, "cublas<t>nrm2()").
+// A result of one vector; 0 if the stride is below 1 (cuBLAS, "cublas<t>nrm2()").
 template <class R, class T, class Int, class F>
 cublasStatus_t of_one(const char* name, cublasHandle_t handle, Int n, const T* x, Int incx,
                       R* result, F value) {
@@ -181,7 +181,7 @@ cublasStatus_t of_one(const char* name, cublasHandle_t handle, Int n, const T* x
 
 using namespace blas;
 
-// One for each name that the library exports: float and double, int and int64_t.
+// Defines the exported names for float and double, int and int64_t.
 #define LEVEL1(T, P, p, INT, S)                                                                    \
     STAND_IN_API cublasStatus_t cublas##P##axpy_v2##S(                                             \
         cublasHandle_t handle, INT n, const T* alpha, const T* x, INT incx, T* y, INT incy) {      \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS level 2: a matrix and vectors.
+// cuBLAS level 2: operations on a matrix and vectors.
 #include <cblas.h>
 
 #include "blas/handle.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS level 3: products and triangular systems of matrices, and cuBLAS's own geam.
+// cuBLAS level 3: matrix products, triangular systems, and geam, which BLAS does not have.
 #include <cblas.h>
 
 #include "blas/gemm.h"
@@ -90,7 +90,7 @@ void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, double alph
     cblas_dsyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
 }
 
-// A column of the matrix is a row of the operand: below the diagonal is after it.
+// A column of the matrix is a row of the operand, so elements below the diagonal come after it.
 Operand::Part part_of(cublasFillMode_t fill, cublasDiagType_t diagonal) {
     using Part = Operand::Part;
     const bool unit = diagonal == CUBLAS_DIAG_UNIT;
@@ -207,7 +207,7 @@ cublasStatus_t do_geam(const char* name, cublasHandle_t handle, cublasOperation_
         const Scalar<T> second(beta, context.scalars_on_device());
         Operand in_a = matrix_of("A", a, plain_a ? m : n, plain_a ? n : m, lda);
         Operand in_b = matrix_of("B", b, plain_b ? m : n, plain_b ? n : m, ldb);
-        // What is multiplied by 0 is not read, and may be a null pointer.
+        // A matrix that is multiplied by 0 is not read, and may be a null pointer.
         if (first.is_certainly(T(0))) in_a = Operand{"A", nullptr};
         if (second.is_certainly(T(0))) in_b = Operand{"B", nullptr};
         return run(context,

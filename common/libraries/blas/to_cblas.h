@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS's options as those of the C interface of BLAS, which OpenBLAS has.
+// Converts cuBLAS's options to those of CBLAS.
 #pragma once
 
 #include <cblas.h>
@@ -8,7 +8,7 @@
 
 namespace blas {
 
-// Numbers are real: a conjugate transpose is a transpose.
+// For real numbers a conjugate transpose is a transpose.
 inline CBLAS_TRANSPOSE to_cblas(cublasOperation_t op) {
     return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
 }

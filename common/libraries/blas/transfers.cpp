@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS's copies between host and device: cublasSetVector and its relatives.
+// cuBLAS's copies between host and device: cublasSetVector, cublasGetMatrix and so on.
 #include "blas/handle.h"
 
 namespace blas {

@@ -62,7 +62,7 @@ cufftResult remake(const char* name, cufftHandle handle, int rank, const int* n,
         name, make(*plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch));
 }
 
-// FFTW of one precision under names that do not tell which.
+// FFTW's functions for one precision, under the same names for both.
 struct Single {
     using Complex = fftwf_complex;
     using Real = float;
@@ -86,7 +86,7 @@ struct Double {
     }
 };
 
-// FFTW_ESTIMATE plans without touching the arrays, and the same way every time.
+// FFTW_ESTIMATE creates a plan without accessing the arrays, and always the same one.
 template <class P>
 void transform(const Plan& plan, const Side& in, const Side& out, std::byte* from, std::byte* to,
                int direction) {
@@ -145,7 +145,7 @@ cufftResult execute(const char* name, cufftHandle handle, cufftType type, const 
         {name, plan.stream, {input, output}, [=, in = in, out = out](std::byte* const* at) {
              std::byte* from = at[0];
              std::vector<std::byte> copy;
-             // FFTW's transforms to reals overwrite their input.
+             // FFTW's complex-to-real transforms overwrite their input.
              if (real_out && !in_place) {
                  const uint64_t last =
                      (input.slices - 1) * input.slice_pitch + (input.rows - 1) * input.pitch;

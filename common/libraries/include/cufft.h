@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The part of cuFFT that the workbook's stand-in implements, for machines whose CUDA toolkit comes
 // without cuFFT. Where NVIDIA's header is installed, that one is used. Names, types and values are
-// those of the cuFFT documentation. Transforms are not normalised: an inverse one gives n times
-// what a forward one was made from.
+// those of the cuFFT documentation. Transforms are not normalised: a forward and an inverse one
+// multiply the data by n.
 #pragma once
 
 #include <cuComplex.h>

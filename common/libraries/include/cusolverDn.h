@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The part of cuSOLVER (dense) that the workbook's stand-in implements, for machines whose CUDA
 // toolkit comes without cuSOLVER. Where NVIDIA's header is installed, that one is used. Names,
-// types and values are those of the cuSOLVER documentation; matrices are column-major, sizes of
-// workspaces in elements.
+// types and values are those of the cuSOLVER documentation; matrices are column-major, and the
+// sizes of workspaces count elements.
 #pragma once
 
 #include "cublas_v2.h"

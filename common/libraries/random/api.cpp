@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuRAND's host interface. Every pseudorandom generator is Philox here: the distributions are those
-// of cuRAND, the numbers are another sequence.
+// cuRAND's host interface. Every pseudorandom generator is Philox here: the distributions are
+// cuRAND's, the sequences of numbers are not.
 #include <cmath>
 #include <cstddef>
 
@@ -44,7 +44,7 @@ curandStatus_t finish(const char* name, curandStatus_t status) {
     return status;
 }
 
-// (0, 1], as cuRAND's: 0 is left out and 1 is not.
+// In (0, 1], as in cuRAND: 1 is included, 0 is not.
 float to_float(uint32_t bits) {
     return float((bits >> 8) + 1) * 0x1p-24f;
 }
@@ -52,7 +52,8 @@ double to_double(uint32_t low, uint32_t high) {
     return double(((uint64_t(high) << 32 | low) >> 11) + 1) * 0x1p-53;
 }
 
-// `count` values, each of `draws` numbers of the sequence. fill(philox, first, to) computes them.
+// `count` values that use `draws` numbers of the sequence each; fill(philox, first, to) computes
+// them.
 template <class T, class F>
 curandStatus_t generate(const char* name, curandGenerator_t generator, T* output, size_t count,
                         uint64_t draws, F&& fill) {
@@ -78,7 +79,7 @@ curandStatus_t generate(const char* name, curandGenerator_t generator, T* output
                   error == cudaSuccess ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE);
 }
 
-// The Box-Muller transform: two normal numbers of two uniform ones.
+// The Box-Muller transform: computes two normal numbers from two uniform ones.
 template <class T>
 void normal_pair(T u, T v, T* to) {
     const T radius = std::sqrt(T(-2) * std::log(u)), angle = T(6.283185307179586476925) * v;
@@ -105,7 +106,8 @@ curandStatus_t uniforms(const char* name, curandGenerator_t generator, T* output
     });
 }
 
-// Normal numbers come in pairs: n is even, as cuRAND requires of pseudorandom generators.
+// Normal numbers are computed in pairs, so n is even, as cuRAND requires of pseudorandom
+// generators.
 template <class T, class F>
 curandStatus_t normals(const char* name, curandGenerator_t generator, T* output, size_t n, T mean,
                        T deviation, F&& of) {
@@ -122,9 +124,9 @@ curandStatus_t normals(const char* name, curandGenerator_t generator, T* output,
     });
 }
 
-// By counting multiplications for a small mean (D. E. Knuth), by a rounded normal for a large one,
-// whose error is below what a million draws show.
-// Takes up to kPoissonDraws numbers of the sequence from `first` on.
+// For a small mean: counts multiplications (D. E. Knuth). For a large one: a rounded normal number,
+// whose error does not show in a million draws. Uses up to kPoissonDraws numbers of the sequence,
+// starting at `first`.
 constexpr uint64_t kPoissonDraws = 512;
 unsigned poisson(Philox& philox, uint64_t first, double lambda) {
     constexpr double kLarge = 64;
@@ -132,7 +134,8 @@ unsigned poisson(Philox& philox, uint64_t first, double lambda) {
     if (lambda > kLarge) {
         double pair[2];
         normal_pair(uniform<double>(philox, begin), uniform<double>(philox, begin + 1), pair);
-        // The square of a normal number is nearer to the Poisson distribution than the number.
+        // The square of a normal number approximates the Poisson distribution better than the
+        // number.
         const double root = std::sqrt(lambda - 0.25) + pair[0] / 2;
         return unsigned(std::max(0.0, std::floor(root * root + 0.5)));
     }

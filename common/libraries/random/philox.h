@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Philox4x32-10: random numbers as a function of a key and a counter (J. K. Salmon et al.,
-// "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Any number of the sequence costs the
-// same.
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Every number of the sequence costs
+// the same.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ class Philox {
 public:
     explicit Philox(uint64_t seed) : key_{uint32_t(seed), uint32_t(seed >> 32)} {}
 
-    // Number `index` of the sequence; four share one counter.
+    // Number `index` of the sequence. Four numbers share one counter.
     uint32_t operator()(uint64_t index) {
         if (index / 4 != counter_) {
             counter_ = index / 4;

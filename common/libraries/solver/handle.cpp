@@ -46,9 +46,9 @@ cusolverStatus_t run(const cusolverDnContext& context, const char* name,
 bool large_enough(const char* name, int given, int wanted) {
     if (given >= wanted) return true;
     emulatorLibraryMisuse(name,
-                          '`' + std::string(name) + "` is given a workspace of " +
-                              std::to_string(given) + " elements, and `" + name +
-                              "_bufferSize` asks for " + std::to_string(wanted));
+                          '`' + std::string(name) + "` gets a workspace of " +
+                              std::to_string(given) + " elements, but `" + name +
+                              "_bufferSize` returns " + std::to_string(wanted));
     return false;
 }
 

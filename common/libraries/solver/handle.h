@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuSOLVER's handle, the frame of its functions, and how LAPACK runs in place of its kernels.
+// cuSOLVER's handle, the frame of its functions, and the calls of LAPACK in place of its kernels.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ cusolverStatus_t run(const cusolverDnContext& context, const char* name,
                      std::vector<Operand> operands,
                      std::function<void(std::byte* const* at)> compute);
 
-// A workspace that the program gives, and whose contents nobody reads. Its size in elements is what
-// the function's _bufferSize says; a smaller `given` is refused with a finding.
+// Whether the program's workspace has the size, in elements, that the function's _bufferSize
+// returns; a smaller one is a finding. Its contents are not used.
 bool large_enough(const char* name, int given, int wanted);
 
 template <class T>
@@ -47,7 +47,7 @@ T* as(std::byte* at) {
     return reinterpret_cast<T*>(at);
 }
 
-// What a function reports as devInfo or info: 0, -i for a bad argument i, or LAPACK's number.
+// Stores devInfo or info: 0, -i for an invalid argument i, or LAPACK's number.
 inline void store_info(std::byte* at, int info) {
     std::memcpy(at, &info, sizeof info);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuSOLVER's singular values and eigenvalues of symmetric matrices.
+// cuSOLVER's singular value decomposition and eigenvalues of symmetric matrices.
 #include <cmath>
 
 #include "solver/handle.h"
@@ -19,7 +19,7 @@ std::string place(int row, int column) {
     return "A(" + std::to_string(row) + "," + std::to_string(column) + ")";
 }
 
-// What the program has not written, on the emulated device.
+// Whether a value is the emulated device's pattern for memory that the program has not written.
 template <class T>
 bool is_unwritten(T value) {
     unsigned char bytes[sizeof(T)], pattern[sizeof(T)];
@@ -28,8 +28,9 @@ bool is_unwritten(T value) {
     return std::memcmp(bytes, pattern, sizeof bytes) == 0;
 }
 
-// Only one triangle is read. Where the other one is another matrix's, the program means another
-// function. A triangle that was left empty, wholly or in part, says nothing about that.
+// syevd reads only one triangle. If the other one contains different values, the matrix is not
+// symmetric, and the program needs another function. No warning if the other triangle is partly
+// empty: it may be unused on purpose.
 template <class T>
 void warn_if_not_symmetric(const char* name, cublasFillMode_t fill, int n, const T* a, int lda) {
     int row = 0, column = 0;  // of the first element that differs, in the lower triangle
@@ -63,7 +64,7 @@ cusolverStatus_t do_syevd(const char* name, cusolverDnHandle_t handle, cusolverE
         Operand in = matrix_of("A", a, n, n, lda);
         in.part = fill == CUBLAS_FILL_MODE_LOWER ? Operand::Part::kFromDiagonal
                                                  : Operand::Part::kToDiagonal;
-        // With vectors all of the matrix is written, without only the triangle.
+        // With eigenvectors the whole matrix is written, without them only the triangle.
         Operand out = written(matrix_of("A", a, n, n, lda));
         if (!vectors) out.part = in.part;
         return run(context,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuSOLVER's linear systems: LU, Cholesky and QR factorisations and what solves with them.
+// cuSOLVER's linear systems: LU, Cholesky and QR factorisations, and their solvers.
 #include "solver/handle.h"
 #include "solver/lapack.h"
 
@@ -16,7 +16,7 @@ bool is_operation(cublasOperation_t op) {
     return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 
-// Elements of workspace: the stand-in needs none, and asks for what a blocked algorithm would.
+// The stand-in needs no workspace; it requires the size that a blocked algorithm would.
 constexpr int kBlock = 32;
 int panel(int n) {
     return std::max(1, n) * kBlock;
@@ -45,7 +45,7 @@ cusolverStatus_t do_getrf(const char* name, cusolverDnHandle_t handle, int m, in
     return function(name, handle, [&](cusolverDnContext& context) {
         if (!is_matrix(m, n, lda)) return CUSOLVER_STATUS_INVALID_VALUE;
         const int rank = std::min(m, n);
-        // Without pivoting, which a null pointer asks for, LAPACK has no function.
+        // A null pointer requests no pivoting, for which LAPACK has no function.
         if (!pivots) return CUSOLVER_STATUS_NOT_SUPPORTED;
         return run(context,
                    name,

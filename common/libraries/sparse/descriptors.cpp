@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handles and descriptors of the stand-in for cuSPARSE: made, changed and destroyed.
+// Handles and descriptors of the stand-in for cuSPARSE: creation, changes and destruction.
 #include "sparse/descriptors.h"
 
 namespace sparse {

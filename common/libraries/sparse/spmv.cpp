@@ -22,7 +22,7 @@ Operand bytes_of(const char* name, const void* address, int64_t count, uint64_t 
     return operand;
 }
 
-// Adds op(A) x to `sum`, one entry of A after the other. False, and a finding: A is no matrix.
+// Adds op(A) x to `sum`, entry by entry. False, with a finding, if A is not a valid CSR matrix.
 template <class T>
 bool add_product(const char* name, const cusparseSpMatDescr& a, bool transposed,
                  const std::byte* offsets, const std::byte* indexes, const T* values, const T* x,
@@ -37,8 +37,8 @@ bool add_product(const char* name, const cusparseSpMatDescr& a, bool transposed,
         if (begin < 0 || end < begin || end > a.nonzeros)
             return misuse("row " + std::to_string(row) + " has the entries from " +
                           std::to_string(begin) + " to " + std::to_string(end) +
-                          ", of a matrix with " + std::to_string(a.nonzeros) +
-                          ": the row offsets do not rise from 0 to that");
+                          " of a matrix with " + std::to_string(a.nonzeros) +
+                          " entries: row offsets must increase from 0 to that number");
         for (int64_t k = begin; k < end; ++k) {
             const int64_t column = index_at(a.index_type, indexes, k) - a.base;
             if (column < 0 || column >= a.columns)
@@ -89,7 +89,7 @@ cusparseStatus_t multiply(const char* name, const cusparseContext& context, bool
     return error == cudaSuccess ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_EXECUTION_FAILED;
 }
 
-// What cuSPARSE refuses before it starts.
+// The errors that cuSPARSE detects before it starts.
 cusparseStatus_t check(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
                        const cusparseSpMatDescr* a, const cusparseDnVecDescr* x, const void* beta,
                        const cusparseDnVecDescr* y, cudaDataType type) {
@@ -121,7 +121,7 @@ STAND_IN_API cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle,
     const cusparseStatus_t status = check(handle, op, alpha, matrix, x, beta, y, type);
     if (status != CUSPARSE_STATUS_SUCCESS) return finish(name, status);
     if (!bytes) return finish(name, CUSPARSE_STATUS_INVALID_VALUE);
-    *bytes = 8;  // the stand-in needs none; a program that allocates none would fail on a card
+    *bytes = 8;  // unused here, but a program that allocates nothing would fail on a card
     return CUSPARSE_STATUS_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel failed while it ran, and the program ends without having asked.
+// The kernel failed while it ran, and the program ends without checking for the error.
 #include <cuda_runtime.h>
 
 __global__ void kernel(int* out) {

@@ -156,7 +156,7 @@ TEST_CASE("driver: a call of an undefined function is refused at the load, with 
         load(
             ".extern .func other();\n.visible .entry k() {\n bra END;\n call other;\nEND: ret; }\n",
             said) == CUDA_ERROR_INVALID_PTX);
-    CHECK(said.find("PTX line 7: the function `other` is called, and nobody defines it") !=
+    CHECK(said.find("PTX line 7: the function `other` is called but not defined") !=
           std::string::npos);
     CHECK(load(".func other();\n.func caller() { call other; ret; }\n", said) ==
           CUDA_ERROR_INVALID_PTX);

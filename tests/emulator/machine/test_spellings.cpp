@@ -222,9 +222,10 @@ TEST_CASE("spelling: predicates as parameters in registers", "[machine][spelling
             {},
             kFunctions);
     CHECK(lab.words() == each([](uint32_t i) { return i & 1; }));
-    CHECK(refusal("call (%r1, %p2), f, (4, %r1);", kFunctions).find("is no predicate register") !=
-          std::string::npos);
-    CHECK(refusal("call (%r1), odd, (4);", kFunctions).find("is no predicate register") !=
+    CHECK(
+        refusal("call (%r1, %p2), f, (4, %r1);", kFunctions).find("is not a predicate register") !=
+        std::string::npos);
+    CHECK(refusal("call (%r1), odd, (4);", kFunctions).find("is not a predicate register") !=
           std::string::npos);
     CHECK(refusal("call (%p1), odd, (%p2);", kFunctions).find("is a predicate") !=
           std::string::npos);
@@ -246,7 +247,7 @@ TEST_CASE("spelling: vectors as parameters in registers", "[machine][spellings]"
          kFunctions},
     });
     const std::string longer = refusal(".reg .v4 .u32 v;\ncall (%r1), pack, (v);", kFunctions);
-    CHECK(longer.find("has 16 bytes, and `i` of the function has 8") != std::string::npos);
+    CHECK(longer.find("has 16 bytes, but `i` of the function has 8") != std::string::npos);
     CHECK(
         refusal(".reg .v2 .u32 v;\ncall (%r1), pack, (v);", kFunctions).find("is a vector of 2") !=
         std::string::npos);
@@ -350,9 +351,9 @@ TEST_CASE("spelling: registers and local variables outside of functions, of PTX 
         }
         return {};
     };
-    CHECK(said(head + ".func f() { mov.u32 %g0, 1; ret; }\n").find("reach only kernels") !=
+    CHECK(said(head + ".func f() { mov.u32 %g0, 1; ret; }\n").find("only supported in") !=
           std::string::npos);
-    CHECK(said(head + ".func f() { st.local.u32 [slot], 1; ret; }\n").find("reach only kernels") !=
+    CHECK(said(head + ".func f() { st.local.u32 [slot], 1; ret; }\n").find("only supported in") !=
           std::string::npos);
     CHECK(said(".version 3.0\n.target sm_20\n.reg .u32 g;\n").find("since PTX ISA 3.0") !=
           std::string::npos);

@@ -230,7 +230,7 @@ TEST_CASE("body: predicates and numbers are not passed for one another", "[ptx][
                                ".func f(.reg .pred p) { ret; } .func g(.reg .u32 x) { ret; }\n" +
                                ".entry k() { .reg .pred q; .reg .u32 r; ";
     CHECK(error_of(header + "call f, (q); call g, (r); ret; }").empty());
-    CHECK(contains(error_of(header + "call f, (r); ret; }"), "is no predicate register"));
-    CHECK(contains(error_of(header + "call f, (1); ret; }"), "is no predicate register"));
+    CHECK(contains(error_of(header + "call f, (r); ret; }"), "is not a predicate register"));
+    CHECK(contains(error_of(header + "call f, (1); ret; }"), "is not a predicate register"));
     CHECK(contains(error_of(header + "call g, (q); ret; }"), "is a predicate"));
 }

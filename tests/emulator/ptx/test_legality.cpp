@@ -251,7 +251,7 @@ TEST_CASE("legality: parts of a register, and special registers", "[ptx][legalit
         {"mov.u32 u, {h, h};", "several registers"},
         {"mov.b64 b, {h, h};", "2 registers of 16 bits"},
         {"mov.b32 {h, h, h, h}, r;", "4 registers of 16 bits"},
-        {"mov.f32 f, %tid.x;", "a special register is no float"},
+        {"mov.f32 f, %tid.x;", "a special register is not a float"},
         {"mov.u16 u16, %laneid;", "32 bits"},
     });
     check_accepted({"mov.b32 r, {h, h};",

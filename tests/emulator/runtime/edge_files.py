@@ -147,7 +147,7 @@ class Refusals(unittest.TestCase):
 
     def test_library(self) -> None:
         path = options.library / "libcudart.so.13"
-        self.check(126, "linked statically, or a library", path)
+        self.check(126, "linked statically, or is a library", path)
 
     def test_no_device_code(self) -> None:
         self.check(126, "not a CUDA program", "true")

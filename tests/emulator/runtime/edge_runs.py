@@ -225,4 +225,4 @@ class Architectures(unittest.TestCase):
             "150 KiB: cudaErrorInvalidValue",
             environment={"EMULATOR_ARCH": "75"},
         )
-        self.assertIn("the emulated device has 65536 bytes for a block", err)
+        self.assertIn("the emulated device allows 65536 bytes per block", err)

@@ -63,7 +63,7 @@ TEST_CASE("cudaMemcpy: a range that is too long copies nothing and reports the e
     CHECK(device.seen.api[0].message ==
           "`cudaMemcpy` copies 4000 bytes out of an allocation of 1000 bytes");
     CHECK(device.seen.api[1].message ==
-          "`cudaMemcpy` copies 1000 bytes into an allocation of 1000 bytes, from its byte 4 on");
+          "`cudaMemcpy` copies 1000 bytes into an allocation of 1000 bytes, starting at byte 4");
     CHECK(device.seen.api[3].message ==
           "`cudaMemset` fills 1001 bytes of an allocation of 1000 bytes");
 }
@@ -138,7 +138,7 @@ TEST_CASE("cudaMemcpy: unmapped host memory is reported, and the program continu
     munmap(memory, 3 * page);
 }
 
-TEST_CASE("cudaMemset: host memory that CUDA does not know is refused", "[copy]") {
+TEST_CASE("cudaMemset: host memory that CUDA has not allocated is refused", "[copy]") {
     lab::Device device;
     int host = 5;
     CHECK(cudaMemset(&host, 0, 4) == cudaErrorInvalidValue);

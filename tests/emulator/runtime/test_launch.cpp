@@ -240,9 +240,9 @@ TEST_CASE("unchecked errors: a rejected launch whose error is never checked is r
     CHECK(device.seen.api[0].message ==
           (how == "never"
                ? "the launch of `empty` was rejected with cudaErrorInvalidConfiguration, and the "
-                 "program never asked"
-               : "`traps` failed with cudaErrorLaunchFailure while it ran, and the program never "
-                 "asked"));
+                 "program did not check for the error"
+               : "`traps` failed with cudaErrorLaunchFailure while it ran, and the program did not "
+                 "check for the error"));
 }
 
 TEST_CASE("unchecked errors: an API call that returned its error is not reported", "[launch]") {

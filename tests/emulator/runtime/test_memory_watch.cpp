@@ -81,8 +81,8 @@ void block_signal() {
     sigprocmask(SIG_BLOCK, &set, nullptr);
     runtime::set_memory_hook([] {
         const std::string text = runtime::describe_memory_use();
-        const bool told = text.find("64.0 GiB") != text.npos &&
-                          text.find("1024.0 GiB are allocated") != text.npos;
+        const bool told =
+            text.find("64.0 GiB") != text.npos && text.find("allocated 1024.0 GiB") != text.npos;
         _exit(told ? 44 : 45);
     });
 }

@@ -48,11 +48,11 @@ TEST_CASE("symbols: a name that is passed as a device pointer is reported as a v
     REQUIRE(device.seen.api.size() == 1);
     CHECK(
         device.seen.api[0].message.find("`cudaMemcpy` writes to `table`, a __constant__ variable, "
-                                        "whose name is no device pointer") == 0);
+                                        "whose name is not a device pointer") == 0);
     int plain = 0;
     CHECK(cudaMemset(&plain, 0, 4) == cudaErrorInvalidValue);
     REQUIRE(device.seen.api.size() == 2);
-    CHECK(device.seen.api[1].message.find("host memory that CUDA does not know") !=
+    CHECK(device.seen.api[1].message.find("host memory that was not allocated or registered") !=
           std::string::npos);
 }
 

@@ -214,7 +214,7 @@ Finding describe_host_touch(const char* code, const HappensBefore& order, const 
     finding.notes.push_back(
         (copy ? "an asynchronous " + std::string(what) + " returns when it is queued"
               : "a launch" + launched + " returns when the kernel is queued") +
-        ": wait for the stream, the device or an event behind it first");
+        ": first wait for the stream, the device or an event recorded after it");
     return finding;
 }
 

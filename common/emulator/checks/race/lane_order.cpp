@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Partial syncs, fences, and knowledge passed through memory: the costly part of the relation,
-// entered only by kernels that use them.
+// Partial syncs and fences: a costly part of the relation, entered only by kernels that use them.
 #include "checks/race/lane_order.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "checks/report/places.h"
-#include "machine/program/mbarrier.h"
-
 namespace checks {
-namespace {
-
-using machine::AccessKind;
-using machine::MemoryOrder;
-using machine::Scope;
-
-bool block_scope(Scope scope) {
-    return scope == Scope::kCta || scope == Scope::kCluster;
-}
-
-LaneKnowledge& lanes_of(WarpOrder& warp) {
-    if (!warp.lanes) warp.lanes = std::make_unique<LaneKnowledge>();
-    return *warp.lanes;
-}
-
-const Clock& acquired_by(const WarpOrder& warp, uint32_t lane) {
-    const Clock& block = warp.block->acquired;
-    return warp.lanes ? warp.lanes->acquired.of(lane, block) : block;
-}
-const Clock& observed_by(const WarpOrder& warp, uint32_t lane) {
-    const Clock& block = warp.block->observed;
-    return warp.lanes ? warp.lanes->observed.of(lane, block) : block;
-}
-
-// What has happened in the current segment counts as well, if anything has.
-Segment after_now(const WarpOrder& warp) {
-    return warp.segment + (warp.used ? 1 : 0);
-}
-
-}  // namespace
-
 bool HappensBefore::knows(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
                           uint32_t now_lane) const {
     if (other == now.number && now.lanes && now.lanes->matrix &&
@@ -62,35 +27,6 @@ const Clock& HappensBefore::shared_clock(const WarpOrder& warp) const {
 bool HappensBefore::observed(uint32_t other, Segment segment, uint32_t lane, const WarpOrder& now,
                              uint32_t now_lane) const {
     return observed_by(now, now_lane).knows(other, lane, segment);
-}
-
-// `lane` of `now` reads what `other_lane` stored at `key` in `segment`. So the earlier loads of
-// `other_lane` are over, those of its block before its last barrier, and those that it has
-// observed.
-void HappensBefore::observe(Segment segment, uint32_t other_lane, WarpOrder& now, uint32_t lane,
-                            uint64_t address) {
-    if (segment < launch_first_) return;
-    const uint32_t other = warp_of(segment);
-    const auto found = observed_ ? locations_.find(address >> 2) : locations_.end();
-    const Clock* more =
-        found != locations_.end() && found->second.reads ? &found->second.reads : nullptr;
-    const Clock& known = observed_by(now, lane);
-    if (known.knows(other, other_lane, segment) && !more) return;
-    partial_ = observed_ = true;
-    Clock& mine = lanes_of(now).observed.own(lane, now.block->observed);
-    const Segment floor = segment_floor_[segment - launch_first_];
-    if (floor) mine.raise(other / warps_per_block_ * warps_per_block_, warps_per_block_, floor);
-    mine.raise_lanes(other, 1u << other_lane, segment + 1);
-    if (more) mine.join(*more);
-}
-
-// Stores at the location what the lane has observed, for readers of this write.
-void HappensBefore::pass_on(WarpOrder& warp, uint32_t lane, uint64_t key) {
-    Clock reads = observed_by(warp, lane);
-    reads.join(acquired_by(warp, lane));
-    if (!reads) return;
-    note_location(key);
-    locations_[key].reads.join(reads);
 }
 
 // Everything that any lane of `mask` knows.
@@ -267,94 +203,6 @@ void HappensBefore::fence(WarpOrder& warp, uint32_t mask, Reach reach) {
     }
 }
 
-Clock HappensBefore::publishable(WarpOrder& warp, uint32_t lane, Reach reach) {
-    BlockOrder& b = *warp.block;
-    if (warp.lanes) {
-        auto& held = warp.lanes->publishable[reach];
-        for (Publishable& p : held) {
-            if (!(p.holders >> lane & 1)) continue;
-            Publishable mine = p;
-            if (mine.self_before) mine.facts.push_back({warp.number, 1u << lane, mine.self_before});
-            if (mine.warp_floor)
-                mine.facts.push_back({warp.number, machine::kAllLanes, mine.warp_floor});
-            mine.self_before = mine.warp_floor = 0;
-            settle(mine, b);
-            mine.holders = 1u << lane;
-            // Stored in this form, since spinning on a lock repeats the question.
-            const Clock clock = mine.clock;
-            warp.lanes->supersede(mine.holders, reach);
-            held.push_back(std::move(mine));
-            return clock;
-        }
-    }
-    settle(b.publishable[reach], b);
-    return b.publishable[reach].clock;
-}
-
-void HappensBefore::acquire(WarpOrder& warp, uint32_t lane, uint64_t key, bool relaxed) {
-    const auto found = locations_.find(key);
-    if (found == locations_.end()) return;
-    LaneKnowledge& lanes = lanes_of(warp);
-    if (found->second.phase != Location::Phase::kNone) {
-        if (!relaxed) lanes.acquired.own(lane, warp.block->acquired).join(found->second.earlier);
-        return;
-    }
-    const Clock& device = found->second.device;
-    if (!device && found->second.blocks.empty()) return;
-    if (!relaxed) {
-        if (device && found->second.blocks.empty() && lanes.last_found[lane].same_as(device))
-            return;
-        lanes.last_found[lane] = device;
-    }
-    Clock& mine = relaxed ? lanes.awaiting_fence.own(lane, warp.block->awaiting_fence)
-                          : lanes.acquired.own(lane, warp.block->acquired);
-    mine.join(device);
-    for (const auto& [serial, clock] : found->second.blocks)
-        if (serial == warp.block->serial) mine.join(clock);
-}
-
-// An mbarrier object is found in a phase: what arrived in another one is complete. Early arrivals
-// for the next phase are none of a waiting thread's business.
-void HappensBefore::turn_phase(uint64_t key, bool parity) {
-    const auto found = locations_.find(key);
-    if (found == locations_.end()) return;
-    Location& location = found->second;
-    const auto phase = parity ? Location::Phase::kOdd : Location::Phase::kEven;
-    if (location.phase != Location::Phase::kNone && location.phase != phase) {
-        location.earlier.join(location.device);
-        for (const auto& [serial, clock] : location.blocks) location.earlier.join(clock);
-        location.device = {};
-        location.blocks.clear();
-    }
-    location.phase = phase;
-}
-
-// A strong write adds what the lane can publish to what it finds at the location. (A store has
-// removed that before; a read-modify-write has not, as in a release sequence.)
-bool HappensBefore::publish(WarpOrder& warp, uint32_t lane, uint64_t key, bool block_only) {
-    Clock block = publishable(warp, lane, kBlockReach);
-    Clock device = publishable(warp, lane, kDeviceReach);
-    if (block_only) block.join(device);
-    if (block_only) device = {};
-    if (!block && !device) return false;
-    const bool itself =
-        warp.fenced_at &&
-        (block_only || !device ? block : device).knows(warp.number, lane, (*warp.fenced_at)[lane]);
-    note_location(key);
-    const auto [entry, fresh] = locations_.try_emplace(key);
-    if (fresh && key >> 63) warp.block->locations.push_back(key);
-    Location& location = entry->second;
-    location.device.join(device);
-    if (!block) return itself;
-    for (auto& [serial, clock] : location.blocks)
-        if (serial == warp.block->serial) {
-            clock.join(block);
-            return itself;
-        }
-    location.blocks.emplace_back(warp.block->serial, std::move(block));
-    return itself;
-}
-
 void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& now,
                                    uint32_t now_lane) {
     if (segment < launch_first_) return;
@@ -362,49 +210,6 @@ void HappensBefore::assume_ordered(Segment segment, uint32_t lane, WarpOrder& no
     LaneKnowledge& lanes = lanes_of(now);
     lanes.acquired.own(now_lane, now.block->acquired)
         .raise_lanes(warp_of(segment), 1u << lane, segment + 1);
-}
-
-uint32_t HappensBefore::on_strong_access(const machine::AccessEvent& event, WarpOrder& w) {
-    const bool releases =
-        event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcqRel;
-    const bool writes = event.kind != AccessKind::kLoad;
-    const bool reads = event.kind == AccessKind::kLoad || event.kind == AccessKind::kAtomic;
-    const bool relaxed =
-        event.order == MemoryOrder::kRelaxed || event.order == MemoryOrder::kRelease;
-    const bool can_publish = writes && (releases || fenced_);
-    const bool shared = event.space == ptx::Space::kShared;
-    const bool passes_on = writes && observed_ && !shared;
-    if (!can_publish && !passes_on && locations_.empty()) return 0;
-    const bool narrow = shared || block_scope(event.scope);
-    const bool phased =
-        shared && event.bytes == 8 &&
-        (event.order == MemoryOrder::kRelease || event.order == MemoryOrder::kAcquire) &&
-        opcode_of(event).rfind("mbarrier.", 0) == 0;
-    uint32_t published = 0;
-    // Lane by lane: the last of 32 lanes that increment a counter knows of the other 31.
-    for (uint32_t m = event.mask & ~event.bad_lanes; m; m &= m - 1) {
-        const uint32_t lane = uint32_t(std::countr_zero(m));
-        const uint64_t first = event.address[lane] >> 2,
-                       last = (event.address[lane] + event.bytes - 1) >> 2;
-        const uint64_t tag = shared ? uint64_t(1) << 63 | uint64_t(w.block->first_warp) << 30 : 0;
-        if (phased)
-            if (const std::byte* object = machine::current_bytes(event, lane))
-                for (uint64_t word = first; word <= last; ++word)
-                    turn_phase(tag | word, machine::mbarrier_parity(object));
-        if (reads)
-            for (uint64_t word = first; word <= last; ++word)
-                if (maybe_location(tag | word)) acquire(w, lane, tag | word, relaxed);
-        if (releases && writes) fence(w, 1u << lane, narrow ? kBlockReach : kDeviceReach);
-        const bool replaces = event.kind == AccessKind::kStore;
-        for (uint64_t word = first; writes && word <= last; ++word) {
-            const uint64_t key = tag | word;
-            if (replaces && maybe_location(key)) locations_.erase(key);
-            if (can_publish && publish(w, lane, key, narrow)) published |= 1u << lane;
-            if (passes_on) pass_on(w, lane, key);
-        }
-    }
-    if (releases && writes) next_segment(w);
-    return published;
 }
 
 }  // namespace checks

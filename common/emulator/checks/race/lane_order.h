@@ -77,4 +77,27 @@ struct LaneKnowledge {
     }
 };
 
+inline bool block_scope(machine::Scope scope) {
+    return scope == machine::Scope::kCta || scope == machine::Scope::kCluster;
+}
+
+inline LaneKnowledge& lanes_of(WarpOrder& warp) {
+    if (!warp.lanes) warp.lanes = std::make_unique<LaneKnowledge>();
+    return *warp.lanes;
+}
+
+inline const Clock& acquired_by(const WarpOrder& warp, uint32_t lane) {
+    const Clock& block = warp.block->acquired;
+    return warp.lanes ? warp.lanes->acquired.of(lane, block) : block;
+}
+inline const Clock& observed_by(const WarpOrder& warp, uint32_t lane) {
+    const Clock& block = warp.block->observed;
+    return warp.lanes ? warp.lanes->observed.of(lane, block) : block;
+}
+
+// What has happened in the current segment counts as well, if anything has.
+inline Segment after_now(const WarpOrder& warp) {
+    return warp.segment + (warp.used ? 1 : 0);
+}
+
 }  // namespace checks

@@ -97,9 +97,9 @@ std::vector<std::pair<size_t, size_t>> bodies_of(const std::string& code, std::s
 }
 
 // `[8][N]` after a name.
-void read_extents(const Source& text, size_t behind_name, VariableText& out) {
+void read_extents(const Source& text, size_t after_name, VariableText& out) {
     const std::string& code = text.code;
-    for (size_t open = skip_space(code, behind_name); open < code.size() && code[open] == '[';) {
+    for (size_t open = skip_space(code, after_name); open < code.size() && code[open] == '[';) {
         const size_t past = close_of(code, open);
         if (past == code.npos) break;
         const auto extent = constant_value(text, code.substr(open + 1, past - open - 2));

@@ -11,8 +11,8 @@ namespace {
 using machine::AccessEvent;
 using machine::AccessKind;
 
-// How many of `most` accesses, each `step` bytes behind the one before, the first at bit `at`, read
-// only what has been written.
+// How many of `most` accesses, `step` bytes apart and the first at bit `at`, read only
+// written bytes.
 uint64_t written_steps(const Bits& bits, uint64_t at, uint32_t width, int64_t step, uint64_t most) {
     const uint64_t span = uint64_t(step < 0 ? -step : step) * (most - 1) + width;
     const uint64_t low = step < 0 ? at + width - span : at;

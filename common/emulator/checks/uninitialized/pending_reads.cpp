@@ -10,7 +10,7 @@ namespace {
 // Warp accesses that wait at one time; beyond, a read is reported at once.
 constexpr size_t kMost = 1 << 14;
 constexpr unsigned kGranule = 4;
-constexpr size_t kMostUnused = 1 << 16;  // beyond, what is used later goes unnoticed
+constexpr size_t kMostUnused = 1 << 16;  // beyond, later uses are not reported
 
 // Of those who read: who uses the value. One that went through shared memory or a shuffle is used
 // by others. Out of line: g++ 12.2 takes the wrong operands for the choice where it is inlined.

@@ -45,7 +45,8 @@ public:
     bool empty() const { return reads_.empty(); }
     // A store: takes back the reads that it races with.
     void on_store(const machine::AccessEvent& event, uint32_t lanes);
-    // All threads of the block met. `settles`: nobody else can race with its reads any more.
+    // All threads of the block have met. `settles`: no other thread can race with its reads any
+    // more.
     void on_block_barrier(uint64_t block_serial, bool settles);
     void on_warp_sync(uint64_t block_serial, uint32_t warp);
     // Reports what is left of one block, or of all, and forgets it.

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT
 // uninitialized-global and uninitialized-shared: a thread reads memory that nothing has written.
 //
-// One bit per byte. Stores and atomics set it; so do memset and copies from the host; a copy from
-// device to device carries the bits along. Copying to the host is a use only if not a single byte
-// of what is copied was ever written: a warning, for a launch that was forgotten or went elsewhere.
-// Variables of a
-// module begin initialised (C++ zero-initialises them), and so does memory that the host can write
-// unseen: pinned, registered. Managed memory begins with words that the host is not going to write
-// (machine::unwritten_word); a word that is another one by now counts as written. Shared memory
-// begins anew with every block.
+// One bit per byte. Stores and atomics set it, as do memset and copies from the host; a copy from
+// device to device copies the bits. Copying to the host is a use only if none of the copied
+// bytes was ever written: a warning, for a launch that was forgotten or wrote elsewhere. Variables
+// of a module start as initialised (C++ zero-initialises them), as does memory that the host can
+// write unobserved: pinned, registered. Managed memory is filled with a pattern
+// (machine::unwritten_word); a word that differs from it counts as written. Each block starts with
+// unwritten shared memory.
 //
-// What counts as a read of nothing: a thread's access none of whose bytes was ever written, and
-// whose value is used: it decides a branch, is an address, or is stored after a computation (see
-// machine/definedness/undefined.h). Copying is no use: it leaves the copy as unwritten as what was
-// copied. An access that is written in part stays silent, because copying a struct or reading a
-// float4 also moves its padding and its unused lanes, which correct programs never write. An atomic
-// reads its operand too (the histogram whose bins nobody cleared); an exchange does not. A byte is
-// reported once: it counts as written afterwards, so one omission is one finding. And where another
-// thread writes the byte later without anything that orders the two, the missing barrier is the
-// one finding (see PendingReads): hence the report waits for the barrier, or the kernel's end.
+// A read is reported if none of the bytes of a thread's access was ever written and the value is
+// used: it decides a branch, is an address, or is stored after a computation (see
+// machine/definedness/undefined.h). Copying is not a use: the copy is as unwritten as its source.
+// An access that is written in part is not reported, because copying a struct or reading a float4
+// also moves its padding and its unused lanes, which correct programs never write. An atomic reads
+// its operand, too (a histogram whose bins were not cleared); an exchange does not. A byte is
+// reported once and counts as written afterwards, so one omission is one finding. If another thread
+// writes the byte later and nothing orders the two, the missing barrier is the only finding (see
+// PendingReads); therefore reports wait for the barrier or the end of the kernel.
 #pragma once
 
 #include <memory>
@@ -28,24 +27,11 @@
 #include "checks/report/thread_findings.h"
 #include "checks/uninitialized/bits.h"
 #include "checks/uninitialized/pending_reads.h"
+#include "checks/uninitialized/unwritten.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
 
 namespace checks {
-
-// Bytes where a store left an undefined value, and where that came from.
-class LeftValues {
-public:
-    void store(const machine::AccessEvent& event, uint32_t lanes);
-    // The origin of what is at this address; 0 when no store left it there.
-    uint32_t origin(const machine::AccessEvent& event, uint32_t lane) const;
-    bool empty() const { return origins_.empty(); }
-    void clear() { origins_.clear(); }
-
-private:
-    static uint64_t key(const machine::AccessEvent& event, uint32_t lane);
-    std::unordered_map<uint64_t, uint32_t> origins_;
-};
 
 class UninitializedGlobal final : public machine::Observer {
 public:
@@ -76,7 +62,7 @@ public:
     uint64_t shadow_bytes() const;
 
 private:
-    // The bits of an allocation; empty where all of it counts as written.
+    // The bits of an allocation; null if all of it counts as written.
     Bits* shadow(const machine::Allocation& allocation) {
         return allocation.id < shadows_.size() && shadows_[allocation.id] ? &shadows_[allocation.id]
                                                                           : nullptr;
@@ -85,7 +71,7 @@ private:
                uint32_t lanes);
     void copied_to_host(const machine::HostAccess& access);
     void read_by_library(const machine::HostAccess& access);
-    // Takes over what the host has written into managed memory; all of `allocation` is in `bits`.
+    // Sets the bits of managed memory that the host has written; `bits` covers all of `allocation`.
     static void take_host_writes(const machine::Allocation& allocation, Bits& bits, uint64_t start,
                                  uint64_t count);
     void report(const PendingReads::Read& read);
@@ -127,7 +113,7 @@ private:
     ThreadFindings findings_;
     PendingReads pending_;
     LeftValues left_;
-    // Blocks that touched shared memory and have not ended; the bits of ended ones serve again.
+    // Blocks that accessed shared memory and have not ended; the bits of ended ones are reused.
     std::unordered_map<uint64_t, Bits> blocks_;
     std::vector<Bits> spare_;
     uint64_t current_ = 0;  // serial of the block in `current_bits_`

@@ -57,8 +57,8 @@ void stack_mark(Lanes& lanes, const Instr& in) {
 
 }  // namespace
 
-// PTX ISA "Stack Manipulation Instructions". What alloca gives is an address in local memory,
-// behind the variables of the running function.
+// PTX ISA "Stack Manipulation Instructions". alloca returns an address in local memory, after
+// the variables of the running function.
 bool decode_stack(Decoding& d, Decoding::In in) {
     const uint32_t bytes = ptx::byte_size(in.type());
     if (in.operands.empty() || (bytes != 4 && bytes != 8) || ptx::is_float(in.type())) return false;

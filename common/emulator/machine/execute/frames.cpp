@@ -89,9 +89,7 @@ bool Executor::call(WarpSplit& split, const Instr& in) {
     } else if (!target) {
         target = op.target = code.module->code(op.name);
         if (!target) {
-            fault(FaultKind::kBadCall,
-                  split.mask,
-                  "`" + op.name + "` is declared but nobody defines it");
+            fault(FaultKind::kBadCall, split.mask, "`" + op.name + "` is declared but not defined");
             stop(LaunchStatus::kUnsupported);
             return false;
         }

@@ -232,7 +232,7 @@ uint64_t ModuleImage::symbol_address(std::string_view mangled) {
     ModuleImage* const owner = definer(mangled);
     if (!owner)
         throw UnsupportedPtx("the symbol `" + ptx::demangled_variable(mangled) +
-                             "` is used but nobody defines it");
+                             "` is used but not defined");
     if (const auto found = owner->pointers_.find(name); found != owner->pointers_.end())
         return found->second;
     const size_t number = linker_.by_pointer.size();

@@ -13,7 +13,7 @@ namespace ptx {
 namespace {
 
 constexpr uint32_t kWrapperMagic = 0x466243b1, kContainerMagic = 0xba55ed50;
-constexpr uint64_t kMaxText = uint64_t(1) << 30;  // 1 GiB: a greater size means a damaged file
+constexpr uint64_t kMaxText = uint64_t(1) << 30;  // 1 GiB: a larger size means a damaged file
 constexpr uint64_t kMaxContainer = uint64_t(1) << 32;
 constexpr size_t kContainerHeader = 16, kEntryHeader = 0x40;
 constexpr size_t kMaxContainers = 1 << 16;
@@ -34,7 +34,7 @@ template <class T>
 T read(std::span<const std::byte> bytes, size_t offset) {
     if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) {
         throw FatbinError("The fat binary is truncated: a field at byte " + std::to_string(offset) +
-                          " lies behind its end at byte " + std::to_string(bytes.size()) + ".");
+                          " is past its end at byte " + std::to_string(bytes.size()) + ".");
     }
     T value;
     std::memcpy(&value, bytes.data() + offset, sizeof value);
@@ -189,7 +189,7 @@ Contents read_contents(std::span<const std::byte> bytes) {
 void refuse_sass(const Contents& contents) {
     if (contents.images.empty() && contents.compiled > 0) {
         throw FatbinError(
-            "The program holds only machine code for particular GPUs (SASS) and no PTX: " +
+            "The program contains only machine code for particular GPUs (SASS) and no PTX: " +
             std::string(kAdvice) + ".");
     }
 }
@@ -208,7 +208,7 @@ bool is_container(const void* bytes) {
     return magic == kContainerMagic;
 }
 
-// Only the container itself says how long it is in memory, and that may be damaged.
+// The container's header has its length, but may be damaged.
 static Contents contents_at(const void* container) {
     const auto* begin = static_cast<const std::byte*>(container);
     const size_t head = mapped_bytes(container, kContainerHeader);
@@ -232,7 +232,7 @@ std::vector<std::vector<PtxImage>> read_all(const void* wrapper) {
     if (head.version != 1 && head.version != 2) {
         throw FatbinError("The wrapper of the fat binary has version " +
                           std::to_string(head.version) +
-                          ", and only 1 and 2 are known: compile with CUDA 12 or 13.");
+                          "; only 1 and 2 are supported: compile with CUDA 12 or 13.");
     }
     std::vector<const void*> containers;
     if (head.container) containers.push_back(head.container);

@@ -25,7 +25,7 @@ struct PtxImage {
     std::string options;  // for instance "--generate-line-info"; may be empty
 };
 
-// The bytes are not a fat binary, or one without usable PTX. what() is a full sentence with advice.
+// The bytes are not a fat binary, or have no usable PTX. what() is a full sentence with advice.
 class FatbinError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -33,7 +33,7 @@ public:
 
 // All PTX images of one container (header and entries), in file order; compiled (SASS) entries are
 // skipped. Reads nothing outside `bytes`: every offset and size is checked. Throws FatbinError.
-// An empty container gives an empty list; so does one with nothing but SASS unless `require_ptx`.
+// The list is empty for an empty container, and for one with only SASS unless `require_ptx`.
 std::vector<PtxImage> read_container(std::span<const std::byte> bytes, bool require_ptx = false);
 
 // The same for a container in memory, whose header contains its length.

@@ -16,8 +16,8 @@ struct NameComponent {
     bool is_template = false;
 };
 
-// The components of `_Z...` from the outside in; where parsing fails, those before. Empty when not
-// even the first is readable.
+// The components of `_Z...`, outermost first. If parsing fails, those before the failure; possibly
+// none.
 std::vector<NameComponent> read_mangled(std::string_view mangled);
 
 // Namespaces that compilers and libraries add: anonymous ones, versions.

@@ -90,7 +90,7 @@ private:
 
     void remember(std::string text) { known_.push_back(clipped(std::move(text))); }
 
-    // <encoding>: a name, and inside another name also the types of its parameters.
+    // <encoding>: a name, and within another name also the types of its parameters.
     void encoding(Name& out, bool inner);
     // <name>, appended to `out`; returns its text as a type.
     std::string name(Name& out);

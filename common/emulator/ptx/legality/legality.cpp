@@ -83,7 +83,7 @@ std::optional<Complaint> check_rule(const Instruction& in, const Rule& rule) {
     for (size_t i = 0; i < mods.size(); ++i) {
         if (!mods.test(i) || rule.allowed.test(i)) continue;
         return Complaint{"." + std::string(spelling(Mod(i))),
-                         "`" + text + "`: this instruction does not take it with this type"};
+                         "`" + text + "`: not allowed for this instruction and type"};
     }
     for (const Choice& choice : rule.choices) {
         const auto given = mods & choice.mods;
@@ -99,7 +99,7 @@ bool is_integer(Type type) {
     return type >= Type::kU8 && type <= Type::kS64;
 }
 
-// Two values into one register: PTX ISA "cvt.pack".
+// Packs two values into one register: PTX ISA "cvt.pack".
 std::optional<Complaint> check_packing(const Instruction& in) {
     const bool to_half = !in.types.empty() && byte_size(in.types[0]) == 2;
     const size_t small =
@@ -120,7 +120,7 @@ const char* tf32_modifiers(const Instruction& in, unsigned target) {
     return target >= 100 ? "(rn rz rna) relu satfinite" : "(rn rz rna) relu";
 }
 
-// For cvt both types decide. Formats of 8 bits and packed ones are left to the machine.
+// cvt depends on both types. The machine checks 8-bit and packed formats.
 std::optional<Complaint> check_conversion(const Instruction& in, unsigned target) {
     if (in.has(Mod::k_pack)) return check_packing(in);
     if (in.types.size() != 2 || in.operands.size() != 2) return std::nullopt;
@@ -131,7 +131,8 @@ std::optional<Complaint> check_conversion(const Instruction& in, unsigned target
                              "`" + std::string(in.text) +
                                  "`: expected a numeric type such as .u32 or .f32"};
     if (from == Type::kTf32 || (to == Type::kTf32 && from != Type::kF32))
-        return Complaint{std::string(in.text), "only .f32 converts to .tf32, and nothing from it"};
+        return Complaint{std::string(in.text),
+                         "only .f32 converts to .tf32, and .tf32 converts to no type"};
     if (to == Type::kTf32) return check_rule(in, parse_rule(tf32_modifiers(in, target)));
     const auto plain = [](Type type) {
         return is_integer(type) || type == Type::kF16 || type == Type::kBf16 ||
@@ -148,7 +149,7 @@ std::optional<Complaint> check_conversion(const Instruction& in, unsigned target
     const bool has_f32 = to == Type::kF32 || from == Type::kF32;
     std::string mods;
     if (is_integer(to) && is_integer(from)) {
-        // Saturation is allowed where the source can be out of range.
+        // Saturation is allowed if the source can be out of range.
         const bool fits = is_signed(to) == is_signed(from) ? to_bytes >= from_bytes
                                                            : is_signed(to) && to_bytes > from_bytes;
         if (!fits) mods = "sat";
@@ -207,7 +208,7 @@ std::optional<Complaint> check_target(const Instruction& in, unsigned target) {
         (in.opcode == Opcode::k_min || in.opcode == Opcode::k_max) && in.operands.size() == 4;
     if (!three && in.type() != Type::kF32x2) return std::nullopt;
     return Complaint{std::string(in.text),
-                     "this needs .target sm_100 or higher, and the module says sm_" +
+                     "this needs .target sm_100 or higher, but the module has sm_" +
                          std::to_string(target)};
 }
 

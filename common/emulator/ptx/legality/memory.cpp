@@ -47,7 +47,7 @@ std::optional<Complaint> check_atomic(const Instruction& in) {
     for (const Mod mod : {Mod::k_ftz, Mod::k_weak, Mod::k_volatile})
         if (in.has(mod))
             return Complaint{"." + std::string(spelling(mod)),
-                             "`" + std::string(in.text) + "`: atomics do not take it"};
+                             "`" + std::string(in.text) + "`: not allowed for atomics"};
     if (in.space == Space::kShared && in.has(Mod::k_L2_cache_hint))
         return Complaint{std::string(in.text), "cache hints are for .global and generic addresses"};
     if (in.opcode == Opcode::k_red && (in.has(Mod::k_exch) || in.has(Mod::k_cas)))
@@ -62,7 +62,7 @@ std::optional<Complaint> check_without(const Instruction& in, std::initializer_l
     for (const Mod mod : mods)
         if (in.has(mod))
             return Complaint{"." + std::string(spelling(mod)),
-                             "`" + std::string(in.text) + "`: this instruction does not take it"};
+                             "`" + std::string(in.text) + "`: not allowed for this instruction"};
     return std::nullopt;
 }
 
@@ -72,12 +72,12 @@ std::optional<Complaint> check_width(const Instruction& in, unsigned target) {
          {Type::kF16, Type::kF16x2, Type::kBf16, Type::kBf16x2, Type::kTf32, Type::kF32x2})
         if (type == packed)
             return Complaint{"." + std::string(spelling(type)),
-                             "loads and stores call halves .b16 and pairs of them .b32"};
+                             "loads and stores use .b16 for halves and .b32 for pairs of them"};
     const unsigned bytes = byte_size(type) * in.vector;
     if (bytes > 32 || (bytes > 16 && type == Type::kB128))
         return Complaint{std::string(in.text), "an access has at most 128 bits"};
     if (bytes > 16 && target < 100)
-        return Complaint{std::string(in.text), "256 bits at a time need .target sm_100 or higher"};
+        return Complaint{std::string(in.text), "256-bit accesses need .target sm_100 or higher"};
     return std::nullopt;
 }
 
@@ -89,7 +89,7 @@ std::optional<Complaint> check_access(const Instruction& in, unsigned target) {
         return Complaint{text, "constant memory cannot be written by a kernel"};
     for (const Mod mod : {Mod::k_volatile, Mod::k_relaxed, Mod::k_acquire, Mod::k_release})
         if (in.has(mod) && (reads_only || (in.space == Space::kLocal && mod != Mod::k_volatile)))
-            return Complaint{text, "expected a state space that other threads may write"};
+            return Complaint{text, "expected a state space that other threads can write"};
     if (in.has(Mod::k_volatile) && in.space == Space::kLocal)
         return Complaint{text,
                          "no other thread sees local memory: .volatile is for .global, "
@@ -99,7 +99,7 @@ std::optional<Complaint> check_access(const Instruction& in, unsigned target) {
         in.has(Mod::k_cta) || in.has(Mod::k_cluster) || in.has(Mod::k_gpu) || in.has(Mod::k_sys);
     if (ordered && !scoped) return Complaint{text, "expected a scope: .cta .cluster .gpu .sys"};
     if (in.has(Mod::k_mmio) && (!in.has(Mod::k_relaxed) || in.vector != 1))
-        return Complaint{text, "expected .mmio.relaxed.sys, and a single value"};
+        return Complaint{text, "expected .mmio.relaxed.sys and a single value"};
     if (auto wrong = check_width(in, target)) return wrong;
     if (auto wrong = in.opcode == Opcode::k_st ? check_without(in,
                                                                {Mod::k_ca,
@@ -147,7 +147,7 @@ std::optional<Complaint> check_hint(const Instruction& in) {
     switch (in.opcode) {
     case Opcode::k_prefetch:
         if (!in.has(Mod::k_L1) && !in.has(Mod::k_L2) && !evicts && !in.has(Mod::k_tensormap))
-            return Complaint{text, "expected a level of cache: .L1 .L2"};
+            return Complaint{text, "expected a cache level: .L1 .L2"};
         if (!global && (in.space != Space::kLocal || evicts) && !in.has(Mod::k_tensormap))
             return Complaint{text, "expected .global, .local or a generic address"};
         return std::nullopt;

@@ -83,12 +83,12 @@ private:
             if (fits(held, wanted, may_exceed)) return;
             found =
                 Complaint{std::string(operand.name),
-                          needs + ", and the register is declared ." + std::string(spelling(held))};
+                          needs + ", but the register is declared ." + std::string(spelling(held))};
         } else if (operand.kind == Operand::Kind::kImmediate && operand.name.empty() &&
                    !takes_literal(operand, wanted)) {
             const bool integer = operand.literal == Operand::Literal::kInteger;
             found = Complaint{
-                "", needs + ", and the constant is " + (integer ? "an integer" : "a float")};
+                "", needs + ", but the constant is " + (integer ? "an integer" : "a float")};
         } else if (operand.kind == Operand::Kind::kSymbol && !may_exceed &&
                    in_.opcode != Opcode::k_mov) {
             found = Complaint{std::string(operand.name),
@@ -110,7 +110,7 @@ std::optional<Complaint> complaint_about_parts(const Instruction& in, const Func
         return std::nullopt;
     if (class_of(in.type()) != Class::kBits)
         return Complaint{std::string(in.text),
-                         "several registers make up a .b16, .b32, .b64 or .b128"};
+                         "several registers form a .b16, .b32, .b64 or .b128"};
     unsigned bytes = 0;
     for (const Operand& part : parts.elements)
         if (part.kind == Operand::Kind::kRegister)
@@ -118,7 +118,7 @@ std::optional<Complaint> complaint_about_parts(const Instruction& in, const Func
     if (bytes == 0 || bytes * parts.elements.size() == byte_size(in.type())) return std::nullopt;
     return Complaint{std::string(in.text),
                      std::to_string(parts.elements.size()) + " registers of " +
-                         std::to_string(bytes * 8) + " bits do not make up a ." +
+                         std::to_string(bytes * 8) + " bits do not form a ." +
                          std::string(spelling(in.type()))};
 }
 
@@ -131,7 +131,7 @@ std::optional<Complaint> complaint_about_source(const Instruction& in) {
     if (wanted == Class::kFloat)
         return Complaint{std::string(from.name),
                          std::string(symbol ? "an address" : "a special register") +
-                             " is no float: expected an integer type"};
+                             " is not a float: expected an integer type"};
     if (symbol || byte_size(in.type()) != 2) return std::nullopt;
     for (const std::string_view once : {"%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"})
         if (from.name.starts_with(once)) return std::nullopt;
@@ -152,8 +152,8 @@ bool reaches_global(const Instruction& in) {
     }
 }
 
-// What no instruction accepts: a negated result, an address in a register that cannot hold one, and
-// operands of instructions without any.
+// Errors in any instruction: a negated result, an address in a register of another type, and
+// operands of instructions that have none.
 std::optional<Complaint> complaint_about_kinds(const Instruction& in, const Function& function) {
     if (in.operands.empty()) return std::nullopt;
     const Operand& first = in.operands[0];
@@ -172,7 +172,7 @@ std::optional<Complaint> complaint_about_kinds(const Instruction& in, const Func
             return Complaint{std::string(base.name), "expected an integer register in an address"};
         if (reaches_global(in) && byte_size(function.registers[base.index].type) < 8)
             return Complaint{std::string(base.name),
-                             "a register of 32 bits holds no address of global memory: this is "
+                             "a 32-bit register cannot hold a global address: this is "
                              "32-bit PTX, and the device has 64-bit addresses; compile with -m64"};
     }
     return std::nullopt;

@@ -22,7 +22,7 @@ Complaint wrong(const Instruction& in, std::string_view right) {
 // bar and barrier, for a block.
 std::optional<Complaint> check_block_barrier(const Instruction& in) {
     if (in.opcode == Opcode::k_bar && in.has(Mod::k_aligned))
-        return wrong(in, "bar is aligned always: .aligned is for barrier");
+        return wrong(in, "bar is always aligned: .aligned is for barrier");
     if (count(in, {Mod::k_sync, Mod::k_arrive, Mod::k_red}) != 1)
         return wrong(in, "expected one of .sync .arrive .red");
     size_t number = 0;
@@ -36,7 +36,7 @@ std::optional<Complaint> check_block_barrier(const Instruction& in) {
             return wrong(in, "expected .red.popc.u32, .red.and.pred or .red.or.pred");
         number = 1;
     } else if (in.has(Mod::k_arrive) && in.operands.size() != 2) {
-        return wrong(in, "expected a number of threads after the barrier's: arrive does not wait");
+        return wrong(in, "expected a number of threads after the barrier's: arrive requires one");
     } else if (in.has(Mod::k_arrive) && in.operands[1].kind == Operand::Kind::kImmediate &&
                in.operands[1].bits == 0) {
         return wrong(in, "expected a number of threads above 0");

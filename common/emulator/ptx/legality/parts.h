@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// legality.h by families of instructions. Each function checks modifiers and types only.
+// The checks of legality.h for families of instructions. Each checks modifiers and types only.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace ptx {
 
-// Splits a text at its blanks.
+// Splits a text at blanks.
 std::vector<std::string_view> words(std::string_view text);
 
 // Loads, stores, atomics, addresses and cache hints. `target`: 75 for sm_75.

@@ -45,8 +45,8 @@ void BodyParser::run() {
     finish();
 }
 
-// PTX ISA 1 and 2 have registers outside of functions. In a kernel without calls they are
-// indistinguishable from its own.
+// PTX ISA 1 and 2 allow registers outside of functions. In a kernel without calls they behave like
+// its own.
 void BodyParser::declare_module_registers() {
     if (index_.register_statements.empty()) return;
     scopes_.emplace_back();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parses calls with registers and constants for parameters, and functions that declare their
-// parameters in .reg (PTX ISA "Function Declarations and Definitions"): in the result all of them
-// pass memory.
+// parameters in .reg (PTX ISA "Function Declarations and Definitions"). All of them are rewritten
+// to pass parameters in memory.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -52,7 +52,7 @@ void BodyParser::check_arguments(const Instruction& out, const std::vector<Param
         lexer_.fail(place.line,
                     callee,
                     "the call has " + std::to_string(given.size()) + what +
-                        ", and the function declares " + std::to_string(expected.size()));
+                        ", but the function declares " + std::to_string(expected.size()));
     }
     for (size_t i = 0; i < given.size(); ++i) {
         const std::string number = "number " + std::to_string(i + 1) + " of the call's" + what;
@@ -63,15 +63,15 @@ void BodyParser::check_arguments(const Instruction& out, const std::vector<Param
             lexer_.fail(place.line,
                         callee,
                         number +
-                            (wants_predicate ? " is no predicate register, and "
-                                             : " is a predicate, and ") +
-                            name + (wants_predicate ? "is a predicate" : "is none"));
+                            (wants_predicate ? " is not a predicate register, but "
+                                             : " is a predicate, but ") +
+                            name + (wants_predicate ? "is a predicate" : "is not"));
         const bool is_vector = given[i].kind == Operand::Kind::kVector;
         if (is_vector && given[i].elements.size() != expected[i].vector)
             lexer_.fail(place.line,
                         callee,
                         number + " is a vector of " + std::to_string(given[i].elements.size()) +
-                            ", and " + name + "is none of that length");
+                            ", but " + name + "is not a vector of that length");
         const uint64_t bytes = bytes_of(given[i], out_);
         if (bytes == 0 || bytes == expected[i].bytes) continue;
         if (expected[i].is_unsized) {
@@ -83,7 +83,7 @@ void BodyParser::check_arguments(const Instruction& out, const std::vector<Param
         }
         lexer_.fail(place.line,
                     callee,
-                    number + " has " + std::to_string(bytes) + " bytes, and " + name + "has " +
+                    number + " has " + std::to_string(bytes) + " bytes, but " + name + "has " +
                         std::to_string(expected[i].bytes));
     }
 }

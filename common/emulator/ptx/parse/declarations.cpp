@@ -137,7 +137,7 @@ Specifiers parse_specifiers(Lexer& lexer) {
     if (out.vector > 1 && out.element_bytes() > 16)
         lexer.fail(out.line, {}, "a vector has at most 128 bits");
     if (out.type == Type::kPred && !out.is_register) {
-        lexer.fail(out.line, ".pred", "predicates live in registers only: expected .reg");
+        lexer.fail(out.line, ".pred", "predicates exist in registers only: expected .reg");
     }
     return out;
 }
@@ -145,7 +145,7 @@ Specifiers parse_specifiers(Lexer& lexer) {
 std::vector<std::string_view> parse_names(Lexer& lexer, std::string_view name, MadeNames& made) {
     if (!lexer.accept('<')) return {name};
     const Token count = lexer.peek();
-    const uint64_t wanted = lexer.expect_integer("how many there are");
+    const uint64_t wanted = lexer.expect_integer("the number of names");
     if (wanted == 0 || wanted > kMaxNames) lexer.fail(count, "a number from 1 to 65536");
     lexer.expect('>', "after the number of names");
     std::vector<std::string_view> out;
@@ -177,12 +177,13 @@ std::vector<Variable> parse_variables(Lexer& lexer, const Specifiers& specifiers
     out.bytes = product(lexer, name, dimensions, scalar, kMaxVariableBytes);
     const bool is_initialised = lexer.accept('=');
     if (unsized && !is_initialised && !out.is_extern)
-        lexer.fail(name, "a size in the brackets: only .extern arrays have none");
+        lexer.fail(name, "a size in the brackets: only .extern arrays may omit it");
     if (is_initialised && specifiers.space != Space::kGlobal && specifiers.space != Space::kConst)
         lexer.fail(name, "no initial value: only .global and .const variables have one");
     if (is_initialised) {
         if (specifiers.is_texture || specifiers.is_surface) {
-            // Sampler settings of a reference; ignored, since the runtime's registration has them.
+            // Sampler settings of a reference are ignored, since the runtime's registration
+            // contains them.
             if (lexer.peek().is('{'))
                 lexer.skip_braces();
             else

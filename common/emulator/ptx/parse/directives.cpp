@@ -123,7 +123,7 @@ private:
             throw UnsupportedVersion(
                 index_.name + ": PTX line " + std::to_string(token.line) + ": PTX ISA " +
                 std::string(token.text) + " is newer than " + std::to_string(kNewestMajor) +
-                ".x, the newest that this reader knows; compile with CUDA 13 or older");
+                ".x, the newest that this reader supports; compile with CUDA 13 or older");
         }
     }
 
@@ -162,7 +162,7 @@ private:
         bool is_extern = false, is_exported = false, is_weak = false;
     };
 
-    // Linkage, then a variable or a function.
+    // Parses linkage directives, then a variable or a function.
     void declaration() {
         const Token first = lexer_.peek();
         Linkage linkage;
@@ -186,12 +186,12 @@ private:
         } else if (token.is_dotted(".reg")) {
             registers();
         } else if (token.kind == Token::Kind::kDotted && token.text == first.text) {
-            // A directive of a later ISA: recorded, and skipped to the end of its statement.
+            // A directive of a newer ISA: recorded and skipped, up to the end of its statement.
             index_.unsupported.push_back({std::string(token.text), token.line});
             try {
                 lexer_.skip_statement();
             } catch (const ParseError&) {
-                lexer_.fail(token, "a directive that is known, or the end of this one");
+                lexer_.fail(token, "a known directive, or the end of this one");
             }
         } else {
             lexer_.fail(".entry, .func or the state space of a variable");
@@ -220,7 +220,7 @@ private:
         if (is_new) {
             index_.variables.push_back(std::move(variable));
         } else if (index_.variables[known->second].is_extern || variable.is_extern) {
-            // A declaration and the definition: the definition counts.
+            // A declaration and a definition: the definition is kept.
             if (!variable.is_extern) index_.variables[known->second] = std::move(variable);
         } else {
             lexer_.fail(name, "a name that is not taken by another variable");
@@ -234,7 +234,7 @@ private:
         lexer_.skip_statement();
     }
 
-    // Directives that may stand between the parts of a function's header.
+    // Directives that may occur between the parts of a function's header.
     void performance(FunctionHeader& header, BodyPlace& place) {
         while (lexer_.peek().kind == Token::Kind::kDotted && !starts_statement(lexer_.peek())) {
             const Token token = lexer_.take();

@@ -6,7 +6,7 @@
 namespace ptx {
 namespace {
 
-// Deeper than any real text, and shallow enough for every stack.
+// More than any real text needs, and within the size of every thread's stack.
 constexpr unsigned kMaxDepth = 200;
 
 struct Operator {

@@ -53,7 +53,8 @@ void parse_tuning(Lexer& lexer, const Token& token, FunctionHeader& header) {
     }
     const bool exact = token.text == ".reqntid";
     const bool tunes = token.text == ".maxnreg" || token.text.ends_with("ctapersm");
-    if (tunes && !header.is_entry) lexer.fail(token, "a directive of functions: it is for kernels");
+    if (tunes && !header.is_entry)
+        lexer.fail(token, "a directive of functions: this one is for kernels");
     if (!exact && token.text != ".maxntid") {
         if (token.text == ".reqnctapercluster" && product > 1)
             lexer.fail(token, "a kernel without clusters: the emulated device has none");
@@ -92,7 +93,7 @@ void make_room(const Lexer& lexer, const Token& name, FunctionHeader& header) {
         if (&parameter != &header.parameters.back())
             lexer.fail(name.line,
                        parameter.name,
-                       "expected a size: only the last parameter may do without");
+                       "expected a size: only the last parameter may have none");
         parameter.bytes = kUnsizedBytes;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of a module before any body is parsed, and the parsers that fill it.
+// The contents of a module except for its bodies, and the parsers that fill it.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,7 @@
 namespace ptx {
 namespace {
 
-// An initialiser may leave gaps between rows; beyond this size the text is not serious.
+// A limit, since gaps between rows can make a short initialiser large.
 constexpr uint64_t kMaxInitialBytes = uint64_t(1) << 28;
 
 class Initialiser {

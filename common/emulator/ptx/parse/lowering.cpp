@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rewrites forms into simpler ones, so that the machine has to support only one form of each:
-// special registers in a conversion, moves of vectors, sums in place of a register. calls.cpp does
-// the same for calls.
+// Rewrites instructions to simpler forms, so that the machine supports fewer of them: special
+// registers in a conversion, moves of vectors, sums in place of a register. calls.cpp does the same
+// for calls.
 #include <utility>
 
 #include "ptx/parse/body.h"
@@ -104,7 +104,7 @@ void BodyParser::lower_specials(Instruction& out) {
                             byte_size(out_.registers[to.index].type) == 2 && bytes == 4;
         if (out.opcode == Opcode::k_cvt) {
             fill(operand);
-            // The source's own type may be narrower: it uses the low part, as with any register.
+            // The source type may be narrower: it uses the low part, as with any register.
         } else if (to.kind == Operand::Kind::kVector) {
             fill(operand);
         } else if (narrow) {  // mov.u16 %rs1, %tid.x, of PTX 1
@@ -150,7 +150,7 @@ bool BodyParser::lower_vector_move(Instruction& out, const Token& place) {
     return true;
 }
 
-// Adds before the instruction reads. The first operand is the result of most instructions.
+// Inserts the additions before the instruction. The first operand is usually the result.
 void BodyParser::lower_sums(const Instruction& out, const Token& place) {
     const bool only_reads = out.opcode == Opcode::k_bar || out.opcode == Opcode::k_barrier ||
                             out.opcode == Opcode::k_nanosleep;
@@ -169,8 +169,8 @@ void BodyParser::lower_sums(const Instruction& out, const Token& place) {
     }
 }
 
-// PTX ISA "mov": a parameter of a device function whose address is taken is on the stack, and its
-// address is one of local memory.
+// PTX ISA "mov": a device function's parameter whose address is taken is on the stack, so the
+// address is in local memory.
 void BodyParser::lower_parameter_address(Instruction& out) {
     if (out.operands.size() != 2) return;
     Operand& from = out.operands[1];
@@ -192,7 +192,7 @@ void BodyParser::lower_parameter_address(Instruction& out) {
     from.index = known->second;
 }
 
-// Fills those variables before the first instruction; the instructions already there move back.
+// Fills those variables before the first instruction.
 void BodyParser::copy_parameters() {
     if (parameter_copies_.empty()) return;
     std::vector<Instruction> body = std::exchange(out_.body, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Completes what PTX ISA 1 leaves implicit: PTX ISA "Release Notes", and the defaults that each
-// instruction's section gives for sm_1x and for versions before 1.4.
+// Adds what PTX ISA 1 leaves implicit: PTX ISA "Release Notes", and the defaults in each
+// instruction's section for sm_1x and for versions before 1.4.
 #pragma once
 
 #include "ptx/parse/index.h"

@@ -34,12 +34,12 @@ Operand BodyParser::module_symbol(const Token& name) {
     Operand out;
     out.kind = Operand::Kind::kSymbol;
     const Variable* known = index_.find_variable(name.text);
-    if (known && known->space == Space::kLocal) {  // of PTX ISA 1 and 2: private to each thread
+    if (known && known->space == Space::kLocal) {  // of PTX ISA 1 and 2; private to each thread
         if (!out_.is_entry)
             lexer_.fail(name.line,
                         name.text,
-                        "registers and .local variables outside of functions reach only kernels "
-                        "here: expected a parameter");
+                        "registers and .local variables outside of functions are only supported in "
+                        "kernels: expected a parameter");
         const auto [local, is_new] =
             module_locals_.try_emplace(name.text, uint32_t(out_.variables.size()));
         if (is_new) out_.variables.push_back(*known);

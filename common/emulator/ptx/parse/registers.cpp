@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Registers of a body: ranges, vectors, and the declaration that a name refers to.
+// Registers of a body: ranges, vectors, and the lookup of names.
 #include <charconv>
 
 #include "ptx/parse/body.h"
@@ -46,7 +46,7 @@ uint32_t BodyParser::use_register(std::string_view name, Type type) {
 void BodyParser::declare_register(const Token& name, const Specifiers& specifiers) {
     Scope& scope = scopes_.back();
     if (name.text == "_" || name.text == "WARP_SZ")
-        lexer_.fail(name, "another name: this one has a meaning of its own");
+        lexer_.fail(name, "another name: this one is predefined");
     if (lexer_.accept('<')) {
         const Token count = lexer_.peek();
         const uint64_t wanted = lexer_.expect_integer("how many registers");
@@ -170,10 +170,11 @@ BodyParser::Found BodyParser::find(std::string_view name, std::string_view suffi
         if (find_in_scope(scopes_[i], name, suffix, out)) return out;
     }
     if (find_in_scope(module_scope_, name, suffix, out) && !out_.is_entry)
-        lexer_.fail(lexer_.peek().line,
-                    name,
-                    "registers and .local variables outside of functions reach only kernels here: "
-                    "expected a parameter");
+        lexer_.fail(
+            lexer_.peek().line,
+            name,
+            "registers and .local variables outside of functions are only supported in kernels: "
+            "expected a parameter");
     return out;
 }
 

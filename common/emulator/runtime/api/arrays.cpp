@@ -6,7 +6,7 @@ using namespace runtime;
 
 namespace {
 
-// Where the rectangle starts in the array; reports what exceeds the array when it does not fit.
+// Where the rectangle starts in the array; reports a rectangle that does not fit.
 cudaError_t part_of(Call& call, cudaArray_const_t handle, size_t x, size_t y, const Extent& extent,
                     Box& box) {
     ArrayView view;
@@ -17,8 +17,8 @@ cudaError_t part_of(Call& call, cudaArray_const_t handle, size_t x, size_t y, co
             Call::Reason::kOutOfRange,
             cudaErrorInvalidValue,
             "`" + std::string(call.name) + "` copies " + std::to_string(extent.height) +
-                " rows of " + std::to_string(extent.width) + " bytes from row " +
-                std::to_string(y) + ", byte " + std::to_string(x) + " on, but the array has " +
+                " rows of " + std::to_string(extent.width) + " bytes, starting at row " +
+                std::to_string(y) + ", byte " + std::to_string(x) + ", but the array has " +
                 std::to_string(view.height) + " rows of " + std::to_string(view.width) + " bytes",
             view.address,
             call.global.memory.find(view.address));

@@ -9,7 +9,7 @@ using PerDevice = KernelRecord::PerDevice;
 
 namespace {
 
-// Runs body(record, kernel) for the kernel behind `function` on the current device.
+// Runs body(record, kernel) for the kernel that `function` refers to, on the current device.
 template <class F>
 cudaError_t with_kernel(const char* name, const void* function, F&& body) {
     return api(name, [&](Call& call) -> cudaError_t {
@@ -21,10 +21,10 @@ cudaError_t with_kernel(const char* name, const void* function, F&& body) {
                 return error;
             return body(call, *record, *kernel);
         } catch (const machine::UnsupportedPtx& problem) {
-            say_once("cannot run kernel `" + record->name + "`: " + problem.what());
+            warn_once("cannot run kernel `" + record->name + "`: " + problem.what());
             return cudaErrorNotSupported;
         } catch (const ptx::ParseError& problem) {
-            say_once("cannot read kernel `" + record->name + "`: " + problem.what());
+            warn_once("cannot read kernel `" + record->name + "`: " + problem.what());
             return cudaErrorInvalidPtx;
         }
     });
@@ -39,13 +39,14 @@ cudaError_t set_attribute(Call& call, KernelRecord& record, machine::Kernel& ker
         if (value < 0 ||
             uint64_t(value) + kernel.static_shared_bytes() > limits.shared_per_block_optin) {
             const uint32_t fixed = kernel.static_shared_bytes();
-            say_once(std::string(call.name) + " asks for " + std::to_string(value) +
-                     " bytes of dynamic shared memory for `" + record.name + "`" +
-                     (fixed ? " beside its own " + std::to_string(fixed) : "") +
-                     "; the emulated device has " + std::to_string(limits.shared_per_block_optin) +
-                     " bytes for a block (compute capability " + std::to_string(limits.arch / 10) +
-                     "." + std::to_string(limits.arch % 10) + ", set by EMULATOR_ARCH or by the " +
-                     "newest architecture that the program was compiled for)");
+            warn_once(std::string(call.name) + " requests " + std::to_string(value) +
+                      " bytes of dynamic shared memory for `" + record.name + "`" +
+                      (fixed ? " in addition to its static " + std::to_string(fixed) : "") +
+                      "; the emulated device allows " +
+                      std::to_string(limits.shared_per_block_optin) +
+                      " bytes per block (compute capability " + std::to_string(limits.arch / 10) +
+                      "." + std::to_string(limits.arch % 10) + ", set by EMULATOR_ARCH or by the " +
+                      "newest architecture that the program was compiled for)");
             return cudaErrorInvalidValue;
         }
         here.max_dynamic_shared = uint32_t(value);

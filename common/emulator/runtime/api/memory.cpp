@@ -45,7 +45,7 @@ cudaError_t host_memory(Call& call, void** result, size_t bytes, unsigned flags)
     return cudaSuccess;
 }
 
-// `wanted` selects the kinds of memory that this function frees, and `takes` names them.
+// `wanted` tests whether this function frees a kind of memory; `takes` names those kinds.
 template <class Wanted>
 cudaError_t free_memory(Call& call, void* pointer, Wanted&& wanted, const char* takes) {
     if (!pointer) return cudaSuccess;
@@ -56,7 +56,7 @@ cudaError_t free_memory(Call& call, void* pointer, Wanted&& wanted, const char* 
         return call.misuse(ApiKind::kInvalidFree,
                            Call::Reason::kNoAllocation,
                            cudaErrorInvalidValue,
-                           api + "gets " + hex(address) + ", which is not an allocation of CUDA",
+                           api + "gets " + hex(address) + ", which was not allocated by CUDA",
                            address);
     if (!found->live && address == found->address)
         return call.misuse(ApiKind::kDoubleFree,
@@ -181,8 +181,8 @@ EMULATOR_API cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent
 
 // Work that uses the memory in another stream must finish before this stream reaches the free, and
 // must not begin before this stream has reached the allocation.
-static void tell_order(Call& call, const Stream& stream, void* pointer,
-                       machine::HostAccess::Kind kind) {
+static void report_order(Call& call, const Stream& stream, void* pointer,
+                         machine::HostAccess::Kind kind) {
     const uint64_t address = reinterpret_cast<uint64_t>(pointer);
     const Allocation* found = call.global.memory.find(address);
     if (!found || !found->live || found->address != address) return;
@@ -213,7 +213,7 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
         Allocation* made = call.global.memory.find(reinterpret_cast<uint64_t>(*pointer));
         if (made) add_to_pool(*pool, *made);
         if (!where->capture) {
-            tell_order(call, *where, *pointer, machine::HostAccess::Kind::kAllocate);
+            report_order(call, *where, *pointer, machine::HostAccess::Kind::kAllocate);
             return cudaSuccess;
         }
         return where->capture->add(
@@ -229,7 +229,7 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
         if (where->capture)  // freed when the graph runs
             return where->capture->add(
                 *where, Work{Work::Kind::kFree, call.name, nullptr, nullptr, pointer});
-        tell_order(call, *where, pointer, machine::HostAccess::Kind::kFree);
+        report_order(call, *where, pointer, machine::HostAccess::Kind::kFree);
         const cudaError_t error = free_memory(
             call,
             pointer,

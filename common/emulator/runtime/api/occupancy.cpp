@@ -9,7 +9,7 @@ using namespace runtime;
 
 namespace {
 
-// Runs body(kernel, limits) for the kernel behind `function` on the current device.
+// Runs body(kernel, limits) for the kernel that `function` refers to, on the current device.
 template <class F>
 cudaError_t with_limits(const char* name, const void* function, F&& body) {
     return api(name, [&](Call& call) -> cudaError_t {
@@ -21,10 +21,10 @@ cudaError_t with_limits(const char* name, const void* function, F&& body) {
         try {
             return body(*record, *kernel, call.global.machine(device).limits(), device);
         } catch (const machine::UnsupportedPtx& problem) {
-            say_once("cannot run kernel `" + record->name + "`: " + problem.what());
+            warn_once("cannot run kernel `" + record->name + "`: " + problem.what());
             return cudaErrorNotSupported;
         } catch (const ptx::ParseError& problem) {
-            say_once("cannot read kernel `" + record->name + "`: " + problem.what());
+            warn_once("cannot read kernel `" + record->name + "`: " + problem.what());
             return cudaErrorInvalidPtx;
         }
     });

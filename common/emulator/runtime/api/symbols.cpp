@@ -18,7 +18,7 @@ cudaError_t find(Call& call, const void* symbol, size_t bytes, size_t offset, bo
                                Call::Reason::kNoVariable,
                                error,
                                "`" + std::string(call.name) +
-                                   "` gets something that is not a __device__ or "
+                                   "` gets a symbol that is not a __device__ or "
                                    "__constant__ variable",
                                reinterpret_cast<uint64_t>(symbol));
         return error;
@@ -27,7 +27,7 @@ cudaError_t find(Call& call, const void* symbol, size_t bytes, size_t offset, bo
     if (offset > allocation->bytes || bytes > allocation->bytes - offset) {
         std::string text = "`" + std::string(call.name) + "` copies " + std::to_string(bytes) +
                            " bytes " + (reads ? "out of " : "into ") + describe(*allocation);
-        if (offset) text += ", from its byte " + std::to_string(offset) + " on";
+        if (offset) text += ", starting at byte " + std::to_string(offset);
         return call.misuse(ApiKind::kInvalidCopy,
                            Call::Reason::kOutOfRange,
                            cudaErrorInvalidValue,

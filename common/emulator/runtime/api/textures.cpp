@@ -51,11 +51,11 @@ machine::TextureLevel level_of(const Array& array) {
 }
 
 cudaError_t refuse(const char* why) {
-    say_once(std::string("cudaCreateTextureObject: ") + why);
+    warn_once(std::string("cudaCreateTextureObject: ") + why);
     return cudaErrorInvalidValue;
 }
 
-// The memory of a texture must belong to the device and contain the whole range.
+// Whether the whole range is in device memory, as the memory of a texture must be.
 bool holds(Call& call, const void* pointer, uint64_t bytes) {
     const uint64_t address = reinterpret_cast<uint64_t>(pointer);
     const machine::Allocation* found = call.global.memory.find(address);
@@ -142,8 +142,8 @@ cudaError_t add_sampling(const cudaTextureDesc& texture, machine::TextureObject&
     // Linear memory is read by index, without filter and address mode.
     object.linear_filter = texture.filterMode == cudaFilterModeLinear && !object.is_buffer;
     if (object.linear_filter && !machine::reads_float(object)) {
-        say_once("cudaCreateTextureObject: linear filtering needs texels that are read as floats: "
-                 "a float format, or cudaReadModeNormalizedFloat with 8- or 16-bit integers");
+        warn_once("cudaCreateTextureObject: linear filtering needs texels that are read as floats: "
+                  "a float format, or cudaReadModeNormalizedFloat with 8- or 16-bit integers");
         return cudaErrorInvalidFilterSetting;
     }
     if (object.levels.size() > 1 && !object.normalized_coordinates)
@@ -186,8 +186,8 @@ EMULATOR_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t* result,
     return api("cudaCreateTextureObject", [&](Call& call) -> cudaError_t {
         if (!result || !resource || !texture) return cudaErrorInvalidValue;
         if (view && view->format != cudaResViewFormatNone) {
-            say_once("cudaCreateTextureObject: resource views are not supported by the emulated "
-                     "device");
+            warn_once("cudaCreateTextureObject: resource views are not supported by the emulated "
+                      "device");
             return cudaErrorNotSupported;
         }
         machine::TextureObject object;
@@ -230,8 +230,8 @@ EMULATOR_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* result,
         const Array* array = find_array(resource->res.array.array);
         if (!array) return cudaErrorInvalidResourceHandle;
         if (!(array->flags & cudaArraySurfaceLoadStore)) {
-            say_once("cudaCreateSurfaceObject: the array was not made with "
-                     "cudaArraySurfaceLoadStore");
+            warn_once("cudaCreateSurfaceObject: the array was not made with "
+                      "cudaArraySurfaceLoadStore");
             return cudaErrorInvalidValue;
         }
         machine::TextureObject object;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In place of textures.cpp, where a build leaves textures and surfaces out (EMULATOR_TEXTURES=OFF):
-// each call says so and fails.
+// Replaces textures.cpp in builds without textures and surfaces (EMULATOR_TEXTURES=OFF): each call
+// prints that and fails.
 #include "runtime/core/array.h"
 
 using namespace runtime;
@@ -9,9 +9,9 @@ namespace {
 
 cudaError_t left_out(const char* name) {
     return api(name, [&](Call&) {
-        say_once(std::string(name) +
-                 ": this build of the emulated device has no textures and surfaces "
-                 "(EMULATOR_TEXTURES is OFF)");
+        warn_once(std::string(name) +
+                  ": this build of the emulated device has no textures and surfaces "
+                  "(EMULATOR_TEXTURES is OFF)");
         return cudaErrorNotSupported;
     });
 }

@@ -40,7 +40,7 @@ public:
                        const machine::Allocation* allocation = nullptr, machine::HostSite other = 0,
                        std::string kernel = {});
 
-    // A finding has been made of what this call did: that its error is dropped is not another one.
+    // This call has been reported: ignoring its error is not a second finding.
     void mark_reported() { reported_ = true; }
 
     // Runs user code without holding the lock. `host_function`: it must not call the API.

@@ -60,8 +60,8 @@ Array* add_array(Array array) {
 cudaError_t check(const cudaChannelFormatDesc* format, const cudaExtent& extent, unsigned flags) {
     if (!format || (flags & ~kKnownFlags)) return cudaErrorInvalidValue;
     if (!valid_format(*format)) {
-        say_once("arrays of this channel format are not supported: the emulated device has texels "
-                 "of 1, 2 or 4 equal channels of 8, 16 or 32 bits");
+        warn_once("arrays of this channel format are not supported: the emulated device has texels "
+                  "of 1, 2 or 4 equal channels of 8, 16 or 32 bits");
         return cudaErrorInvalidChannelDescriptor;
     }
     return valid_extent(extent, flags) ? cudaSuccess : cudaErrorInvalidValue;

@@ -36,7 +36,7 @@ struct ArrayView {
     uint64_t width = 0, height = 0, depth = 0;  // width in bytes; 1 for a missing dimension
 };
 bool array_view(cudaArray_const_t array, ArrayView& view);
-// Whether a box of `extent` (width in bytes) from (x bytes, y, z) on lies in the array.
+// Whether a box of `extent` (width in bytes) that starts at (x bytes, y, z) is inside the array.
 bool inside(const ArrayView& view, uint64_t x, uint64_t y, uint64_t z, const Extent& extent);
 
 // Implements an allocation function. Layers and faces are in `extent.depth`; the documentation of

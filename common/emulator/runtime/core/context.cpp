@@ -124,14 +124,14 @@ void report_unchecked(Context& all, const UncheckedError& unchecked) {
         unchecked.status.empty() ? error_name(unchecked.error) : unchecked.status;
     if (!unchecked.api.empty()) {
         event.api = unchecked.api.c_str();
-        event.message = "`" + unchecked.api + "` failed with " + name +
-                        ", and the program dropped what it returned";
+        event.message =
+            "`" + unchecked.api + "` failed with " + name + ", and the program ignored the error";
     } else if (unchecked.asynchronous) {
         event.message = "`" + unchecked.kernel + "` failed with " + name +
-                        " while it ran, and the program never asked";
+                        " while it ran, and the program did not check for the error";
     } else {
         event.message = "the launch of `" + unchecked.kernel + "` was rejected with " + name +
-                        ", and the program never asked";
+                        ", and the program did not check for the error";
     }
     event.kernel = unchecked.kernel;
     event.site = event.other_site = unchecked.site;
@@ -161,7 +161,7 @@ void end_process(bool reports_failure) {
             if (notified.insert(observer).second) observer->on_process_end();
 }
 
-void say_once(const std::string& text) {
+void warn_once(const std::string& text) {
     static std::mutex* mutex = new std::mutex;
     static std::set<std::string>* said = new std::set<std::string>;
     const std::lock_guard lock(*mutex);
@@ -227,8 +227,8 @@ cudaError_t Call::leave(cudaError_t error) {
             return unchecked.asynchronous && unchecked.error == error;
         });
     }
-    // The result was ignored and is not reported otherwise: neither by a finding of its own, nor as
-    // the repetition of a fault that every call returns from then on.
+    // The result is ignored, and nothing else reports the error: neither a finding of its own, nor
+    // an earlier fault that every call returns from then on.
     constexpr size_t kMostUnchecked = 64;
     const bool launches = name[0] == '<';  // those have no result
     if (error != cudaSuccess && error != cudaErrorNotReady && !reported_ && !launches &&

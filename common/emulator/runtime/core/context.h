@@ -165,7 +165,7 @@ void configure(const Settings& settings);
 // the exit status reports a failure, so the program has checked for errors in some way.
 void end_process(bool reports_failure = false);
 
-// One line on stderr, prefixed "emulator: "; the same text only once in a process.
-void say_once(const std::string& text);
+// Prints one line to stderr, prefixed "emulator: "; each text only once per process.
+void warn_once(const std::string& text);
 
 }  // namespace runtime

@@ -90,7 +90,7 @@ public:
                 return wrong(box,
                              Reason::kNoAllocation,
                              nullptr,
-                             verb + hex(box.address) + ", which lies in no allocation");
+                             verb + hex(box.address) + ", which is not in any allocation");
             const VariableRecord* variable = variable_shadowed_at(box.address);
             if (role == Role::kDevice && variable) {
                 const std::string symbol = ptx::demangled_variable(variable->mangled);
@@ -99,9 +99,9 @@ public:
                              nullptr,
                              verb + "`" + symbol + "`, a " +
                                  (variable->constant ? "__constant__" : "__device__") +
-                                 " variable, whose name is no device pointer in host code: "
-                                 "cudaMemcpyToSymbol, cudaMemcpyFromSymbol and "
-                                 "cudaGetSymbolAddress find its place on the device");
+                                 " variable, whose name is not a device pointer in host code: "
+                                 "use cudaMemcpyToSymbol, cudaMemcpyFromSymbol or "
+                                 "cudaGetSymbolAddress");
             }
             if (role == Role::kDevice)
                 return wrong(box,
@@ -109,7 +109,7 @@ public:
                              nullptr,
                              verb + hex(box.address) +
                                  " as device memory, but it is host memory that "
-                                 "CUDA does not know" +
+                                 "was not allocated or registered with CUDA" +
                                  (verb_hint_.empty() ? "" : "; " + verb_hint_));
             if (const uint64_t there = readable_bytes(box.address, bytes); there < bytes)
                 return wrong(box,
@@ -165,11 +165,11 @@ private:
         text += describe(allocation);
         const int64_t offset = int64_t(box.address - allocation.address);
         if (offset > 0 && uint64_t(offset) <= allocation.bytes)
-            text += ", from its byte " + std::to_string(offset) + " on";
+            text += ", starting at byte " + std::to_string(offset);
         else if (offset != 0)
             text += ", starting " +
                     count(uint64_t(offset < 0 ? -offset : offset - int64_t(allocation.bytes))) +
-                    (offset < 0 ? " before it" : " behind its end");
+                    (offset < 0 ? " before it" : " past its end");
         return text;
     }
 
@@ -218,7 +218,7 @@ void normalise(Box& box, const Extent& extent) {
     if (extent.depth == 1) box.slice = box.pitch * extent.height;
 }
 
-// `pinned`: the other end of a transfer, where it is memory of the host that CUDA knows.
+// `pinned`: the other end of a transfer, if it is pinned, registered or managed memory.
 void report(Call& call, const char* api, machine::HostSite site, const Stream& stream,
             Ordering ordering, const End& to, const End& from, uint64_t to_address,
             uint64_t from_address, uint64_t bytes, const Allocation* pinned = nullptr,

@@ -13,7 +13,7 @@ static_assert(std::atomic<machine::Machine*>::is_always_lock_free);
 void interrupt(int signal) {
     machine::Machine* const machine = running.load();
     if (machine && !requested.exchange(true)) return machine->interrupt();
-    // Asked again: it ends at once.
+    // A second SIGTERM ends the process at once.
     std::signal(signal, SIG_DFL);
     std::raise(signal);
 }
@@ -27,7 +27,7 @@ EndRequest::EndRequest(machine::Machine& machine) {
     sigemptyset(&ours.sa_mask);
     running = &machine;
     installed_ = sigaction(SIGTERM, &ours, &previous_) == 0;
-    // What the program ignores is ignored.
+    // If the program ignores SIGTERM, it stays ignored.
     if (installed_ && previous_.sa_handler == SIG_IGN) sigaction(SIGTERM, &previous_, nullptr);
 }
 

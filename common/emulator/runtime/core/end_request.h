@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A request to end (SIGTERM) that arrives while a kernel runs: the kernel is interrupted first, so
-// that a finding says where it was, and then the request takes its course.
+// Handles a SIGTERM that arrives while a kernel runs: interrupts the kernel, so that a finding
+// reports where it was, and then passes the signal on.
 #pragma once
 
 #include <csignal>
@@ -9,11 +9,11 @@
 
 namespace runtime {
 
-// Around one launch. The program's own handling of SIGTERM is in place before and after it.
+// Lives for one launch. Before and after it, the program's own handler of SIGTERM is installed.
 class EndRequest {
 public:
     explicit EndRequest(machine::Machine& machine);
-    ~EndRequest();  // hands a request on
+    ~EndRequest();  // passes a pending signal on
     EndRequest(const EndRequest&) = delete;
     EndRequest& operator=(const EndRequest&) = delete;
 

@@ -78,7 +78,7 @@ cudaError_t error_of(machine::LaunchStatus status) {
 }
 
 // The program must call cudaGetLastError for this error; `<<<>>>` cannot return it.
-void must_be_asked(Call& call, const Launch& launch, cudaError_t error, bool asynchronous) {
+void add_unchecked(Call& call, const Launch& launch, cudaError_t error, bool asynchronous) {
     const std::string kernel = launch.kernel ? launch.kernel->name : "?";
     call.global.unchecked.push_back({error, launch.site, kernel, asynchronous});
 }
@@ -162,7 +162,7 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
         return reject(call,
                       launch,
                       Call::Reason::kTooManyThreads,
-                      cudaErrorInvalidValue,  // so an H200 says, and the documentation nothing
+                      cudaErrorInvalidValue,  // as on an H200; not documented
                       "a block of " + std::to_string(threads) +
                           " threads; the kernel's __launch_bounds__ allow " +
                           std::to_string(kernel.max_threads()));
@@ -176,7 +176,7 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
         std::string text = std::to_string(launch.shared) +
                            " bytes of dynamic shared memory; at most " + std::to_string(allowed) +
                            " are allowed";
-        if (fixed) text += " beside the kernel's own " + std::to_string(fixed);
+        if (fixed) text += " in addition to the kernel's static " + std::to_string(fixed);
         if (launch.shared <= optin)
             text += ", or " + std::to_string(optin) +
                     " after cudaFuncSetAttribute(kernel, "
@@ -201,7 +201,7 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
 static cudaError_t unsupported(Call& call, const Launch& launch, cudaError_t error,
                                const char* why) {
     const std::string text = "cannot run kernel `" + launch.kernel->name + "`: " + why;
-    say_once(text);
+    warn_once(text);
     return call.misuse(machine::ApiEvent::Kind::kUnsupported,
                        Call::Reason::kUnknown,
                        error,
@@ -243,7 +243,7 @@ cudaError_t run_launch(Call& call, Launch& launch, Stream& stream) {
     const cudaError_t fault = error_of(summary.status);
     if (fault != cudaSuccess) {
         call.global.devices[size_t(device)].fault = fault;
-        must_be_asked(call, launch, fault, true);
+        add_unchecked(call, launch, fault, true);
     }
     return cudaSuccess;
 }
@@ -254,15 +254,15 @@ cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, 
     call.thread.in_launch_stub = false;
     Launch launch{find_kernel(function), grid, block, shared, cooperative, call.site(), {}};
     const auto finish = [&](cudaError_t error) {
-        if (error != cudaSuccess && from_stub) must_be_asked(call, launch, error, false);
+        if (error != cudaSuccess && from_stub) add_unchecked(call, launch, error, false);
         return error;
     };
     Stream* stream = find_stream(call, handle, per_thread);
     if (!stream || stream->device != call.thread.device)
         return finish(cudaErrorInvalidResourceHandle);
     if (!launch.kernel) {
-        say_once("a launch names a function that is not a kernel of this program, or one that was "
-                 "compiled without PTX. Compile with -gencode arch=compute_75,code=compute_75");
+        warn_once("the launched function is not a kernel of this program, or was compiled without "
+                  "PTX. Compile with -gencode arch=compute_75,code=compute_75");
         return finish(cudaErrorInvalidDeviceFunction);
     }
     machine::Kernel* kernel = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks what a kernel of a library is given, reports the accesses, and lets the stand-in compute.
+// Runs a library's kernel: checks its operands, reports the accesses, and calls the stand-in.
 #include "runtime/core/library_call.h"
 
 #include <mutex>
@@ -148,7 +148,7 @@ EMULATOR_API void emulatorLibraryFailed(const char* name, const char* status) {
 }
 
 EMULATOR_API void emulatorLibraryLacks(const char* name) {
-    say_once(std::string(name) + " is not supported by the emulated device");
+    warn_once(std::string(name) + " is not supported by the emulated device");
 }
 
 EMULATOR_API void emulatorLibraryMisuse(const char* name, const std::string& message) {

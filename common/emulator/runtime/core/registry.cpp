@@ -14,7 +14,7 @@ namespace {
 // Reports code that cannot run: on stderr, and as an event.
 cudaError_t refuse(Call& call, cudaError_t error, const std::string& text,
                    const std::string& kernel) {
-    say_once(text);
+    warn_once(text);
     return call.misuse(machine::ApiEvent::Kind::kUnsupported,
                        Call::Reason::kUnknown,
                        error,

@@ -102,7 +102,7 @@ cudaError_t shortened(T* out, size_t bytes, F&& ask) {
 
 cudaError_t not_supported(const char* name) {
     return api(name, [&](Call&) {
-        say_once(std::string(name) + " is not supported by the emulated device");
+        warn_once(std::string(name) + " is not supported by the emulated device");
         return cudaErrorNotSupported;
     });
 }

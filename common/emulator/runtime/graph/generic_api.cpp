@@ -26,9 +26,9 @@ cudaHostNodeParams host_of(const cudaGraphNodeParams& given) {
 
 cudaError_t unsupported(const char* name) {
     return api(name, [&](Call&) {
-        say_once(std::string(name) +
-                 ": this kind of graph node (external semaphore, batch memory operation) is not "
-                 "supported by the emulated device, or its parameters cannot be changed");
+        warn_once(std::string(name) +
+                  ": this kind of graph node (external semaphore, batch memory operation) is not "
+                  "supported by the emulated device, or its parameters cannot be changed");
         return cudaErrorNotSupported;
     });
 }

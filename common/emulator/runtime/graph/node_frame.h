@@ -49,7 +49,7 @@ cudaError_t give(const Node& node, T* result) {
     if (!result) return cudaErrorInvalidValue;
     const T* given = std::get_if<T>(&node.given);
     if (!given) {
-        say_once(
+        warn_once(
             "the parameters of a graph node that was captured from a stream cannot be read back");
         return cudaErrorNotSupported;
     }

@@ -189,7 +189,7 @@ struct LaunchStub {
             const bool same =
                 !base.empty() && ((!frame.linkage.empty() && frame.linkage == mangled) ||
                                   base_name(frame.function) == base);
-            base.clear();  // at most one function lies between the stub and the launch
+            base.clear();  // at most one function is between the stub and the launch
             return same;
         }
         const std::string rest = base_name(frame.function.substr(at + kStub.size()));

@@ -11,7 +11,7 @@
 namespace runtime {
 namespace {
 
-// The number at the start of `text`, after blanks; empty for another word, such as "max".
+// The number at the start of `text`, after blanks; empty if there is none, as in "max".
 std::optional<uint64_t> number_in(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
     uint64_t value = 0;
@@ -25,7 +25,7 @@ std::optional<uint64_t> number_of_file(const std::string& path) {
     return std::getline(file, line) ? number_in(line) : std::nullopt;
 }
 
-// The number behind `key` in a file with a key on each line.
+// The number after `key` in a file with one key per line.
 std::optional<uint64_t> entry_of_file(const std::string& path, std::string_view key) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);)
@@ -33,7 +33,7 @@ std::optional<uint64_t> entry_of_file(const std::string& path, std::string_view 
     return std::nullopt;
 }
 
-// Whether `name` is one of the words between commas in `list`.
+// Whether the comma-separated `list` contains `name`.
 bool lists(std::string_view list, std::string_view name) {
     while (!list.empty()) {
         const size_t comma = std::min(list.find(','), list.size());
@@ -65,8 +65,8 @@ MemoryLevels::MemoryLevels(std::string root) : root_(std::move(root)) {
     for (const Group& group : groups_) limit_ = std::min(limit_, group.limit);
 }
 
-// The group at `path` and those around it. In a container the path may be the host's, and the only
-// group that can be seen is the outermost.
+// Adds the group at `path` and its ancestors. In a container the path may be the host's, and only
+// the outermost group is visible.
 void MemoryLevels::add_groups(const std::string& mounted, const std::string& path,
                               const char* limit, const char* usage) {
     for (std::string inner = path;;) {
@@ -89,7 +89,7 @@ uint64_t MemoryLevels::available() const {
         const auto files = [&](const char* key) {
             return entry_of_file(group.statistics, key).value_or(0);
         };
-        // In version 1 the numbers of a group with those below it begin with "total_".
+        // Version 1 prefixes the sums over a group and its descendants with "total_".
         const uint64_t old = files("total_inactive_file") + files("total_active_file");
         const uint64_t cache = old ? old : files("inactive_file") + files("active_file");
         const uint64_t kept = *used - std::min(*used, cache);

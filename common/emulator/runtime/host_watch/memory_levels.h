@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How much memory this process can still get: from the machine, and from the control groups that it
-// runs in (containers, batch systems), which end a process that takes more.
+// How much memory this process can still get from the machine and from its control groups
+// (containers, batch systems), which kill a process that exceeds their limit.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace runtime {
 
 class MemoryLevels {
 public:
-    // `root`: the folder that has proc/ and sys/; another one in tests.
+    // `root`: the folder that contains proc/ and sys/; tests pass one of their own.
     explicit MemoryLevels(std::string root = "");
 
-    // Bytes that all programs here may use together.
+    // The number of bytes that all programs together may use.
     uint64_t limit() const { return limit_; }
-    // What is left of that, counting files in memory, which make room. The largest number where
-    // the system does not tell.
+    // The part of it that is free, including the page cache, which the system can reclaim. ~0 if
+    // the system does not report it.
     uint64_t available() const;
-    // Bytes of memory that this process occupies.
+    // The number of bytes that this process occupies.
     uint64_t resident() const;
 
 private:

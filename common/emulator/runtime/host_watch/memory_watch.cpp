@@ -20,15 +20,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The checks keep up to five bytes about a byte that is touched in scattered order (LIMITS.md).
+// Each byte itself and up to five bytes of shadow memory for scattered accesses (LIMITS.md).
 constexpr uint64_t kMostPerByte = 6;
-// What must stay free: more than a program can touch between two looks.
+// Bytes that must stay free: more than a program can touch between two polls.
 constexpr uint64_t kReserve = 512 << 20;
-// Pages are zeroed on first touch, which no core does faster.
+// An upper bound for one core, since pages are zeroed on first touch.
 constexpr uint64_t kMostPerMillisecond = 32 << 20;
 
 struct Watch {
-    std::unique_ptr<MemoryLevels> levels;  // null: not looked at yet
+    std::unique_ptr<MemoryLevels> levels;  // null: not read yet
     std::atomic<bool> running = false, used_up = false;
     std::atomic<uint64_t> promised = 0, resident = 0;
     std::atomic<pid_t> user = 0;  // the thread that used device memory last
@@ -45,11 +45,11 @@ Watch& watch() {
     return instance;
 }
 
-void* look_on(void*) {
+void* watch_loop(void*) {
     Watch& self = watch();
     for (;;) {
         const MemoryNow now = self.now();
-        // Where others have used it up, ending this program would not help.
+        // If other processes have used it up, ending this program would not help.
         if (now.available < self.reserve() && now.resident >= self.reserve()) {
             self.resident = now.resident;
             break;
@@ -60,7 +60,7 @@ void* look_on(void*) {
     }
     self.used_up = true;
     syscall(SYS_tgkill, getpid(), self.user.load(), SIGBUS);
-    std::this_thread::sleep_for(1s);  // to write what has been found
+    std::this_thread::sleep_for(1s);  // for the handler to write the findings
     if (self.end) self.end();
     _exit(1);
 }
@@ -76,12 +76,12 @@ std::string gibibytes(uint64_t bytes) {
 void watch_memory(uint64_t promised) {
     Watch& self = watch();
     self.promised = promised;
-    constexpr uint64_t kSmall = 64 << 20;  // asking the system takes longer than the allocation
+    constexpr uint64_t kSmall = 64 << 20;  // querying the system takes longer than the allocation
     if (self.running || promised < kSmall) return;
     if (!self.levels) self.levels = std::make_unique<MemoryLevels>();
     if (promised < self.now().available / kMostPerByte) return;
     self.user = gettid();
-    // Signals are for the program's own threads.
+    // The new thread must not receive the program's signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -89,7 +89,7 @@ void watch_memory(uint64_t promised) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t thread;
-    self.running = pthread_create(&thread, &attributes, look_on, nullptr) == 0;
+    self.running = pthread_create(&thread, &attributes, watch_loop, nullptr) == 0;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -107,11 +107,12 @@ bool memory_used_up() {
 std::string describe_memory_use() {
     Watch& self = watch();
     return "the program has used up the memory of this machine: it occupies " +
-           gibibytes(self.resident) + ", with what the checks keep about its accesses, and " +
-           gibibytes(self.promised) + " are allocated on the device; " +
+           gibibytes(self.resident) +
+           ", including the checkers' shadow memory, and has allocated " +
+           gibibytes(self.promised) + " on the device; all programs together can use " +
            gibibytes(self.levels->limit()) +
-           " are there for all programs together. Kernels and copies must touch less of it; with "
-           "fewer checks (EMULATOR_CHECKS) the same takes less memory";
+           ". Kernels and copies must touch less memory; fewer checks (EMULATOR_CHECKS) need less "
+           "memory, too";
 }
 
 void set_memory_hook(void (*end)()) {

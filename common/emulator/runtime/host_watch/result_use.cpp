@@ -81,7 +81,7 @@ Seen load(const Operands& o) {
 Seen two_byte(Reader& in) {
     const uint8_t opcode = in.byte();
     switch (opcode) {
-    case 0x10:  // moves of floating-point registers, among them conversions and logic
+    case 0x10:  // moves of floating-point registers, including conversions and logic
     case 0x11:
     case 0x14:
     case 0x16:

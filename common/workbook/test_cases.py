@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test cases: their names and tags from the test's source, and what came of one."""
+"""Test cases: their names and tags, read from the test's source, and their outcomes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class TestCase:
         return "efficient" in self.tags
 
     def waits_for(self, wrong: set[int]) -> bool:
-        """Whether its counts say nothing while these tasks' values are wrong. Without a tag of a
-        task it needs all of them.
+        """Whether it cannot be graded while these tasks' values are wrong. A case without a task's
+        tag waits for all tasks.
         """
         return bool(wrong & self.task_numbers if self.task_numbers else wrong)
 
@@ -69,8 +69,8 @@ def _text_of(literal: str) -> str:
 def cases_in_source(path: Path) -> list[TestCase]:
     """The TEST_CASEs of a test's source, in order.
 
-    Read from the source and not from the program: the student's code is part of the program and may
-    run before main, and a case that it hides would be a case that it need not pass.
+    Read from the source and not from the program, since the student's code is part of the program,
+    may run before main, and could hide cases.
     """
     try:
         source = path.read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def cases_in_source(path: Path) -> list[TestCase]:
 
 
 def case_bodies(source: str) -> list[tuple[TestCase, str]]:
-    """The TEST_CASEs of a test's text, in order, each with what stands between its braces."""
+    """The TEST_CASEs of a test's text, in order, each with the text between its braces."""
     found = [m for m in _TOKEN.finditer(source) if not m.group(0).startswith(("//", "/*"))]
     tokens = [m.group(0) for m in found]
     cases = []
@@ -120,13 +120,13 @@ def _braces(source: str, tokens: list[re.Match[str]]) -> str:
     return source[tokens[0].end() :]
 
 
-# What CAPTURE(n) leaves among the context lines, unlike a text of INFO.
+# A context line from CAPTURE(n), not from INFO.
 CAPTURED = re.compile(r"^\w[^\n]* := ")
 
 
 @dataclass
 class Failure:
-    """One failed check: the context lines (INFO, CAPTURE), the expression, or what was thrown."""
+    """One failed check: the context lines (INFO, CAPTURE), the expression, or the exception."""
 
     infos: list[str]
     expression: str = ""
@@ -138,7 +138,7 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What Catch2 says of one test case. `complete` is False when it was cut short."""
+    """Catch2's result of one test case. `complete` is False if it did not finish."""
 
     complete: bool = False
     success: bool = False

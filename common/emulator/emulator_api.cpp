@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The functions of emulator_api.h, and the function that unimplemented ones of the runtime API
+// call.
+#include "emulator_api.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "library.h"
+#include "runtime/core/context.h"
+#include "runtime/host_watch/host_pages.h"
+#include "runtime/host_watch/host_source.h"
+
+namespace emulator {
+namespace {
+
+// Both structs consist of the same names in the same order.
+void fill(EmulatorCounters& to, const checks::Counts& from) {
+    static_assert(sizeof to == sizeof from + sizeof to.size);
+#define COUNTER(name) to.name = from.name;
+#include "checks/record/counter_fields.def"
+}
+
+}  // namespace
+}  // namespace emulator
+
+// Called by the generated stubs: 801 is cudaErrorNotSupported, and the next cudaGetLastError
+// returns it.
+extern "C" __attribute__((visibility("hidden"))) int emulator_unsupported(const char* name) {
+    runtime::warn_once(std::string(name) + " is not supported by the emulated device");
+    runtime::thread_state().last_error = cudaErrorNotSupported;
+    return cudaErrorNotSupported;
+}
+
+#define EMULATOR_EXPORT extern "C" __attribute__((visibility("default")))
+
+EMULATOR_EXPORT void emulatorFindingsCount(uint64_t* errors, uint64_t* warnings) {
+    const std::lock_guard lock(runtime::context().mutex);
+    runtime::enter_host_pages();  // reports what the host has accessed so far
+    runtime::leave_host_pages();
+    if (errors) *errors = emulator::library().report.errors();
+    if (warnings) *warnings = emulator::library().report.warnings();
+}
+
+EMULATOR_EXPORT void emulatorCountersReset() {
+    const std::lock_guard lock(runtime::context().mutex);
+    emulator::start_counting();
+    if (!emulator::report_to) emulator::library().counters->reset();
+}
+
+EMULATOR_EXPORT int emulatorReportTo(void (*sink)(const char*, uint64_t, int)) {
+    if (emulator::loaded) return 1;
+    emulator::report_to = sink;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& counting = emulator::library().counters;
+    if (!counters || !counting) return 1;
+    // The caller may have been built with a shorter or a longer struct.
+    EmulatorCounters totals{};
+    emulator::fill(totals, counting->totals());
+    const uint64_t size = counters->size;
+    std::memcpy(counters, &totals, std::min<uint64_t>(size, sizeof totals));
+    counters->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorCountersLine(uint32_t index, EmulatorLine* line) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& counting = emulator::library().counters;
+    static std::vector<checks::CounterRow> rows;  // of the last call with index 0
+    if (index == 0 && counting) rows = counting->lines();
+    if (!line || !counting || index >= rows.size()) return 1;
+    const checks::CounterRow& row = rows[index];
+    EmulatorLine out{};
+    out.line = row.line;
+    out.warp_instructions = row.warp_instructions;
+    out.thread_instructions = row.thread_instructions;
+    out.global_load_requests = row.loads.requests;
+    out.global_load_sectors = row.loads.sectors;
+    out.global_load_bytes = row.loads.bytes;
+    out.global_store_requests = row.stores.requests;
+    out.global_store_sectors = row.stores.sectors;
+    out.global_store_bytes = row.stores.bytes;
+    out.shared_load_conflicts = row.conflicts - row.store_conflicts;
+    out.shared_store_conflicts = row.store_conflicts;
+    out.atomics = row.atomics;
+    out.barriers = row.barriers;
+    out.branches = row.branches;
+    out.divergent_branches = row.divergent;
+    std::snprintf(out.kernel, sizeof out.kernel, "%s", row.kernel.c_str());
+    std::snprintf(
+        out.file, sizeof out.file, "%s", row.file.substr(row.file.rfind('/') + 1).c_str());
+    const uint64_t size = line->size;
+    std::memcpy(line, &out, std::min<uint64_t>(size, sizeof out));
+    line->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorMemorySet(uint64_t bytes) {
+    if (bytes < emulator::kLeastMemory || bytes > emulator::kMostMemory) return 1;
+    const std::lock_guard lock(runtime::context().mutex);
+    runtime::context().memory.set_capacity(bytes);
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorWriterOf(uint64_t address, EmulatorWriter* writer) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& writers = emulator::library().writers;
+    const auto found = writers ? writers->at(address) : std::nullopt;
+    if (!found || !writer) return 1;
+    EmulatorWriter out{};
+    out.by = uint32_t(found->by);
+    out.launch = found->launch.serial;
+    out.line = found->line.line;
+    const auto copy = [](uint32_t* to, const machine::Dim3& from) {
+        to[0] = from.x, to[1] = from.y, to[2] = from.z;
+    };
+    copy(out.grid, found->launch.grid);
+    copy(out.block_size, found->launch.block);
+    copy(out.block, found->block);
+    copy(out.thread, found->thread);
+    std::snprintf(out.kernel, sizeof out.kernel, "%s", found->launch.kernel.c_str());
+    const std::string& file = found->line.file;
+    std::snprintf(out.file, sizeof out.file, "%s", file.substr(file.rfind('/') + 1).c_str());
+    const uint64_t size = writer->size;
+    std::memcpy(writer, &out, std::min<uint64_t>(size, sizeof out));
+    writer->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorSourceOf(const uint64_t* path, uint32_t length,
+                                     EmulatorSource* source) {
+    const std::lock_guard lock(runtime::context().mutex);
+    if (!path || !source) return 1;
+    const ptx::SourceLine line = runtime::blame({path, path + length}, "");
+    if (line.line == 0) return 1;
+    EmulatorSource out{};
+    out.line = line.line;
+    std::snprintf(
+        out.file, sizeof out.file, "%s", line.file.substr(line.file.rfind('/') + 1).c_str());
+    const uint64_t size = source->size;
+    std::memcpy(source, &out, std::min<uint64_t>(size, sizeof out));
+    source->size = size;
+    return 0;
+}
+
+EMULATOR_EXPORT int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& writers = emulator::library().writers;
+    if (!writers || !launch || ago >= writers->launches().size()) return 1;
+    const checks::LaunchShape& shape = writers->launches()[ago];
+    EmulatorLaunch out{};
+    out.serial = shape.serial;
+    const uint32_t grid[3] = {shape.grid.x, shape.grid.y, shape.grid.z};
+    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
+    std::memcpy(out.grid, grid, sizeof grid);
+    std::memcpy(out.block_size, block, sizeof block);
+    std::snprintf(out.kernel, sizeof out.kernel, "%s", shape.kernel.c_str());
+    const uint64_t size = launch->size;
+    std::memcpy(launch, &out, std::min<uint64_t>(size, sizeof out));
+    launch->size = size;
+    return 0;
+}
