@@ -126,7 +126,7 @@ void check_time_ms(FakeWork& fake, int warmup, int repeats, cudaStream_t stream,
     std::string of = known(got, measured);
     const std::string also = warmup > 0 ? known(got, all) : "";
     if (of.empty() && !also.empty())
-        of = also + " of all runs, those to warm up too";
+        of = ", which is of all runs, those to warm up too, " + also.substr(sizeof ", which is");
     else if (!also.empty() && is_close(got, middle_of(all)))
         of += ", or the median of all runs, those to warm up too";
     INFO("runs of " << listed(all) << " ms, " << warmup << " of them to warm up and " << repeats

@@ -59,11 +59,6 @@ void check_columns(FromColumns compute, int n) {
          {"py is taken twice, and px never", each([](float, float y) { return 2 * y * y; })},
          {"px + py, without squares", each([](float x, float y) { return x + y; })},
          {"the root of pt squared", each([](float x, float y) { return std::hypot(x, y); })},
-         {"both squares are rounded before they are added, which pt_squared avoids",
-          each([](float x, float y) {
-              const volatile float of_x = x * x, of_y = y * y;
-              return of_x + of_y;
-          })},
          {"particle i is looked for at 4 i, as if the column still held four numbers of each", [&] {
               std::vector<float> values;
               for (size_t i = 0; i < all.size(); ++i)

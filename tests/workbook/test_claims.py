@@ -67,6 +67,8 @@ class Copies(unittest.TestCase):
         for first, words in ((2, "a pointer"), (6, "a std::vector")):
             got = np.where(np.arange(1000) < first, want, 0.0)
             self.assertIn(words, told(got, want))
+            some_zeros = np.where(np.arange(1000) % 9 == 8, 0.0, want)
+            self.assertIn(words, told(np.where(np.arange(1000) < first, want, 0.0), some_zeros))
         self.assertNotIn("sizeof", told(np.where(np.arange(1000) < 5, want, 0.0), want))
 
 

@@ -91,16 +91,17 @@ def _bytes_for_elements(c: Compared) -> str:
     part = {2: "half", 4: "quarter", 8: "eighth"}.get(c.element_bytes)
     if not part or c.size < 32 or any(w.by == "kernel" for w in c.writers.values()):
         return ""
-    if len(c.ranges) != 1 or c.ranges[0][1] != c.size:
-        return ""
     first = c.ranges[0][0]
+    rest_is_zero = c.whole and bool((c.got[first:] == 0).all())
+    if c.ranges != [(first, c.size)] and not rest_is_zero:
+        return ""
     for object_bytes, name in ((8, "a pointer"), (24, "a std::vector")):
         if first * c.element_bytes == object_bytes:
             return (
                 f"only the first {first} of {c.size} elements are right: {object_bytes} bytes, as "
                 f"many as sizeof gives for {name}"
             )
-    if first != c.size // c.element_bytes:
+    if c.ranges != [(c.size // c.element_bytes, c.size)]:
         return ""
     if any(c.size // c.element_bytes in (n.threads, n.threads_per_block) for n in c.launches):
         return ""
