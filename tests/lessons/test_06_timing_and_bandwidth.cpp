@@ -237,9 +237,9 @@ void check_verdict(double ms, size_t bytes, double operations, Peak peak, Verdic
     std::string known;
     size_t possible = 0;
     for (const Mistake& m : mistakes) {
-        if (got == want || want == Verdict::kNotMeasured) continue;
-        if (got != (ms * m.allowed < m.least_ms ? Verdict::kTooFast : Verdict::kPlausible))
-            continue;
+        // "Plausible" is also what an answer says that judges nothing.
+        if (got != Verdict::kTooFast || want != Verdict::kPlausible) continue;
+        if (ms * m.allowed >= m.least_ms) continue;
         known += (possible++ ? ", or " : ", as if ") + std::string(m.words);
     }
     if (possible > 2) known.clear();

@@ -113,6 +113,15 @@ class Values(unittest.TestCase):
         self.assertNotIn("lost", told(got, want))
         self.assertIn("updates got lost", told(got, want, blocks=64))
 
+    def test_whole_numbers_below_zero_are_no_counts(self) -> None:
+        rng = np.random.default_rng(10)
+        want = np.concatenate([[-7], rng.integers(9, 20, 400)])
+        for by, words in ((-1, "too small everywhere"), (1, "too large everywhere")):
+            got = want + by * np.concatenate([[0], rng.integers(1, 9, 400)])
+            text = told(got, want)
+            self.assertIn(words, text)
+            self.assertNotIn("in all", text)
+
     def test_one_nan_is_no_plural(self) -> None:
         rng = np.random.default_rng(8)
         want = floats(rng, 100)

@@ -246,7 +246,7 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
         return None
     got, want = c.got[use].astype(float), c.want[use].astype(float)
     less, more = (got < want).all(), (got > want).all()
-    counts = not c.is_float and (c.want >= 0).all() and c.whole
+    counts = bool(not c.is_float and (c.want >= 0).all() and c.whole)
     if counts and c.got.sum() == c.want.sum() and not less and not more and (c.got >= 0).all():
         return Pattern("the total is right, but some are counted in a wrong element", True)
     if use.sum() >= 20 and (c.want[use] > 0).all() and (got >= 0).all():
