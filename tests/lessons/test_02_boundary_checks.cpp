@@ -9,6 +9,7 @@
 #include "lesson_test.h"
 #include "shared_work.h"
 
+#include <cmath>
 #include <cstdlib>
 
 namespace {
@@ -116,6 +117,10 @@ void check_ceil_div(long long n, int size, long long want) {
         known = ", one more than n / size even where the division has no remainder";
     if (got != want && got == (int(uint32_t(n)) + size - 1) / size)
         known = ", which comes from 32 bits: an int cannot hold numbers this large";
+    if (got != want && n < 1ll << 62 && got == (long long)std::ceil(float(n) / float(size)))
+        known = ", which comes from a float: it has 24 bits";
+    if (got != want && got == (long long)std::ceil(double(n) / size))
+        known = ", which comes from a double: it has 53 bits";
     if (got != want && got == n + size - 1 / size)
         known = ": without parentheses the division comes first";
     INFO("ceil_div(" << n << ", " << size << "): got " << got << known << ", want " << want);

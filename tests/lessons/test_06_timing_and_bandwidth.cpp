@@ -29,6 +29,8 @@ void check_close(double got, double want, const std::string& about, double relat
     const char* known = "";
     if (is_close(got * 1e3, want, relative)) known = ", which is in seconds";
     if (is_close(got, want * 1e3, relative)) known = ", which is in microseconds";
+    if (is_close(got, -want, relative))
+        known = ": the sign is wrong, as if it ended before it began";
     INFO(about << ": got " << got << known << ", want " << want);
     CHECK(is_close(got, want, relative));
 }
@@ -40,29 +42,41 @@ std::string listed(const std::vector<double>& times) {
     return text.str();
 }
 
-// What a wrong median is instead: ", which is their mean".
+double middle_of(std::vector<double> times) {
+    std::sort(times.begin(), times.end());
+    const size_t half = times.size() / 2;
+    return times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2;
+}
+
+// What a wrong median is instead, by all that it might be: ", which is the mean".
 std::string known(double got, std::vector<double> times) {
     if (times.empty()) return "";
-    const double middle = times[times.size() / 2], first = times.front(), last = times.back();
+    const size_t half = times.size() / 2;
+    const bool odd = times.size() % 2;
+    const double unsorted = odd ? times[half] : (times[half ? half - 1 : 0] + times[half]) / 2;
+    const double first = times.front(), last = times.back();
     double sum = 0;
     for (const double ms : times) sum += ms;
     std::sort(times.begin(), times.end());
-    const size_t half = times.size() / 2;
+    // Of the middle two each index is 1 too large.
+    const double above = (times[half] + times[std::min(half + 1, times.size() - 1)]) / 2;
     const std::pair<double, const char*> others[] = {
-        {times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2,
-         ", which is their median"},
-        {sum / double(times.size()), ", which is their mean"},
-        {times.front(), ", which is the smallest"},
-        {times.back(), ", which is the largest"},
-        {sum, ", which is their sum"},
-        {times[half], ", which is the upper one of the middle two"},
-        {times[half ? half - 1 : 0], ", which is the one below the middle"},
-        {middle, ", which is in the middle of the list before it is sorted"},
-        {first, ", which is the first"},
-        {last, ", which is the last"}};
+        {middle_of(times), "the median"},
+        {sum / double(times.size()), "the mean"},
+        {unsorted, "the median of the list before it is sorted"},
+        {times.front(), "the smallest"},
+        {times.back(), "the largest"},
+        {sum, "the sum"},
+        {times[half], "the upper one of the middle two"},
+        {times[half ? half - 1 : 0], "the one below the middle"},
+        {above, "the mean of the one above the middle and its neighbour"},
+        {first, "the first"},
+        {last, "the last"}};
+    std::string text;
     for (const auto& [value, words] : others)
-        if (is_close(got, value)) return words;
-    return "";
+        if (is_close(got, value))
+            text += (text.empty() ? ", which is " : ", or ") + std::string(words);
+    return text;
 }
 
 void check_median(const std::vector<double>& times, double want) {
@@ -72,11 +86,14 @@ void check_median(const std::vector<double>& times, double want) {
     CHECK(is_close(got, want));
 }
 
-// elapsed_ms of the work; an error of CUDA fails the test under its name.
-double measured(const Work& work, cudaStream_t stream) {
+// elapsed_ms of the work; an error of CUDA fails the test under its name, after what
+// `explained` checks.
+double measured(
+    const Work& work, cudaStream_t stream, const std::function<void()>& explained = [] {}) {
     try {
         return elapsed_ms(work, stream);
     } catch (const wb::CudaError& error) {
+        explained();
         INFO("elapsed_ms stopped with " << cudaGetErrorName(error.code) << ", "
                                         << cudaGetErrorString(error.code));
         const bool measured_without_error = false;
@@ -107,11 +124,15 @@ void check_time_ms(FakeWork& fake, int warmup, int repeats, cudaStream_t stream,
     const auto from = all.begin() + std::min<size_t>(warmup, all.size());
     const std::vector<double> measured(from, from + std::min<size_t>(repeats, all.end() - from));
     std::string of = known(got, measured);
-    if (of.empty() && warmup > 0 && !known(got, all).empty())
-        of = known(got, all) + " of all runs, those to warm up too";
+    const std::string also = warmup > 0 ? known(got, all) : "";
+    if (of.empty() && !also.empty())
+        of = ", which is of all runs, those to warm up too, " + also.substr(sizeof ", which is");
+    else if (!also.empty() && is_close(got, middle_of(all)))
+        of += ", or the median of all runs, those to warm up too";
     INFO("runs of " << listed(all) << " ms, " << warmup << " of them to warm up and " << repeats
-                    << " measured: " << fake.runs << " runs were made, got " << got << " ms"
-                    << (is_close(got, want) ? "" : of) << ", want " << want);
+                    << " measured: " << fake.runs << (fake.runs == 1 ? " run was" : " runs were")
+                    << " made, got " << got << " ms" << (is_close(got, want) ? "" : of) << ", want "
+                    << want);
     const bool median_of_what_was_measured = is_close(got, want);
     CHECK(median_of_what_was_measured);
     const bool as_many_runs_as_asked = fake.runs == warmup + repeats;
@@ -136,8 +157,8 @@ void check_moved_bytes(size_t elements, int read, int written, size_t bytes, siz
     CHECK(got == want);
 }
 
-void check_rate(size_t bytes, double ms, double want) {
-    const double got = gigabytes_per_second(bytes, ms);
+// What a wrong rate of `bytes` in `ms` comes from.
+std::string known_rate(double got, size_t bytes, double ms, double want) {
     std::string of;
     for (const double off : {1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9})
         if (is_close(got, off * want, 1e-6))
@@ -146,7 +167,24 @@ void check_rate(size_t bytes, double ms, double want) {
     if (bytes % 1000000000 && is_close(got, double(bytes / 1000000000) / (ms / 1e3), 1e-6))
         of = ", as if only whole gigabytes counted";
     if (is_close(got, want * 1e9 / (1 << 30), 1e-6)) of = ", as if 2^30 bytes were a gigabyte";
-    INFO(bytes << " bytes in " << ms << " ms: got " << got << " GB/s" << of << ", want " << want);
+    return of;
+}
+
+void check_rate(size_t bytes, double ms, double want) {
+    const double got = gigabytes_per_second(bytes, ms);
+    INFO(bytes << " bytes in " << ms << " ms: got " << got << " GB/s"
+               << known_rate(got, bytes, ms, want) << ", want " << want);
+    CHECK(is_close(got, want, 1e-6));
+}
+
+// The rate of a measurement: n doubles read and written in `ms`.
+void check_rate_of(double got, size_t n, double ms, const std::string& when) {
+    const double want = 16.0 * n / (ms * 1e6);
+    std::string of = known_rate(got, 16 * n, ms, want);
+    if (is_close(2 * got, want, 1e-6))
+        of = ", half of it: each double has 8 bytes, and is read as well as written";
+    INFO(n << (n == 1 ? " double" : " doubles") << " read and written in " << when << ": got "
+           << got << " GB/s" << of << ", want " << want);
     CHECK(is_close(got, want, 1e-6));
 }
 
@@ -184,11 +222,27 @@ const char* shown(Verdict verdict) {
 
 void check_verdict(double ms, size_t bytes, double operations, Peak peak, Verdict want) {
     const Verdict got = judge(ms, bytes, operations, peak);
+    const double moving = double(bytes) / peak.gigabytes_per_second / 1e6;
+    const double computing = operations / peak.gigaflops / 1e6;
+    struct Mistake {
+        double least_ms, allowed;
+        const char* words;
+    };
+    const Mistake mistakes[] = {
+        {std::max(moving, computing), 1.0, "the 5 % were not allowed"},
+        {moving + computing, 1.05, "moving and computing came one after the other"}};
+    std::string known;
+    size_t possible = 0;
+    for (const Mistake& m : mistakes) {
+        // "Plausible" is also what an answer says that judges nothing.
+        if (got != Verdict::kTooFast || want != Verdict::kPlausible) continue;
+        if (ms * m.allowed >= m.least_ms) continue;
+        known += (possible++ ? ", or " : ", as if ") + std::string(m.words);
+    }
     INFO(bytes << " bytes and " << operations << " operations in " << ms << " ms at "
                << peak.gigabytes_per_second << " GB/s and " << peak.gigaflops << " Gflop/s: got "
-               << shown(got) << ", want " << shown(want) << " (moving takes "
-               << double(bytes) / peak.gigabytes_per_second / 1e6 << " ms at best, computing "
-               << operations / peak.gigaflops / 1e6 << " ms)");
+               << shown(got) << known << ", want " << shown(want) << " (moving takes " << moving
+               << " ms at best, computing " << computing << " ms)");
     const bool right_verdict = got == want;
     CHECK(right_verdict);
 }
@@ -249,7 +303,8 @@ TEST_CASE("task 2: events and work are in the stream that was given", "[task2]")
     FakeWork fake{{}, {2.5}, 0, {}};
     wb::CallWatch watch;
     watch.clock = &fake.clock;
-    check_close(measured(fake.work(), own.stream), 2.5, "work that takes 2.5 ms in its stream");
+    const double got = measured(fake.work(), own.stream, [&] { check_streams(watch, own.stream); });
+    check_close(got, 2.5, "work that takes 2.5 ms in its stream");
     INFO("the work must be started once, in the stream that elapsed_ms was given");
     const bool in_its_stream = fake.streams == std::vector<cudaStream_t>{own.stream};
     CHECK(in_its_stream);
@@ -415,10 +470,7 @@ TEST_CASE("task 7: the time of the kernel and its rate", "[task7]") {
                 2.5,
                 "kernels of 500, 300, 2, 2.5, 9, 2.25 and 40 ms, the first 2 to warm up; copies "
                 "take 70 ms, allocations 1000 ms");
-    check_close(got.gigabytes_per_second,
-                16.0 * n / 2.5e6,
-                std::to_string(n) + " doubles read and written in 2.5 ms, GB/s",
-                1e-6);
+    check_rate_of(got.gigabytes_per_second, n, 2.5, "2.5 ms");
     check_streams(watch, own.stream);
 }
 
@@ -433,12 +485,13 @@ TEST_CASE("task 7: each run adds one, the warm-up too", "[task7]") {
         for (double& value : want) value += warmup + 4;
         CHECK_ARRAYS(d_data.download(), want);
         CHECK(d_data.intact());
-        INFO("measure_increment of " << n << " doubles: got " << got.ms << " ms, want more than 0");
-        CHECK(got.ms > 0);
-        check_close(got.gigabytes_per_second,
-                    16.0 * n / (got.ms * 1e6),
-                    std::to_string(n) + " doubles read and written in the time returned, GB/s",
-                    1e-6);
+        if (!(got.ms > 0)) {
+            INFO("measure_increment of " << n << (n == 1 ? " double" : " doubles") << ": got "
+                                         << got.ms << " ms, want more than 0");
+            CHECK(got.ms > 0);
+            continue;
+        }
+        check_rate_of(got.gigabytes_per_second, n, got.ms, "the time returned");
     }
 }
 

@@ -30,7 +30,8 @@ Reference reference(const std::vector<float>& x, const std::vector<float>& y) {
 }
 
 // What a wrong sum of x[i] * y[i] is instead: ", which is ...".
-std::string known(double got, const std::vector<float>& x, const std::vector<float>& y) {
+std::string known(double got, const std::vector<float>& x, const std::vector<float>& y,
+                  size_t threads) {
     const size_t n = x.size(), whole = n / kLanes * kLanes;
     if (std::isnan(got))
         return ", which cannot be a sum of these numbers: memory past their end was read";
@@ -44,7 +45,14 @@ std::string known(double got, const std::vector<float>& x, const std::vector<flo
         if (i % kLanes == 0) lane += product;
         cut += std::trunc(product);
     }
+    double from_start = 0;  // as many first elements of y as each part of x has
+    for (size_t t = 0, begin = 0; t < threads; ++t) {
+        const size_t length = n / threads + (t < n % threads);
+        for (size_t i = 0; i < length; ++i) from_start += double(x[begin + i]) * y[i];
+        begin += length;
+    }
     const std::pair<double, const char*> others[] = {
+        {from_start, ": every part of x is multiplied by the first elements of y"},
         {groups, ", which is the sum of the whole groups of 8: the remainder is missing"},
         {but_one, ", from which the last group of 8 is missing"},
         {plain, ", which is the sum of x, not of products"},
@@ -56,20 +64,21 @@ std::string known(double got, const std::vector<float>& x, const std::vector<flo
     return "";
 }
 
-// `chain`: how many additions follow one another at most; 0: all.
+// `chain`: how many additions follow one another at most; 0: all. `threads`: how many share them.
 void check_sum(float got, const std::vector<float>& x, const std::vector<float>& y,
-               size_t chain = 0) {
+               size_t chain = 0, size_t threads = 0) {
     const Reference want = reference(x, y);
     if (x.empty()) {
-        INFO("the sum of no products: got " << got << ", want 0");
+        INFO("the sum of no products: got "
+             << got << (std::isnan(got) ? ", so memory past the end was read" : "") << ", want 0");
         const bool sum_of_nothing_is_zero = got == 0;
         CHECK(sum_of_nothing_is_zero);
         return;
     }
     const double bound = double((chain ? chain : x.size()) + 1) * 0x1p-24 * want.magnitude;
     const bool within = std::fabs(got - want.sum) <= bound;
-    INFO("got " << got << (within ? "" : known(got, x, y)) << ", want " << want.sum << " within "
-                << bound << ", of " << x.size() << " products");
+    INFO("got " << got << (within ? "" : known(got, x, y, threads)) << ", want " << want.sum
+                << " within " << bound << ", of " << x.size() << " products");
     CHECK(std::fabs(got - want.sum) <= bound);
 }
 
@@ -83,8 +92,13 @@ struct Large {
     }
     void check(float got) const {
         const double others = double(got) - 0x1p27;
-        INFO("got 2^27 + " << others << ", want 2^27 + 7000: one of the " << kLanes
-                           << " sums has the large products, the others have 7000 products of 1");
+        std::ostringstream shown;
+        if (std::fabs(others) < 0x1p26)
+            shown << "2^27 + " << others;
+        else
+            shown << got;
+        INFO("got " << shown.str() << ", want 2^27 + 7000: one of the " << kLanes
+                    << " sums has the large products, the others have 7000 products of 1");
         CHECK(others >= 6900);
         CHECK(others <= 8100);
     }
@@ -126,9 +140,12 @@ void check_parts(size_t n, size_t parts) {
         shortest = std::min(shortest, range.end - range.begin);
         longest = std::max(longest, range.end - range.begin);
     }
-    INFO("the parts end at " << next << ", want " << n << "; their lengths are " << shortest
-                             << " to " << longest << ", want a difference of 1 at most");
-    CHECK(next == n);
+    {
+        INFO("the parts end at " << next << ", want " << n);
+        CHECK(next == n);
+    }
+    INFO("the lengths of the parts are " << shortest << " to " << longest
+                                         << ", want a difference of 1 at most");
     CHECK(longest - shortest <= 1);
 }
 
@@ -222,7 +239,7 @@ TEST_CASE("task 4: no two threads race for one address", "[task4]") {
                  << " threads had not been joined when the sum was returned");
             CHECK(run.watch.not_joined() == 0);
         }
-        check_sum(run.sum, run.x, run.y);
+        check_sum(run.sum, run.x, run.y, 0, threads);
     }
 }
 
@@ -251,10 +268,11 @@ TEST_CASE("task 4: the threads work at the same time", "[task4]") {
     for (const unsigned threads : {2, 3, 8}) {
         CAPTURE(threads);
         const Watched run(threads);
-        check_sum(run.sum, run.x, run.y);
+        check_sum(run.sum, run.x, run.y, 0, threads);
         const std::string serial = run.watch.one_after_the_other();
-        INFO(run.watch.started << " threads were started, want " << threads << " (or "
-                               << threads - 1 << " if the calling one takes a part)"
+        INFO(run.watch.started << (run.watch.started == 1 ? " thread was" : " threads were")
+                               << " started, want " << threads << " (or " << threads - 1
+                               << " if the calling one takes a part)"
                                << (serial.empty() ? "" : "; " + serial));
         CHECK(run.watch.started + 1 >= threads);
         CHECK(run.watch.started <= threads);

@@ -54,6 +54,82 @@ wb::Output<T> output(Shape shape, Run run) {
     });
 }
 
+struct Steps {
+    size_t row, column;
+};
+
+// a - b where the inputs are read at place(i, shape) and with the steps of steps(rows, columns);
+// what lies outside of an input is NaN.
+template <class T, class Place, class StepsOf>
+std::vector<T> difference_with(const Operand<T>& a, const Operand<T>& b, Shape shape, Place place,
+                               StepsOf steps) {
+    const auto read = [&](const Operand<T>& from, Shape at) {
+        const Steps step = steps(from.rows, from.columns);
+        const size_t index = at.rows * step.row + at.columns * step.column;
+        return index < from.values.size() ? from.values[index] : T(NAN);
+    };
+    std::vector<T> out(size_t(shape.rows) * shape.columns);
+    for (size_t i = 0; i < out.size(); ++i) {
+        const Shape at = place(int(i), shape);
+        out[i] = read(a, at) - read(b, at);
+    }
+    return out;
+}
+
+// What a wrong place or wrong steps make of a - b.
+template <class T>
+std::vector<wb::Mistake<T>> mistakes_of_reading(const Operand<T>& a, const Operand<T>& b,
+                                                Shape shape) {
+    const auto right_place = [](int i, Shape s) { return Shape{i / s.columns, i % s.columns}; };
+    const auto right_steps = [](int rows, int columns) {
+        return Steps{rows == 1 ? size_t(0) : size_t(columns), columns == 1 ? size_t(0) : 1};
+    };
+    const auto place = [&a, &b, shape, right_steps](const char* words, auto f) {
+        return wb::Mistake<T>{words, [&a, &b, shape, f, right_steps] {
+                                  return difference_with(a, b, shape, f, right_steps);
+                              }};
+    };
+    const auto steps = [&a, &b, shape, right_place](const char* words, auto f) {
+        return wb::Mistake<T>{words, [&a, &b, shape, f, right_place] {
+                                  return difference_with(a, b, shape, right_place, f);
+                              }};
+    };
+    return {
+        place("row and column are swapped where the inputs are read",
+              [](int i, Shape s) {
+                  return Shape{i % s.columns, i / s.columns};
+              }),
+        place("the index is divided by the number of rows, where the columns belong",
+              [](int i, Shape s) {
+                  return Shape{i / s.rows, i % s.rows};
+              }),
+        steps("nothing is repeated: an axis of length 1 needs a step of 0",
+              [](int, int columns) {
+                  return Steps{size_t(columns), 1};
+              }),
+        steps("a single column is not repeated: its step is not 0",
+              [](int rows, int columns) {
+                  return Steps{rows == 1 ? 0 : size_t(columns), 1};
+              }),
+        steps("a single row is not repeated: its step is not 0",
+              [](int, int columns) {
+                  return Steps{size_t(columns), columns == 1 ? 0u : 1u};
+              }),
+        steps("the step of a single row is 1, not 0",
+              [=](int rows, int columns) {
+                  return Steps{rows == 1 ? 1 : size_t(columns), columns == 1 ? 0u : 1u};
+              }),
+        steps("a step is 0 on the wrong axis: rows and columns are mixed up in the conditions",
+              [](int rows, int columns) {
+                  return Steps{columns == 1 ? 0 : size_t(columns), rows == 1 ? 0u : 1u};
+              }),
+        steps("everything is repeated: both steps are always 0",
+              [](int, int) {
+                  return Steps{0, 0};
+              }),
+    };
+}
+
 // Subtraction, which has an order, on operands of any shape that fits.
 template <class T>
 void check_subtract(Shape shape, int a_rows, int a_columns, int b_rows, int b_columns) {
@@ -68,9 +144,10 @@ void check_subtract(Shape shape, int a_rows, int a_columns, int b_rows, int b_co
     std::vector<T> want;
     for (int r = 0; r < shape.rows; ++r)
         for (int c = 0; c < shape.columns; ++c) want.push_back(a.at(r, c) - b.at(r, c));
-    CHECK_ARRAYS(
-        output<T>(shape, [&](T* d_out, Shape s) { subtract(a.matrix(), b.matrix(), d_out, s); }),
-        want);
+    const auto got =
+        output<T>(shape, [&](T* d_out, Shape s) { subtract(a.matrix(), b.matrix(), d_out, s); });
+    wb::recognize<T>(got, want, mistakes_of_reading(a, b, shape));
+    CHECK_ARRAYS(got, want);
 }
 
 // A formula that is often written instead, of the inputs v(0), v(1), ..., and what is wrong with
@@ -175,6 +252,8 @@ void check_intpow(int n, float low, float high) {
         0,
         {{"one multiplication too many", [=](const Inputs& v) { return std::pow(v(0), n + 1.0L); }},
          {"one multiplication too few", [=](const Inputs& v) { return std::pow(v(0), n - 1.0L); }},
+         {"x to the power of 2 n: squared before it is multiplied, not after",
+          [=](const Inputs& v) { return std::pow(v(0), 2.0L * n); }},
          {"x is multiplied by n", [=](const Inputs& v) { return v(0) * n; }},
          {"the sign of n is lost", [=](const Inputs& v) { return std::pow(v(0), -1.0L * n); }}});
 }
@@ -354,7 +433,21 @@ TEST_CASE("task 6: odd powers past 2^24", "[task6]") {
     CAPTURE(n);
     const std::vector<float> x{1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.5f};
     const auto up = [=](auto v, auto* d_out, Shape s) { intpow(v, n, d_out, s); };
-    CHECK_ARRAYS(results<float>(x, up), {1.0f, -1.0f, inf, -inf, 0.0f, 0.0f});
+    const std::vector<float> want{1.0f, -1.0f, inf, -inf, 0.0f, 0.0f};
+    const auto got = results<float>(x, up);
+    const auto power = [&](double exponent) {
+        return [&x, exponent] {
+            std::vector<float> values;
+            for (const float v : x) values.push_back(float(std::pow(double(v), exponent)));
+            return values;
+        };
+    };
+    wb::recognize<float>(
+        got,
+        want,
+        {{"n is rounded to a float, and is even then", power(n - 1)},
+         {"x to the power of 2 n: squared before it is multiplied, not after", power(2.0 * n)}});
+    CHECK_ARRAYS(got, want);
     const auto down = [=](auto v, auto* d_out, Shape s) { intpow(v, -n, d_out, s); };
     CHECK_ARRAYS(results<float>(x, down), {1.0f, -1.0f, 0.0f, 0.0f, inf, -inf});
 }

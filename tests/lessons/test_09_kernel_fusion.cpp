@@ -107,6 +107,16 @@ std::vector<wb::Mistake<T>> usual_mistakes(const Equations<T>& e) {
              return b > 0 ? 2 * c / -b - s : (-b + s) / (2 * a);
          }}};
     std::vector<wb::Mistake<T>> mistakes;
+    if (sizeof(T) == 8)
+        mistakes.push_back({"the square root is taken of a float, where T is double", [&e] {
+                                std::vector<T> out;
+                                for (size_t i = 0; i < e.size(); ++i) {
+                                    const T a = e.a[i], b = e.b[i];
+                                    const float inside = float(b * b - 4 * a * e.c[i]);
+                                    out.push_back((-b + std::sqrt(inside)) / (2 * a));
+                                }
+                                return out;
+                            }});
     for (const auto& [words, formula] : kWrong)
         mistakes.push_back({words, [&e, formula = formula] {
                                 std::vector<T> out;

@@ -85,7 +85,7 @@ wb::Output<float> on_device(const Pairs& p) {
 
 // What the usual mistakes make of one pair: p is pt1 * pt2, x and y the differences of eta and phi.
 struct Numbers {
-    double pt1, pt2, eta1, eta2, x, y;
+    double pt1, pt2, eta1, eta2, phi1, phi2, x, y;
     double p() const { return pt1 * pt2; }
 };
 constexpr std::pair<const char*, double (*)(const Numbers&)> kWrong[] = {
@@ -96,6 +96,30 @@ constexpr std::pair<const char*, double (*)(const Numbers&)> kWrong[] = {
     {"cosh takes the sum of the two eta, not the difference",
      [](const Numbers& n) {
          return std::sqrt(2 * n.p() * (std::cosh(n.eta1 + n.eta2) - std::cos(n.y)));
+     }},
+    {"cos takes the sum of the two phi, not the difference",
+     [](const Numbers& n) {
+         return std::sqrt(2 * n.p() * (std::cosh(n.x) - std::cos(n.phi1 + n.phi2)));
+     }},
+    {"a factor 2 under the square root is missing",
+     [](const Numbers& n) { return std::sqrt(n.p() * (std::cosh(n.x) - std::cos(n.y))); }},
+    {"eta and phi of the first particle are swapped",
+     [](const Numbers& n) {
+         return std::sqrt(2 * n.p() * (std::cosh(n.phi1 - n.eta2) - std::cos(n.eta1 - n.phi2)));
+     }},
+    {"eta and phi of the second particle are swapped",
+     [](const Numbers& n) {
+         return std::sqrt(2 * n.p() * (std::cosh(n.eta1 - n.phi2) - std::cos(n.phi1 - n.eta2)));
+     }},
+    {"the sine of half the difference of eta, where the hyperbolic sine belongs",
+     [](const Numbers& n) {
+         const double a = std::sin(n.x / 2), b = std::sin(n.y / 2);
+         return 2 * std::sqrt(n.p() * (a * a + b * b));
+     }},
+    {"half the difference of eta itself, without its hyperbolic sine",
+     [](const Numbers& n) {
+         const double a = n.x / 2, b = std::sin(n.y / 2);
+         return 2 * std::sqrt(n.p() * (a * a + b * b));
      }},
     {"parentheses are missing: only cosh is multiplied",
      [](const Numbers& n) { return std::sqrt(2 * n.p() * std::cosh(n.x) - std::cos(n.y)); }},
@@ -149,6 +173,8 @@ void check(const std::vector<float>& got, const Pairs& p, double relative) {
                                                                  p.pt2[i],
                                                                  p.eta1[i],
                                                                  p.eta2[i],
+                                                                 p.phi1[i],
+                                                                 p.phi2[i],
                                                                  double(p.eta1[i]) - p.eta2[i],
                                                                  double(p.phi1[i]) - p.phi2[i]})));
                                 return out;

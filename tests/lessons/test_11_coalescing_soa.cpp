@@ -58,7 +58,14 @@ void check_columns(FromColumns compute, int n) {
         {{"px is taken twice, and py never", each([](float x, float) { return 2 * x * x; })},
          {"py is taken twice, and px never", each([](float, float y) { return 2 * y * y; })},
          {"px + py, without squares", each([](float x, float y) { return x + y; })},
-         {"the root of pt squared", each([](float x, float y) { return std::hypot(x, y); })}});
+         {"the root of pt squared", each([](float x, float y) { return std::hypot(x, y); })},
+         {"particle i is looked for at 4 i, as if the column still held four numbers of each", [&] {
+              std::vector<float> values;
+              for (size_t i = 0; i < all.size(); ++i)
+                  values.push_back(4 * i < all.size() ? pt_squared(all[4 * i].px, all[4 * i].py)
+                                                      : std::nanf(""));
+              return values;
+          }}});
     CHECK_ARRAYS(got, want);
     CHECK(out.intact());
 }
@@ -189,6 +196,15 @@ TEST_CASE("task 5: gathers whole particles", "[task5]") {
         for (const int i : index)
             for (const float number : {all[i].px, all[i].py, all[i].pz, all[i].e})
                 want.push_back(number);
+        const auto in_order = [&] {
+            std::vector<float> numbers;
+            for (int k = 0; k < n; ++k)
+                for (const auto field : {&Particle::px, &Particle::py, &Particle::pz, &Particle::e})
+                    numbers.push_back(k < count ? all[k].*field : std::nanf(""));
+            return numbers;
+        };
+        wb::recognize<float>(
+            got, want, {{"particle k itself is copied: the index is never used", in_order}});
         CHECK_ARRAYS(
             got, want, [](size_t) { return 0.0; }, "number");
         CHECK(out.intact());

@@ -61,7 +61,7 @@ constexpr std::pair<Rule, const char*> kWrongRules[] = {
     {Rule::kPlus, "a sign is wrong in the real part of (x + iy)^2"},
     {Rule::kNoTwo, "a factor is missing in the imaginary part of (x + iy)^2"},
     {Rule::kNotSquared, "|z| is compared with 4, not |z|^2"},
-    {Rule::kLookFirst, "|z|^2 is tested before the step, not after it"},
+    {Rule::kLookFirst, "one step too late: |z|^2 is tested before the step, or z starts at 0"},
     {Rule::kFromOne, "steps are counted from 1, and the first one is number 0"},
     {Rule::kTwo, "|z|^2 is compared with 2, not with 4"},
     {Rule::kReaches, "|z|^2 = 4 counts as an escape: it must be above 4"},
@@ -108,6 +108,7 @@ void check_no_float_on_the_way(std::function<int(int row, int column)> answer) {
 enum class Grid {
     kRight,
     kSwapped,
+    kRanges,
     kTurned,
     kStepsOfN,
     kMoreSteps,
@@ -131,8 +132,10 @@ std::vector<int> picture_by(Rule rule, Grid grid, int height, int width, int pit
                                 : grid == Grid::kMoreColumns ? width + 1
                                 : grid == Grid::kPitch       ? pitch
                                                              : width;
-            const double cr = at(-1.5, column, columns);
-            const double ci = at(-1, from_top, grid == Grid::kWidthForBoth ? width : height);
+            const bool ranges = grid == Grid::kRanges;
+            const double cr = at(ranges ? -1 : -1.5, column, columns);
+            const double ci =
+                at(ranges ? -1.5 : -1, from_top, grid == Grid::kWidthForBoth ? width : height);
             out.push_back(grid == Grid::kSwapped ? escape_by(rule, ci, cr)
                                                  : escape_by(rule, cr, ci));
         }
@@ -145,6 +148,7 @@ std::vector<int> true_picture(int height, int width) {
 
 constexpr std::pair<Grid, const char*> kWrongGrids[] = {
     {Grid::kSwapped, "real and imaginary part of c are swapped"},
+    {Grid::kRanges, "cr has the range of ci, and ci that of cr"},
     {Grid::kTurned, "row 0 has the ci of the last row: from where to where do they go?"},
     {Grid::kStepsOfN, "n points have n steps between them: count the gaps"},
     {Grid::kMoreSteps, "n points have n + 1 steps between them: count the gaps"},
@@ -263,6 +267,8 @@ void check_efficiency(const std::vector<int>& trips) {
           [&] { return share(wanted, paid_in_int); }},
          {"the trips of all lanes are too many for an int",
           [&] { return share(wanted_in_int, paid); }},
+         {"the trips of all lanes are added up, where the slowest lane counts",
+          [&] { return share(wanted, 32 * wanted); }},
          {"the last warp is ignored where it is not full",
           [&] { return share(whole_wanted, whole); }},
          {"the slowest lane of one warp is still the slowest of the next",

@@ -249,6 +249,7 @@ enum class Pick {
     kLast,
     kLightest,
     kNeighbours,
+    kWithFirst,
     kNotZero,
     kBreaksOff,     // the pairs of an electron, at the first one of equal charge
     kReturns,       // at the first pair of equal charge
@@ -270,6 +271,7 @@ Answer answer(const Event& e, Pick pick = Pick::kHeaviest) {
             if (pick != Pick::kAnyCharge && (e.charge[i] == e.charge[j]) != (pick == Pick::kEqual))
                 continue;
             if (pick == Pick::kNeighbours && j != i + 1) continue;
+            if (pick == Pick::kWithFirst && i > 0) continue;
             double deta = double(e.eta[i]) - e.eta[j], dphi = double(e.phi[i]) - e.phi[j];
             if (pick == Pick::kSwapped) std::swap(deta, dphi);
             const double other = e.pt[pick == Pick::kSameMomentum ? i : j];
@@ -295,6 +297,7 @@ constexpr std::pair<Pick, const char*> kWrongPicks[] = {
     {Pick::kLast, "the last pair of opposite charge is taken, not the heaviest"},
     {Pick::kLightest, "the lightest pair is taken"},
     {Pick::kNeighbours, "only neighbours in the list are paired"},
+    {Pick::kWithFirst, "only pairs with the first electron of an event are looked at"},
     {Pick::kNotZero, "a pair whose mass is 0 is not counted as a pair"},
     {Pick::kBreaksOff, "the pairs of an electron end at the first one of equal charge"},
     {Pick::kReturns, "the search ends at the first pair of equal charge"},

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..findings import Finding
-from . import geometry, scalars, source, summary
+from . import copies, geometry, narrow, scalars, source, summary
 from .arrays import Compared
 
 _ELEMENT = re.compile(
@@ -260,10 +260,7 @@ def _of_bounds(finding: Finding) -> str:
     if below and (words := _wrapped_int(facts)):
         return words
     if below:
-        return (
-            "an index below 0: the subtraction goes too far, or nothing checks whether "
-            "the element exists on that side"
-        )
+        return narrow.of_negative_index(facts)
     if words := geometry.of_bounds(finding):
         return words
     size = facts.get("element_bytes")
@@ -275,7 +272,8 @@ def _of_bounds(finding: Finding) -> str:
     if elements == 0:
         return "an array without elements, and nothing checks whether there is one"
     if elements is not None and facts.get("first_index") == facts.get("last_index") == elements:
-        return "exactly one element too far: a bound that is off by one"
+        too_far = "exactly one element too far: a bound that is off by one"
+        return too_far + ("" if geometry.may_be_own(finding) else ", or a wrong index")
     return by_code[finding.code]
 
 
@@ -284,6 +282,10 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return _of_race(finding, lost)
     if finding.code.startswith("out-of-bounds-"):
         return _of_bounds(finding)
+    if finding.code == "invalid-copy" and (
+        words := copies.of_sizes(str(finding.data.get("message", "")))
+    ):
+        return words
     if words := _BY_REASON.get((finding.code, str(finding.facts.get("reason", "")))):
         return words
     alone = finding.facts.get("threads") == 1 and finding.facts.get("returned")

@@ -71,7 +71,9 @@ def _maps(c: Compared) -> Iterator[tuple[str, np.ndarray]]:
         )
     yield "the value of element 0", np.zeros(n, int)
     yield "the value of the last element", np.full(n, n - 1)
-    yield "its partner's value: pairs are swapped", inside(i ^ 1)
+    # Both of a pair are wrong then.
+    partner = inside(i ^ 1)
+    yield "its partner's value: pairs are swapped", np.where(c.bad[partner], partner, -1)
     for k in (2, 3, 4):
         yield f"the value of element {k} i instead of i", inside(k * i)
         yield f"the value of element i / {k} instead of i", i // k
@@ -126,6 +128,16 @@ def another_element(c: Compared, use: np.ndarray) -> Pattern | None:
     return None
 
 
+def _fill_their_range(values: np.ndarray) -> bool:
+    """Whether equal steps reach most of the values, so that others meet them by chance."""
+    distinct = np.unique(values[np.isfinite(values)])
+    steps = np.diff(distinct)
+    if not len(steps) or (steps != np.round(steps)).any():
+        return False
+    step = np.gcd.reduce(steps.astype(np.int64))
+    return len(distinct) > 0.5 * float((distinct[-1] - distinct[0]) / step)
+
+
 def permuted(c: Compared, use: np.ndarray) -> Pattern | None:
     """The right values, all of them, at other places."""
     if not c.whole or c.wrong < 3 or bits_of_agreement(c) * c.wrong < 2 * BITS:
@@ -133,7 +145,7 @@ def permuted(c: Compared, use: np.ndarray) -> Pattern | None:
     if np.array_equal(np.sort(c.got[c.bad]), np.sort(c.want[c.bad])):
         return Pattern("the right values at wrong places")
     inside = np.isin(c.got[use], c.want)
-    if use.sum() >= 8 and inside.mean() > 0.95 and c.is_float:
+    if use.sum() >= 8 and inside.mean() > 0.95 and c.is_float and not _fill_their_range(c.want):
         return Pattern(
             "each holds the value of some other element: from a wrong place, or once more"
         )

@@ -105,6 +105,21 @@ def of_race(finding: Finding) -> str:
     return formula(visits, shape, least=1) or step(visits, shape)
 
 
+def may_be_own(finding: Finding) -> bool:
+    """Whether the thread that left the array went to its own element, to one next to it, or to
+    that of its mirror image; or by the steps of a loop over the grid.
+    """
+    facts = finding.facts
+    shape = _along_x(facts.get("grid"), facts.get("block_size"))
+    block, thread, index = finding.data.get("block"), finding.data.get("thread"), facts.get("index")
+    if not block or not thread or not isinstance(index, int):
+        return True  # nothing is known
+    if not shape:
+        return False
+    mine = block[0] * shape.threads + thread[0]
+    return mine in (0, index - 1) or (index >= mine and (index - mine) % shape.threads == 0)
+
+
 def of_bounds(finding: Finding) -> str:
     """The first thread that left the array, and how far the last one went."""
     facts = finding.facts

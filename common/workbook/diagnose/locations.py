@@ -53,9 +53,11 @@ def runs(c: Compared) -> str:
     if first == 0:
         return f"the first {count} elements"
     if end == c.size:
+        # Where threads take several elements each, the elements of a block are not its threads.
+        one_each = all(launch.threads >= c.size for launch in c.launches)
         for size in block_sizes(c):
             rest = c.size % size
-            if rest and count == rest and c.size > size:
+            if rest and count == rest and c.size > size and one_each:
                 return f"the last {count} elements, the part of the last {group_name(c, size)}"
             if first == size and c.size > size:
                 return f"everything after the first {group_name(c, size)}"

@@ -75,12 +75,13 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
             f"nothing was written from element {threads} on: only as many elements as one block "
             "has threads. Is the block's number missing from the index, or does one block work?"
         )
-    if to_the_end and first % threads == 0 and 1 < rest < threads:
+    one_each = launch.blocks == -(-c.size // threads)
+    if to_the_end and first % threads == 0 and 1 < rest < threads and one_each:
         return (
             f"the last {rest} elements were never written: they are the part of the last block "
             "that is not full"
         )
-    if ends_at(32):
+    if ends_at(32) and not (c.columns and launch.grid[1] * launch.block[1] > 1):
         return "only the first warp wrote: nothing was written from element 32 on"
     return ""
 
@@ -90,7 +91,17 @@ def _bytes_for_elements(c: Compared) -> str:
     part = {2: "half", 4: "quarter", 8: "eighth"}.get(c.element_bytes)
     if not part or c.size < 32 or any(w.by == "kernel" for w in c.writers.values()):
         return ""
-    if len(c.ranges) != 1 or c.ranges[0] != (c.size // c.element_bytes, c.size):
+    first = c.ranges[0][0]
+    rest_is_zero = c.whole and bool((c.got[first:] == 0).all())
+    if c.ranges != [(first, c.size)] and not rest_is_zero:
+        return ""
+    for object_bytes, name in ((8, "a pointer"), (24, "a std::vector")):
+        if first * c.element_bytes == object_bytes:
+            return (
+                f"only the first {first} of {c.size} elements are right: {object_bytes} bytes, as "
+                f"many as sizeof gives for {name}"
+            )
+    if c.ranges != [(c.size // c.element_bytes, c.size)]:
         return ""
     if any(c.size // c.element_bytes in (n.threads, n.threads_per_block) for n in c.launches):
         return ""
@@ -123,6 +134,12 @@ def _one_block_each_round(c: Compared, launch: Launch) -> str:
     return ""
 
 
+def _blocks_swapped(launch: Launch, rows: int, columns: int) -> bool:
+    """Whether the grid is what it should be, with its numbers along x and y exchanged."""
+    needed = -(-columns // launch.block[0]), -(-rows // launch.block[1])
+    return launch.grid[:2] == needed[::-1] and needed[0] != needed[1]
+
+
 def _along(c: Compared, launch: Launch) -> str:
     """Whole rows or columns of a matrix lie outside of the grid, which is too small on an axis."""
     if not c.columns or c.size % c.columns:
@@ -140,6 +157,9 @@ def _along(c: Compared, launch: Launch) -> str:
     one, many, count, reached, axis = ("row", "rows", rows, first // c.columns, 1) if below else (
         "column", "columns", c.columns, first, 0)  # fmt: skip
     beyond = f"the last {count - reached} {many} were never written"
+    if reached == extent[axis] and _blocks_swapped(launch, rows, c.columns):
+        return f"{beyond}: the grid has as many blocks along x as it needs along y, and vice " \
+               "versa"  # fmt: skip
     if reached == extent[axis]:
         threads = f"{reached} thread{'s' * (reached != 1)}"
         each = f"one for each of the first {reached} {many}" if reached != 1 else f"for one {one}"
@@ -221,7 +241,7 @@ def of(c: Compared) -> Summary:
     if pattern:
         text = pattern.text
         if place and not pattern.whole:
-            return Summary(f"{place.rstrip(',')}: {_inside(text)}", 2)
+            return Summary(f"{place.rstrip(',')}: {_inside(text, place)}", 2)
         return Summary(text, 2)
     if place:
         verb = "is" if _is_singular(place) else "are"
@@ -232,9 +252,10 @@ def of(c: Compared) -> Summary:
     return Summary()
 
 
-def _inside(text: str) -> str:
-    """After a place, `each holds` needs no `each`."""
-    return text.removeprefix("each ")
+def _inside(text: str, place: str) -> str:
+    """After the place of one element, `each holds` needs no `each`."""
+    alone = place.startswith(("the first element", "the last element", "element "))
+    return text.removeprefix("each ") if alone and " of each " not in place else text
 
 
 def _edges(place: str) -> str:

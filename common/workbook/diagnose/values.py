@@ -11,6 +11,7 @@ from . import locations
 from .arrays import Compared
 from .elements import another_element, permuted
 from .patterns import BITS, Pattern, bits_of_agreement
+from .rounding import float_in_double, nearly
 
 
 def _number(value: float) -> str:
@@ -119,20 +120,6 @@ def power(c: Compared, use: np.ndarray) -> Pattern | None:
         right = of(want)
         if (np.abs(got - right) <= slack * np.abs(right)).all():
             return Pattern(words)
-    return None
-
-
-def float_in_double(c: Compared, use: np.ndarray) -> Pattern | None:
-    """Each element of an array of doubles is a float."""
-    if not c.is_float or c.element_bytes != 8 or use.sum() < 8:
-        return None
-    got, want = c.got[use], c.want[use]
-    with np.errstate(all="ignore"):
-        floats = got == got.astype(np.float32)
-        wanted = want == want.astype(np.float32)
-    if floats.all() and not wanted.any() and not (got == np.round(got)).all():
-        return Pattern("each is a number that a float can hold: computed in float, and too few "
-                       "digits for a double")  # fmt: skip
     return None
 
 
@@ -259,22 +246,21 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
         return None
     got, want = c.got[use].astype(float), c.want[use].astype(float)
     less, more = (got < want).all(), (got > want).all()
-    counts = not c.is_float and (c.want >= 0).all() and c.whole
+    counts = bool(not c.is_float and (c.want >= 0).all() and c.whole)
     if counts and c.got.sum() == c.want.sum() and not less and not more and (c.got >= 0).all():
         return Pattern("the total is right, but some are counted in a wrong element", True)
     if use.sum() >= 20 and (c.want[use] > 0).all() and (got >= 0).all():
         if less and not _whole(c):
-            return Pattern("too small everywhere: a factor or a term is missing, or updates got "
-                           "lost")  # fmt: skip
+            shared = any(launch.threads >= 2 * c.size for launch in c.launches)
+            lost = ", or updates got lost" if shared else ""
+            return Pattern(f"too small everywhere: a factor or a term is missing{lost}")
         if more and not _whole(c):
             return Pattern("too large everywhere: a factor or a term too many, or added to what "
                            "was not zero")  # fmt: skip
         missing = int(abs(c.want.sum() - c.got.sum())) if counts else 0
         if less:
-            of = f": {missing} of {int(c.want.sum())} in all were left out or got lost"
-            return Pattern(
-                "too small everywhere" + (of if counts else ": something was left out or got lost")
-            )
+            of = f", {missing} less than the {int(c.want.sum())} in all"
+            return Pattern(f"too small everywhere{of * counts}: something was left out or got lost")
         if more:
             of = f": {missing} more than the {int(c.want.sum())} in all"
             return Pattern("too large everywhere" + of * counts + "; something was counted more "
@@ -285,65 +271,6 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
 def _whole(c: Compared) -> bool:
     """Whether whole numbers are wanted: counts, most often."""
     return not c.is_float or bool((c.want == np.round(c.want)).all())
-
-
-# So many roundings a sum or a function of a few steps may add up: beyond, it is something else.
-_ROUNDINGS = 64
-
-
-def nearly(c: Compared, use: np.ndarray) -> Pattern | None:
-    """Right up to an error that rounding explains: in float, in a narrower type, or of terms that
-    cancel. Whole numbers that a float holds are not rounded.
-    """
-    if not c.is_float:
-        return None
-    got, want = c.got[use], c.want[use]
-    if not np.isfinite(got).all() or not np.isfinite(want).all():
-        return None
-    error, size = np.abs(got - want), np.abs(want)
-    if (want == np.round(want)).all() and (got == np.round(got)).all() and size.max() < 2**24:
-        return None
-    with np.errstate(all="ignore"):
-        relative = np.where(size > 0, error / size, np.inf)
-    worst = float(relative.max())
-    single = 2.0**-24 if c.element_bytes <= 4 else 2.0**-53
-    if worst <= _ROUNDINGS * single:
-        return Pattern(f"nearly right, off by {worst:.1g} of the value at most: rounding")
-    if c.element_bytes == 8 and worst <= _ROUNDINGS * 2.0**-24:
-        return Pattern(
-            f"nearly right, off by {worst:.1g} of the value at most: as many digits as a float "
-            "has, where a double is wanted"
-        )
-    for name, bits in (("half", 11), ("bfloat16", 8)):
-        # The smallest numbers have fewer bits.
-        most = float(np.quantile(relative, 0.95))
-        if len(got) >= 4 and most <= 2.0**-bits and _fits(got, bits) and not _fits(want, bits):
-            return Pattern(f"each has {bits} bits: a {name} lies on the way")
-    # An error that does not shrink with the value: large terms whose difference is small.
-    large = np.abs(c.want[np.isfinite(c.want)]).max()
-    spread = large >= 100 * float(size[relative.argmax()]) > 0
-    if len(got) >= 8 and spread and error.max() <= _ROUNDINGS * single * large:
-        return Pattern(
-            f"off by {error.max():.1g} at most, large values and small ones alike: digits get lost "
-            "where two numbers nearly cancel"
-        )
-    if len(got) >= 20 and worst < 2e-3 and _on_both_sides(got - want):
-        return Pattern(
-            f"nearly right, off by {worst:.1g} of the value at most, above and below: digits "
-            "are lost on the way"
-        )
-    return None
-
-
-def _fits(values: np.ndarray, bits: int) -> bool:
-    """Whether no value needs more bits than these."""
-    mantissa = np.frexp(values)[0] * 2.0**bits
-    return bool((mantissa == np.round(mantissa)).all())
-
-
-def _on_both_sides(error: np.ndarray) -> bool:
-    above = float((error > 0).mean())
-    return 0.2 < above < 0.8
 
 
 def wrapped(c: Compared, use: np.ndarray) -> Pattern | None:
@@ -372,8 +299,8 @@ def not_a_number(c: Compared, use: np.ndarray) -> Pattern | None:
     got, want = c.got[use], c.want[use]
     nan = np.isnan(got) & ~np.isnan(want)
     if nan.all():
-        return Pattern("NaN, which was computed: from 0/0, the root of a negative number, or a "
-                       "value that was never set")  # fmt: skip
+        return Pattern("NaN, which was computed: from 0/0, the root or power of a negative number, "
+                       "or a value that was never set")  # fmt: skip
     if nan.any():
         # Where the others follow a rule, some NaN are an accompaniment, not the cause.
         others = use.copy()
@@ -381,6 +308,8 @@ def not_a_number(c: Compared, use: np.ndarray) -> Pattern | None:
         if 4 * nan.sum() < len(nan) and (rule := of_values(c, others)):
             return rule
         first = int(np.flatnonzero(use)[np.flatnonzero(nan)[0]])
+        if nan.sum() == 1:
+            return Pattern(f"NaN in one of them, element {first}", True)
         return Pattern(f"NaN in {int(nan.sum())} of them, the first is element {first}", True)
     if (np.isnan(want) & ~np.isnan(got)).all() and not c.wants_filling(use):
         return Pattern("a number where NaN belongs")
