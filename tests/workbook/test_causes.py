@@ -135,6 +135,12 @@ class Causes(unittest.TestCase):
         self.assertIn("exactly one element too far", self.cause(finding(code, past)))
         many = finding(code, {**past, "last_index": 9})
         self.assertIn("bounds check", self.cause(many))
+        # The facts are those of one launch: others may have gone further.
+        notes = ["5 threads did this: (8,0,0) of block (0,0,0), the rest in 4 other launches"]
+        self.assertIn("one element", self.cause(finding(code, past, count=5, notes=notes)))
+        self.assertIn("bounds check", self.cause(finding(code, past, count=6, notes=notes)))
+        wrapped = finding(code, {"index": -(2**31), "elements": 8})
+        self.assertIn("more than 31 bits", self.cause(wrapped))
         empty = finding(code, {"index": 0, "elements": 0})
         self.assertIn("without elements", self.cause(empty))
         low = finding(code, {"index": -1, "elements": 8})

@@ -199,7 +199,8 @@ def _of_race(finding: Finding, lost: bool) -> str:
                "order, and a barrier does not hold them together"  # fmt: skip
     if here and there and not same_thread:
         return f"threads of one block meet on one element ({there} and {here}): is a barrier " \
-               "missing between the two, or is the index wrong?"  # fmt: skip
+               "missing between the two, is the index wrong, or must one atomic do " \
+               "both?"  # fmt: skip
     return prefix + by_code[finding.code]
 
 
@@ -218,6 +219,14 @@ def _as_bytes(facts: dict, elements: int, size: int) -> bool:
     if not isinstance(last, int) or first is None or last + 1 < 2 * elements or elements < 4:
         return False
     return 0 <= last + 1 - elements * size < size
+
+
+def _alike(finding: Finding) -> bool:
+    """Whether the facts, which are those of one launch, hold for the others that did the same: each
+    has one thread that left the array.
+    """
+    others = re.search(r"(\d+) other launch", " ".join(finding.notes()))
+    return not others or int(finding.data.get("count") or 1) <= 1 + int(others.group(1))
 
 
 def _of_bounds(finding: Finding) -> str:
@@ -241,6 +250,8 @@ def _of_bounds(finding: Finding) -> str:
             )
     if finding.code != "out-of-bounds-global":
         return by_code[finding.code]
+    if below and index < -(2**30):
+        return "an index that needs more than 31 bits, and became negative in an int"
     if below:
         return (
             "an index below 0: the subtraction goes too far, or nothing checks whether "
@@ -256,7 +267,8 @@ def _of_bounds(finding: Finding) -> str:
         )
     if elements == 0:
         return "an array without elements, and nothing checks whether there is one"
-    if elements is not None and facts.get("first_index") == facts.get("last_index") == elements:
+    first, last = facts.get("first_index"), facts.get("last_index")
+    if elements is not None and first == last == elements and _alike(finding):
         return "exactly one element too far: a bound that is off by one"
     return by_code[finding.code]
 

@@ -56,11 +56,16 @@ def _right(visit: Visit, shape: Shape) -> bool:
     return ahead >= 0 and ahead % (shape.threads * shape.blocks) == 0
 
 
+def _result(visit: Visit) -> bool:
+    """Whether one thread of the block stores, or reads, the block's own result."""
+    return visit.thread == 0 and visit.index == visit.block
+
+
 def formula(visits: Sequence[Visit], shape: Shape, least: int = 2) -> str:
     """The wrong formula that `least` visits or more of blocks after the first follow, all of them,
     and that gives another index than the right one; or ''.
     """
-    telling = [v for v in visits if v.block > 0 and not _right(v, shape)]
+    telling = [v for v in visits if v.block > 0 and not _right(v, shape) and not _result(v)]
     if shape.blocks < 2 or shape.threads < 2 or len(telling) < least:
         return ""
     for words, index in _FORMULAS:
