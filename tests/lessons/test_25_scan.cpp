@@ -97,6 +97,27 @@ std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Ints& x, s
              return out;
          }},
     };
+    if (op == Operation::kMax)
+        all.push_back(
+            {"0 is among the values, though it is no element: what is the identity?", [=] {
+                 Ints out = scanned(op, kind, x, group);
+                 for (int& value : out) value = std::max(value, 0);
+                 return out;
+             }});
+    if (group == 32)
+        all.push_back({"lanes below `step` are combined as well: __shfl_up_sync gives them their "
+                       "own value",
+                       [=] {
+                           Ints out = x;
+                           for (size_t step = 1; step < 32; step *= 2) {
+                               const Ints before = out;
+                               for (size_t i = 0; i < x.size(); ++i) {
+                                   const size_t from = i % 32 < step ? i : i - step;
+                                   out[i] = combined(op, before[from], before[i]);
+                               }
+                           }
+                           return out;
+                       }});
     if (round < group && round < x.size()) {
         all.push_back({"each round of a block begins anew: where is the carry?",
                        [=] { return scanned(op, kind, x, round); }});

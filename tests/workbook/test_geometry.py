@@ -111,6 +111,16 @@ class Formulas(unittest.TestCase):
         data["facts"] = {**facts, "last_index": 5130}
         self.assertIn("bounds check", diagnose.likely_cause([], [Finding(data)]))
 
+    def test_more_blocks_than_results(self) -> None:
+        facts = {"grid": [8, 1, 1], "block_size": [256, 1, 1], "index": 3, "elements": 3,
+                 "element_bytes": 4, "first_index": 3, "last_index": 7,
+                 "access": "write"}  # fmt: skip
+        data = {"code": "out-of-bounds-global", "severity": "error", "block": [3, 0, 0],
+                "thread": [0, 0, 0], "facts": facts}  # fmt: skip
+        self.assertIn("more blocks than elements", diagnose.likely_cause([], [Finding(data)]))
+        data["facts"] = {**facts, "block_size": [1, 1, 1]}
+        self.assertIn("bounds check", diagnose.likely_cause([], [Finding(data)]))
+
     def test_bytes_for_elements(self) -> None:
         facts = {"index": 250, "elements": 250, "element_bytes": 4, "first_index": 250,
                  "last_index": 999}  # fmt: skip

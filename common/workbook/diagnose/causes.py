@@ -267,6 +267,8 @@ def _of_bounds(finding: Finding) -> str:
         )
     if elements == 0:
         return "an array without elements, and nothing checks whether there is one"
+    if geometry.of_results(finding):
+        return "each block stores an element of its own, and there are more blocks than elements"
     first, last = facts.get("first_index"), facts.get("last_index")
     if elements is not None and first == last == elements and _alike(finding):
         return "exactly one element too far: a bound that is off by one"

@@ -124,6 +124,18 @@ def of_bounds(finding: Finding) -> str:
     return formula(visits, shape) if len(visits) == 2 else ""
 
 
+def of_results(finding: Finding) -> bool:
+    """Whether the thread that left the array was to store its block's result."""
+    facts, block = finding.facts, finding.data.get("block")
+    shape = _along_x(facts.get("grid"), facts.get("block_size"))
+    index, thread = facts.get("index"), finding.data.get("thread")
+    if not shape or shape.threads < 2 or not block or not thread or facts.get("access") != "write":
+        return False
+    if not isinstance(index, int):
+        return False
+    return block[0] > 0 and _result(Visit(block[0], thread[0], index))
+
+
 def of_writers(c: Compared) -> str:
     """Who wrote the elements of an array, all in one launch."""
     launch = c.launch
