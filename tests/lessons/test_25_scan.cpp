@@ -97,13 +97,16 @@ std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Ints& x, s
              return out;
          }},
     };
-    if (op == Operation::kMax)
-        all.push_back(
-            {"0 is among the values, though it is no element: what is the identity?", [=] {
-                 Ints out = scanned(op, kind, x, group);
-                 for (int& value : out) value = std::max(value, 0);
-                 return out;
-             }});
+    // In all elements, or in those of a block's first warp: the others combine totals of warps.
+    for (const size_t reach : {group, size_t(32)})
+        if (op == Operation::kMax)
+            all.push_back(
+                {"0 is among the values, though it is no element: what is the identity?", [=] {
+                     Ints out = scanned(op, kind, x, group);
+                     for (size_t i = 0; i < out.size(); ++i)
+                         if (i % group < reach) out[i] = std::max(out[i], 0);
+                     return out;
+                 }});
     if (group == 32)
         all.push_back({"lanes below `step` are combined as well: __shfl_up_sync gives them their "
                        "own value",
@@ -128,15 +131,16 @@ std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Ints& x, s
                  });
              }});
     }
-    if (group >= x.size() && x.size() > kTile) {
-        all.push_back({"each tile begins anew: its carry is missing",
-                       [=] { return scanned(op, kind, x, kTile); }});
+    if (group >= x.size())
         all.push_back({"a tile's carry holds its own total already: are the totals scanned "
                        "inclusively?",
                        [=] {
                            return of_groups(kTile,
                                             [=](size_t first) { return sum_of(0, first + kTile); });
                        }});
+    if (group >= x.size() && x.size() > kTile) {
+        all.push_back({"each tile begins anew: its carry is missing",
+                       [=] { return scanned(op, kind, x, kTile); }});
         all.push_back(
             {"a tile's carry is the total of the tile before alone, not of all before", [=] {
                  return of_groups(kTile, [=](size_t first) {
@@ -453,6 +457,15 @@ TEST_CASE("task 5: runs along the largest element so far", "[task5]") {
         check_rows(Operation::kMax, kind, 3, 1000);
         for (const int n : {1, 33, 4097, 70001}) check_all(Operation::kMax, kind, n);
     }
+    // The second half is positive: a 0 among the values shows in the first half alone.
+    Ints both = data(Operation::kMax, 5000, 7);
+    for (size_t i = both.size() / 2; i < both.size(); ++i) both[i] += 9000;
+    check(whole(Operation::kMax, Kind::kInclusive),
+          Operation::kMax,
+          Kind::kInclusive,
+          both,
+          both.size(),
+          kThreads);
 }
 
 TEST_CASE("task 5: the largest so far may be the smallest int", "[task5]") {

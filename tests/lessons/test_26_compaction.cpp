@@ -109,6 +109,17 @@ void compare(const Floats& out, const Floats& x, size_t group) {
          {"each round of a block begins anew: where is the carry?",
           [&] { return begins_anew(kThreads, true); }},
          {"each tile begins anew: where is its carry?", [&] { return begins_anew(kTile, true); }},
+         {"each round begins at the tile's carry, which is not moved on",
+          [&] {
+              size_t kept = 0, before_tile = 0, in_round = 0;
+              return placed([&x, kept, before_tile, in_round](size_t i, size_t) mutable {
+                  if (i % kTile == 0) before_tile = kept;
+                  if (i % kThreads == 0) in_round = 0;
+                  kept += passes(x[i]);
+                  in_round += passes(x[i]);
+                  return before_tile + in_round - passes(x[i]);
+              });
+          }},
          {"what fails the test is kept, and what passes it is not",
           [&] {
               Floats all(x.size(), kNan);

@@ -17,7 +17,7 @@ _ELEMENT = re.compile(
 _MORE = re.compile(r"^\s*and (\d+) more of (\d+) wrong", re.MULTILINE)
 
 by_code = {
-    "out-of-bounds-global": "a missing or wrong bounds check",
+    "out-of-bounds-global": "a missing or wrong bounds check, or a wrong index",
     "out-of-bounds-shared": "an index larger than the shared array, or launched with too little",
     "out-of-bounds-local": "an index past the end of a local array",
     "race-shared": "a missing barrier between one thread's write and another's access",
@@ -241,7 +241,9 @@ def _of_bounds(finding: Finding) -> str:
         )
     if finding.code == "out-of-bounds-shared":
         if below:
-            return "an index below 0: the slot before the first"
+            if facts.get("first_index", -1) == -1:
+                return "an index below 0: the slot before the first"
+            return "an index below 0, and nothing checks for that"
         if elements == 0:
             return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
         if facts.get("dynamic"):
@@ -378,7 +380,14 @@ def likely_cause(
                 return mistake  # it explains every value: the finding follows from it
             if finding.code == "race-global":  # of several, the one that says which index is wrong
                 finding = next((f for f in findings if _blocks_meet(f)), finding)
-            return _of_finding(finding, values.startswith("too small"))
+            words = _of_finding(finding, values.startswith("too small"))
+            # What leaves an array of the device races with nobody in shared memory.
+            race = next(
+                (f for f in findings if f.code == "race-shared" and all(_place_of(f))), None
+            )
+            if race and finding.code == "out-of-bounds-global":
+                return f"{_of_finding(race, False)}; and {words}"
+            return words
     if "cudaErrorInvalidConfiguration" in exception:
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
     if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
