@@ -314,6 +314,15 @@ void check_exchange(const std::vector<TileState>& at_first, const std::vector<Ti
         {{"only the tile before is in the carry", [&] { return sum_from(tile - 1); }},
          {"all tiles are in the carry: a prefix holds what lies before it",
           [&] { return sum_from(0); }},
+         {"a tile that has published nothing yet is passed over as if it had 0",
+          [&] {
+              int sum = 0;
+              for (int t = tile - 1; t >= 0; --t) {
+                  sum += int(unsigned(at_first[t]));
+                  if (at_first[t] >> 32 == kPrefix) break;
+              }
+              return Ints{sum};
+          }},
          {"the tile's own total is in its carry", [&] { return Ints{want + total}; }}});
     const auto now = d_states.download();
     INFO("the tile must have published a prefix (2) of " << want + total << "; it has published "

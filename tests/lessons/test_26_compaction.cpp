@@ -147,16 +147,18 @@ void compare(const Floats& out, const Floats& x, size_t group) {
 }
 
 // A number that was returned; `before_last`: what is kept in all tiles but the last.
-void check_number(int got, int want, int before_last) {
+void check_number(int got, int want, int before_last,
+                  const std::vector<wb::Mistake<int>>& others = {}) {
     const bool right = got == want;
     INFO("the returned number: got " << got << ", want " << want);
     CHECK(right);
-    wb::recognize<int>(
-        {got},
-        {want},
-        {{"what the tiles before the last one keep is returned: the last tile's is missing",
-          [&] { return Ints{before_last}; }},
-         {"what the last tile keeps is returned", [&] { return Ints{want - before_last}; }}});
+    std::vector<wb::Mistake<int>> mistakes = others;
+    mistakes.push_back(
+        {"what the tiles before the last one keep is returned: the last tile's is missing",
+         [&] { return Ints{before_last}; }});
+    mistakes.push_back(
+        {"what the last tile keeps is returned", [&] { return Ints{want - before_last}; }});
+    wb::recognize<int>({got}, {want}, mistakes);
 }
 
 // Groups of `threads` elements, by a warp or a block each.
@@ -258,7 +260,11 @@ void check_rows(const std::vector<unsigned char>& mask) {
                                 scratch.memory.get());
     CUDA_CHECK(cudaGetLastError());
     const int in_others = std::max(n - 1, 0) / kTile * kTile;
-    check_number(got, want, in_others - int(std::count(mask.begin(), mask.begin() + in_others, 0)));
+    const char* const ones = "only a mark of 1 keeps its row: any number but 0 should";
+    check_number(got,
+                 want,
+                 in_others - int(std::count(mask.begin(), mask.begin() + in_others, 0)),
+                 {{ones, [&] { return Ints{int(std::count(mask.begin(), mask.end(), 1))}; }}});
     const auto kept = [&](const auto& column) {
         std::remove_const_t<std::remove_reference_t<decltype(column)>> rows;
         for (int i = 0; i < n; ++i)
@@ -268,10 +274,18 @@ void check_rows(const std::vector<unsigned char>& mask) {
     const auto exact = [](size_t) { return 0.0; };
     const auto check_column = [&](const Floats& out, const Floats& column, const char* what) {
         CHECK_ARRAYS(out, kept(column), exact, what);
+        const auto with_ones = [&] {
+            Floats rows;
+            for (int i = 0; i < n; ++i)
+                if (mask[i] == 1) rows.push_back(column[i]);
+            rows.resize(out.size(), kNan);
+            return rows;
+        };
         wb::recognize<float>(
             out,
             kept(column),
-            {{"it has the values of the column energy", [&] { return kept(table.energy); }},
+            {{ones, with_ones},
+             {"it has the values of the column energy", [&] { return kept(table.energy); }},
              {"it has the values of the column eta", [&] { return kept(table.eta); }},
              {"it has the values of the column phi", [&] { return kept(table.phi); }}});
     };

@@ -297,6 +297,7 @@ class Writers(unittest.TestCase):
         want, got = floats(rng, 1024), floats(rng, 1024)
         some = np.where(np.arange(1024) < 3, want, got)
         self.assertIn("only the first 3 elements are right", told(some, want))
+        self.assertTrue(told(np.where(np.arange(1024) < 3, want, 0), want).startswith("0 instead"))
         some = np.where(np.arange(1024) % 32 == 31, want, got)
         self.assertEqual("only the last element of each warp is right", told(some, want, block=256))
         some = np.where(np.arange(1024) % 64 == 0, want, got)

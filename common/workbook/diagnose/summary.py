@@ -220,7 +220,7 @@ def of(c: Compared) -> Summary:
         )
     if pattern:
         text = pattern.text
-        if place and not pattern.whole:
+        if place and not pattern.whole and not _right_at_the_start(c, place):
             return Summary(f"{place.rstrip(',')}: {_inside(text)}", 2)
         return Summary(text, 2)
     if place:
