@@ -62,6 +62,7 @@ enum class Slip {
     kBorderOutside,   // |z| = 2 is outside
     kAtTheTortoise,   // the tortoise decides whether the point is outside
     kHareOneStep,
+    kTortoiseTwoSteps,
     kStartAtC,  // hare and tortoise start at c
     kOneMore,   // trips
     kOneLess,
@@ -87,7 +88,7 @@ Verdict slip_trip(Point& hare, Point& tortoise, Point c, Slip slip, float eps) {
     const float most = slip == Slip::kNormNotSquared ? 2 : slip == Slip::kNormTwice ? 16 : 4;
     if (norm > most) return Verdict::kOutside;
     if (slip == Slip::kBorderOutside && norm == 4) return Verdict::kOutside;
-    tortoise = next(tortoise, c);
+    tortoise = next(slip == Slip::kTortoiseTwoSteps ? next(tortoise, c) : tortoise, c);
     bool met = hare.x == tortoise.x && (hare.y == tortoise.y || slip == Slip::kOnlyX);
     if (slip == Slip::kNearlyEqual)
         met = std::fabs(hare.x - tortoise.x) < eps && std::fabs(hare.y - tortoise.y) < eps;
@@ -129,6 +130,7 @@ const NamedSlip kOfFloyd[] = {
     {"the tortoise decides whether the point is outside, instead of the hare",
      Slip::kAtTheTortoise},
     {"the hare is as slow as the tortoise", Slip::kHareOneStep},
+    {"the tortoise is as fast as the hare", Slip::kTortoiseTwoSteps},
     {"hare and tortoise start at c, not at 0", Slip::kStartAtC},
     {"one trip more than allowed", Slip::kOneMore},
     {"one trip fewer than allowed", Slip::kOneLess},

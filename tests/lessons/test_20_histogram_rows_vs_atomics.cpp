@@ -239,6 +239,22 @@ void check_fill_rows(int n, Axis axis, Overflow overflow) {
     for (size_t i = 0; i < rows.size(); ++i) sums[i % axis.bins] += rows[i];
     const Counts once = histogram(x, axis, overflow);
     check_same(sums, once);
+    const auto counted = [&](auto&& times) {  // how often element i is counted
+        Counts counts(axis.bins, 0u);
+        for (int i = 0; i < n; ++i) {
+            const Counts one = histogram({x[i]}, axis, overflow);
+            for (int k = 0; k < axis.bins; ++k) counts[k] += times(i) * one[k];
+        }
+        return counts;
+    };
+    wb::recognize<unsigned>(
+        sums,
+        once,
+        {{"threads move on by the size of a block: several threads take the same elements",
+          [&] { return counted([](int i) { return std::min(i / 256 + 1, kRows / 256); }); }},
+         {"each thread takes one element: those after the first kRows are left out",
+          [&] { return counted([](int i) { return i < kRows; }); }},
+         {"every thread takes all elements", [&] { return counted([](int) { return kRows; }); }}});
     // A second time: the rows grow.
     fill_rows(d_x.get(), n, axis, overflow, d_rows.get());
     CUDA_CHECK(cudaGetLastError());

@@ -92,11 +92,19 @@ struct PhiloxPoints {
     void check_moved(uint64_t start, uint64_t draws) const {
         std::vector<uint64_t> moved = d_positions.download();
         for (uint64_t& position : moved) position -= start;
+        const std::vector<uint64_t> want(streams, draws);
         CHECK_ARRAYS(
+            moved, want, [](size_t) { return 0.0; }, "draws counted in stream");
+        const auto by = [&](uint64_t steps) {
+            return [=] { return std::vector<uint64_t>(want.size(), steps); };
+        };
+        wb::recognize<uint64_t>(
             moved,
-            std::vector<uint64_t>(streams, draws),
-            [](size_t) { return 0.0; },
-            "draws counted in stream");
+            want,
+            {{"the position is moved on by the number of points: each takes two draws",
+              by(draws / 2)},
+             {"the position is moved on by the number of philox blocks: it counts words",
+              by((draws + 3) / 4)}});
     }
     uint64_t seed, first;
     int streams, threads;
@@ -555,6 +563,10 @@ TEST_CASE("task 4: draws the right points", "[task4]") {
           })},
          {"each launch begins at position 0, whatever the saved one is",
           by([&](int s, int k, int j) { return reference_draw(kSeed, first + s, 2 * k + j); })},
+         {"a launch begins with the first word of its block: where in the block is the position?",
+          by([&](int s, int k, int j) {
+              return reference_draw(kSeed, first + s, start / 4 * 4 + 2 * k + j);
+          })},
          {"the rest of the block in use is discarded: each launch begins with a new one",
           by([&](int s, int k, int j) {
               return reference_draw(kSeed, first + s, (start + 3) / 4 * 4 + 2 * k + j);

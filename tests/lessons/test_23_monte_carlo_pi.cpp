@@ -555,7 +555,9 @@ TEST_CASE("efficient: four samples share a quad", "[efficient][task1][task2][tas
     check_hits(samples(0, n), d_hits.download()[0], true_hits(kSeed, 0, n));
     CHECK(counters->thread_instructions <= 55 * n);
     CHECK(counters->double_instructions == 0);
-    wb::check_shared_work(*counters, 16 * 256, 24);
+    // 2,300 instructions for the 64 samples of a thread. A warp that draws for its whole block
+    // needs eight times as many.
+    wb::check_shared_work(*counters, 16 * 256, 24, 7000);
 }
 
 TEST_CASE("efficient: the threads take about the same number of samples",
@@ -576,7 +578,8 @@ TEST_CASE("efficient: all lanes share the sum of a block", "[efficient][task1][t
     const auto counters = wb::count([&] { count_hits(kSeed, 0, 0, d_hits.get(), 16, 256); });
     NEED_COUNTERS(counters);
     check_hits("no samples, added to 5", d_hits.download()[0], 5);
-    wb::check_shared_work(*counters, 16 * 256, 16);
+    // 140 to 300 instructions. A thread that adds its block's 256 numbers needs 900.
+    wb::check_shared_work(*counters, 16 * 256, 16, 700);
 }
 
 TEST_CASE("efficient: an estimate uses the whole card", "[efficient]") {

@@ -236,6 +236,18 @@ TEST_CASE("task 1: takes a step", "[task1]") {
               return Point{next(z, c).x, std::fma(-2 * z.x, z.y, c.y)};
           })}},
         [](size_t) { return 1e-6; });
+    // recognize() takes what is so close for right.
+    size_t wrong = 0;
+    bool only_rounded = true;
+    for (size_t i = 0; i < x.size(); ++i) {
+        wrong += x[i] != want_x[i] || y[i] != want_y[i];
+        only_rounded &=
+            std::fabs(x[i] - want_x[i]) <= 1e-6f && std::fabs(y[i] - want_y[i]) <= 1e-6f;
+    }
+    if (wrong > 0 && only_rounded)
+        wb::details::note_mistakes({"right, but for the last bits: each fmaf of the header must be "
+                                    "one, and nothing else may be"},
+                                   wrong);
     const auto exactly = [](size_t) { return 0.0; };
     CHECK_ARRAYS(x, want_x, exactly, "x of step");
     CHECK_ARRAYS(y, want_y, exactly, "y of step");

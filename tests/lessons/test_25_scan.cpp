@@ -97,6 +97,30 @@ std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Ints& x, s
              return out;
          }},
     };
+    // In all elements, or in those of a block's first warp: the others combine totals of warps.
+    for (const size_t reach : {group, size_t(32)})
+        if (op == Operation::kMax)
+            all.push_back(
+                {"0 is among the values, though it is no element: what is the identity?", [=] {
+                     Ints out = scanned(op, kind, x, group);
+                     for (size_t i = 0; i < out.size(); ++i)
+                         if (i % group < reach) out[i] = std::max(out[i], 0);
+                     return out;
+                 }});
+    if (group == 32)
+        all.push_back({"lanes below `step` are combined as well: __shfl_up_sync gives them their "
+                       "own value",
+                       [=] {
+                           Ints out = x;
+                           for (size_t step = 1; step < 32; step *= 2) {
+                               const Ints before = out;
+                               for (size_t i = 0; i < x.size(); ++i) {
+                                   const size_t from = i % 32 < step ? i : i - step;
+                                   out[i] = combined(op, before[from], before[i]);
+                               }
+                           }
+                           return out;
+                       }});
     if (round < group && round < x.size()) {
         all.push_back({"each round of a block begins anew: where is the carry?",
                        [=] { return scanned(op, kind, x, round); }});
@@ -107,15 +131,16 @@ std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Ints& x, s
                  });
              }});
     }
-    if (group >= x.size() && x.size() > kTile) {
-        all.push_back({"each tile begins anew: its carry is missing",
-                       [=] { return scanned(op, kind, x, kTile); }});
+    if (group >= x.size())
         all.push_back({"a tile's carry holds its own total already: are the totals scanned "
                        "inclusively?",
                        [=] {
                            return of_groups(kTile,
                                             [=](size_t first) { return sum_of(0, first + kTile); });
                        }});
+    if (group >= x.size() && x.size() > kTile) {
+        all.push_back({"each tile begins anew: its carry is missing",
+                       [=] { return scanned(op, kind, x, kTile); }});
         all.push_back(
             {"a tile's carry is the total of the tile before alone, not of all before", [=] {
                  return of_groups(kTile, [=](size_t first) {
@@ -289,6 +314,15 @@ void check_exchange(const std::vector<TileState>& at_first, const std::vector<Ti
         {{"only the tile before is in the carry", [&] { return sum_from(tile - 1); }},
          {"all tiles are in the carry: a prefix holds what lies before it",
           [&] { return sum_from(0); }},
+         {"a tile that has published nothing yet is passed over as if it had 0",
+          [&] {
+              int sum = 0;
+              for (int t = tile - 1; t >= 0; --t) {
+                  sum += int(unsigned(at_first[t]));
+                  if (at_first[t] >> 32 == kPrefix) break;
+              }
+              return Ints{sum};
+          }},
          {"the tile's own total is in its carry", [&] { return Ints{want + total}; }}});
     const auto now = d_states.download();
     INFO("the tile must have published a prefix (2) of " << want + total << "; it has published "
@@ -432,6 +466,15 @@ TEST_CASE("task 5: runs along the largest element so far", "[task5]") {
         check_rows(Operation::kMax, kind, 3, 1000);
         for (const int n : {1, 33, 4097, 70001}) check_all(Operation::kMax, kind, n);
     }
+    // The second half is positive: a 0 among the values shows in the first half alone.
+    Ints both = data(Operation::kMax, 5000, 7);
+    for (size_t i = both.size() / 2; i < both.size(); ++i) both[i] += 9000;
+    check(whole(Operation::kMax, Kind::kInclusive),
+          Operation::kMax,
+          Kind::kInclusive,
+          both,
+          both.size(),
+          kThreads);
 }
 
 TEST_CASE("task 5: the largest so far may be the smallest int", "[task5]") {

@@ -109,6 +109,17 @@ void compare(const Floats& out, const Floats& x, size_t group) {
          {"each round of a block begins anew: where is the carry?",
           [&] { return begins_anew(kThreads, true); }},
          {"each tile begins anew: where is its carry?", [&] { return begins_anew(kTile, true); }},
+         {"each round begins at the tile's carry, which is not moved on",
+          [&] {
+              size_t kept = 0, before_tile = 0, in_round = 0;
+              return placed([&x, kept, before_tile, in_round](size_t i, size_t) mutable {
+                  if (i % kTile == 0) before_tile = kept;
+                  if (i % kThreads == 0) in_round = 0;
+                  kept += passes(x[i]);
+                  in_round += passes(x[i]);
+                  return before_tile + in_round - passes(x[i]);
+              });
+          }},
          {"what fails the test is kept, and what passes it is not",
           [&] {
               Floats all(x.size(), kNan);
@@ -133,6 +144,21 @@ void compare(const Floats& out, const Floats& x, size_t group) {
     }
     INFO(beyond << " elements are stored where nothing belongs: behind the kept ones");
     CHECK(beyond == 0);
+}
+
+// A number that was returned; `before_last`: what is kept in all tiles but the last.
+void check_number(int got, int want, int before_last,
+                  const std::vector<wb::Mistake<int>>& others = {}) {
+    const bool right = got == want;
+    INFO("the returned number: got " << got << ", want " << want);
+    CHECK(right);
+    std::vector<wb::Mistake<int>> mistakes = others;
+    mistakes.push_back(
+        {"what the tiles before the last one keep is returned: the last tile's is missing",
+         [&] { return Ints{before_last}; }});
+    mistakes.push_back(
+        {"what the last tile keeps is returned", [&] { return Ints{want - before_last}; }});
+    wb::recognize<int>({got}, {want}, mistakes);
 }
 
 // Groups of `threads` elements, by a warp or a block each.
@@ -178,8 +204,10 @@ void check_above(const Floats& x) {
     const int got = select_above(d_x.get(), n, kLimit, d_out.get(), scratch.memory.get());
     CUDA_CHECK(cudaGetLastError());
     const int want = number_of(x);
-    CHECK_ARRAYS(
-        Ints{got}, Ints{want}, [](size_t) { return 0.0; }, "the returned number");
+    check_number(
+        got,
+        want,
+        n - 1 < 0 ? 0 : int(std::count_if(x.begin(), x.begin() + (n - 1) / kTile * kTile, passes)));
     compare(d_out.download(), x, std::max(n, 1));
     wb::check_unchanged(bits_of(d_x.download()), bits_of(x));
     CHECK(d_out.intact());
@@ -231,8 +259,12 @@ void check_rows(const std::vector<unsigned char>& mask) {
                                 {out_energy.get(), out_eta.get(), out_phi.get(), out_charge.get()},
                                 scratch.memory.get());
     CUDA_CHECK(cudaGetLastError());
-    CHECK_ARRAYS(
-        Ints{got}, Ints{want}, [](size_t) { return 0.0; }, "the returned number");
+    const int in_others = std::max(n - 1, 0) / kTile * kTile;
+    const char* const ones = "only a mark of 1 keeps its row: any number but 0 should";
+    check_number(got,
+                 want,
+                 in_others - int(std::count(mask.begin(), mask.begin() + in_others, 0)),
+                 {{ones, [&] { return Ints{int(std::count(mask.begin(), mask.end(), 1))}; }}});
     const auto kept = [&](const auto& column) {
         std::remove_const_t<std::remove_reference_t<decltype(column)>> rows;
         for (int i = 0; i < n; ++i)
@@ -240,9 +272,26 @@ void check_rows(const std::vector<unsigned char>& mask) {
         return rows;
     };
     const auto exact = [](size_t) { return 0.0; };
-    CHECK_ARRAYS(out_energy.download(), kept(table.energy), exact, "energy of row");
-    CHECK_ARRAYS(out_eta.download(), kept(table.eta), exact, "eta of row");
-    CHECK_ARRAYS(out_phi.download(), kept(table.phi), exact, "phi of row");
+    const auto check_column = [&](const Floats& out, const Floats& column, const char* what) {
+        CHECK_ARRAYS(out, kept(column), exact, what);
+        const auto with_ones = [&] {
+            Floats rows;
+            for (int i = 0; i < n; ++i)
+                if (mask[i] == 1) rows.push_back(column[i]);
+            rows.resize(out.size(), kNan);
+            return rows;
+        };
+        wb::recognize<float>(
+            out,
+            kept(column),
+            {{ones, with_ones},
+             {"it has the values of the column energy", [&] { return kept(table.energy); }},
+             {"it has the values of the column eta", [&] { return kept(table.eta); }},
+             {"it has the values of the column phi", [&] { return kept(table.phi); }}});
+    };
+    check_column(out_energy.download(), table.energy, "energy of row");
+    check_column(out_eta.download(), table.eta, "eta of row");
+    check_column(out_phi.download(), table.phi, "phi of row");
     CHECK_ARRAYS(out_charge.download(), kept(table.charge), exact, "charge of row");
     wb::check_unchanged(energy.download(), table.energy);
     wb::check_unchanged(charge.download(), table.charge);

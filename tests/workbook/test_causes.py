@@ -129,12 +129,30 @@ class Causes(unittest.TestCase):
         elsewhere = finding("out-of-bounds-global", {"index": 9, "elements": 8}, line=11)
         self.assertIn("does the index", self.cause(race, elsewhere))
 
+    def test_a_missing_barrier_and_a_missing_check_are_two_faults(self) -> None:
+        past = {"index": 8, "elements": 8, "first_index": 8, "last_index": 8}
+        race = finding("race-shared", other={"line": 9})
+        both = self.cause(finding("out-of-bounds-global", past), race)
+        self.assertIn("between line 9 and line 12; and exactly one element too far", both)
+        self.assertNotIn("; and", self.cause(race, finding("out-of-bounds-global", past)))
+
     def test_bounds_say_how_far(self) -> None:
         code = "out-of-bounds-global"
         past = {"index": 8, "elements": 8, "first_index": 8, "last_index": 8}
         self.assertIn("exactly one element too far", self.cause(finding(code, past)))
         many = finding(code, {**past, "last_index": 9})
         self.assertIn("bounds check", self.cause(many))
+        # The facts are those of one launch: others may have gone further.
+        notes = ["5 threads did this: (8,0,0) of block (0,0,0), the rest in 4 other launches"]
+        self.assertIn("one element", self.cause(finding(code, past, count=5, notes=notes)))
+        self.assertIn("bounds check", self.cause(finding(code, past, count=6, notes=notes)))
+        shared = "out-of-bounds-shared"
+        one = finding(shared, {"index": -1, "elements": 8, "first_index": -1, "last_index": -1})
+        self.assertIn("the slot before the first", self.cause(one))
+        keys = finding(shared, {"index": -1, "elements": 8, "first_index": -9, "last_index": -1})
+        self.assertIn("nothing checks", self.cause(keys))
+        wrapped = finding(code, {"index": -(2**31), "elements": 8})
+        self.assertIn("computed in 32 bits", self.cause(wrapped))
         empty = finding(code, {"index": 0, "elements": 0})
         self.assertIn("without elements", self.cause(empty))
         low = finding(code, {"index": -1, "elements": 8})
@@ -154,11 +172,10 @@ class Causes(unittest.TestCase):
         self.assertIn("the index is 2147483653, computed in an int", self.cause(wrapped))
         bytes_wrapped = finding(code, {**many, "index": (2**31 + 20 - 2**32) // 4})
         self.assertIn("offset in bytes is 2147483668", self.cause(bytes_wrapped))
-        for other in (
-            {**many, "index": -3},
-            {**many, "elements": 2**30, "index": 2**31 + 5 - 2**32},
-        ):
-            self.assertIn("the subtraction goes too far", self.cause(finding(code, other)))
+        below = finding(code, {**many, "index": -3})
+        self.assertIn("the subtraction goes too far", self.cause(below))
+        nowhere = {**many, "elements": 2**30, "index": 2**31 + 5 - 2**32}
+        self.assertIn("an index far below 0", self.cause(finding(code, nowhere)))
 
     def test_threads_that_returned_too_early_explain_what_they_did_not_write(self) -> None:
         read = finding("uninitialized-shared")
@@ -331,6 +348,12 @@ class Causes(unittest.TestCase):
         self.assertNotIn("on the device, as", diagnose.of_counter(*none, False, [host]))
         check = ("c->device_to_device_bytes == 0", "400 == 0")
         self.assertIn("from one array of the device", diagnose.of_counter(*check))
+        # One check may add up both kinds.
+        check = ("c->device_to_device_bytes + c->device_to_host_bytes == 0", "400 == 0")
+        within = {"device_to_device_bytes": 400, "device_to_host_bytes": 0}
+        self.assertIn("from one array", diagnose.of_counter(*check, True, [within]))
+        outside = {"device_to_device_bytes": 0, "device_to_host_bytes": 400}
+        self.assertIn("or from the host", diagnose.of_counter(*check, True, [outside]))
 
     def test_the_line_that_costs_most_is_named(self) -> None:
         def row(line: int, sectors: int, size: int) -> dict:

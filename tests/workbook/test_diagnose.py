@@ -292,6 +292,28 @@ class Writers(unittest.TestCase):
         got[-40:] = want[-40:]
         self.assertIn("only the first 960", told(got, want))
 
+    def test_where_few_are_right_they_are_named(self) -> None:
+        rng = np.random.default_rng(22)
+        want, got = floats(rng, 1024), floats(rng, 1024)
+        some = np.where(np.arange(1024) < 3, want, got)
+        self.assertIn("only the first 3 elements are right", told(some, want))
+        self.assertTrue(told(np.where(np.arange(1024) < 3, want, 0), want).startswith("0 instead"))
+        some = np.where(np.arange(1024) % 32 == 31, want, got)
+        self.assertEqual("only the last element of each warp is right", told(some, want, block=256))
+        some = np.where(np.arange(1024) % 64 == 0, want, got)
+        self.assertIn("only the first column is right", told(some, want, columns=64))
+
+    def test_counts_without_a_sign_are_added_up_in_full(self) -> None:
+        want = np.array([3, 1, 2] * 20, np.uint32)
+        got = (want + np.arange(1, 61) % 7 + 1).astype(np.uint32)
+        self.assertIn(f"{int(got.sum()) - 120} more than the 120 in all", told(got, want))
+
+    def test_running_totals_are_not_added_up(self) -> None:
+        want = np.cumsum(np.random.default_rng(5).integers(1, 9, 60))
+        said = told(want + np.arange(1, 61) ** 2 % 97 + 1, want)
+        self.assertIn("too large everywhere", said)
+        self.assertNotIn("in all", said)
+
     def test_small_numbers_may_be_rounded_as_coarsely_as_large_ones(self) -> None:
         rng = np.random.default_rng(23)
         want = np.floor(rng.uniform(0, 1, 1000) * 2.0**24) / 2.0**24

@@ -91,6 +91,17 @@ class Formulas(unittest.TestCase):
             self.assertIn(words, geometry.of_writers(c))
             self.assertEqual(bool(words), bool(geometry.of_writers(c)))
 
+    def test_one_result_for_each_block_is_no_formula(self) -> None:
+        # Thread 0 of each block stores its block's result: its element has the block's number.
+        launch = Launch("k", (30, 1, 1), (128, 1, 1), 1)
+        want = np.random.default_rng(1).uniform(-1, 1, 30)
+        writers = {b: Writer("kernel", 7, (b, 0, 0), (0, 0, 0), "k", 1) for b in range(30)}
+        c = made(want + 1, want, block=128, writers=writers, launches=[launch])
+        self.assertEqual(geometry.of_writers(c), "")
+        # Another block reads an element of what they have stored.
+        cause = diagnose.likely_cause([], [race(1, (0, 1), (1, 0))])
+        self.assertNotIn("nothing multiplies", cause)
+
     def test_how_far_threads_left_an_array_tells_the_formula(self) -> None:
         facts = {"grid": [1024, 1, 1], "block_size": [5, 1, 1], "index": 5120, "elements": 5120,
                  "element_bytes": 4, "first_index": 5120, "last_index": 1047556}  # fmt: skip
@@ -98,6 +109,16 @@ class Formulas(unittest.TestCase):
                 "thread": [0, 0, 0], "facts": facts}  # fmt: skip
         self.assertIn("by gridDim", diagnose.likely_cause([], [Finding(data)]))
         data["facts"] = {**facts, "last_index": 5130}
+        self.assertIn("bounds check", diagnose.likely_cause([], [Finding(data)]))
+
+    def test_more_blocks_than_results(self) -> None:
+        facts = {"grid": [8, 1, 1], "block_size": [256, 1, 1], "index": 3, "elements": 3,
+                 "element_bytes": 4, "first_index": 3, "last_index": 7,
+                 "access": "write"}  # fmt: skip
+        data = {"code": "out-of-bounds-global", "severity": "error", "block": [3, 0, 0],
+                "thread": [0, 0, 0], "facts": facts}  # fmt: skip
+        self.assertIn("more blocks than elements", diagnose.likely_cause([], [Finding(data)]))
+        data["facts"] = {**facts, "block_size": [1, 1, 1]}
         self.assertIn("bounds check", diagnose.likely_cause([], [Finding(data)]))
 
     def test_bytes_for_elements(self) -> None:

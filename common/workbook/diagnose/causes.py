@@ -17,7 +17,7 @@ _ELEMENT = re.compile(
 _MORE = re.compile(r"^\s*and (\d+) more of (\d+) wrong", re.MULTILINE)
 
 by_code = {
-    "out-of-bounds-global": "a missing or wrong bounds check",
+    "out-of-bounds-global": "a missing or wrong bounds check, or a wrong index",
     "out-of-bounds-shared": "an index larger than the shared array, or launched with too little",
     "out-of-bounds-local": "an index past the end of a local array",
     "race-shared": "a missing barrier between one thread's write and another's access",
@@ -199,7 +199,8 @@ def _of_race(finding: Finding, lost: bool) -> str:
                "order, and a barrier does not hold them together"  # fmt: skip
     if here and there and not same_thread:
         return f"threads of one block meet on one element ({there} and {here}): is a barrier " \
-               "missing between the two, or is the index wrong?"  # fmt: skip
+               "missing between the two, is the index wrong, or must one atomic do " \
+               "both?"  # fmt: skip
     return prefix + by_code[finding.code]
 
 
@@ -212,28 +213,20 @@ def _wrapped_below_zero(facts: dict) -> bool:
     return 0 < size * 2**32 - past_start <= size * 4096
 
 
-def _wrapped_int(facts: dict) -> str:
-    """Which number was computed in 32 bits and came out below 0: with 2^32 added it is a place in
-    the array. '' for one that is below 0 for another reason, as by a subtraction.
-    """
-    index, elements, size = (facts.get(key) for key in ("index", "elements", "element_bytes"))
-    if not isinstance(index, int) or not elements or not size:
-        return ""
-    for name, number, end in (
-        ("index", index, int(elements)),
-        ("offset in bytes", index * size, int(elements) * size),
-    ):
-        if -(2**31) <= number < -4096 * size and number + 2**32 < end:
-            return f"the {name} is {number + 2**32}, computed in an int, which ends at 2^31 - 1"
-    return ""
-
-
 def _as_bytes(facts: dict, elements: int, size: int) -> bool:
     """Whether the elements that are used, from 0 on, are as many as the array has bytes."""
     last, first = facts.get("last_index"), facts.get("first_index")
     if not isinstance(last, int) or first is None or last + 1 < 2 * elements or elements < 4:
         return False
     return 0 <= last + 1 - elements * size < size
+
+
+def _alike(finding: Finding) -> bool:
+    """Whether the facts, which are those of one launch, hold for the others that did the same: each
+    has one thread that left the array.
+    """
+    others = re.search(r"(\d+) other launch", " ".join(finding.notes()))
+    return not others or int(finding.data.get("count") or 1) <= 1 + int(others.group(1))
 
 
 def _of_bounds(finding: Finding) -> str:
@@ -248,7 +241,9 @@ def _of_bounds(finding: Finding) -> str:
         )
     if finding.code == "out-of-bounds-shared":
         if below:
-            return "an index below 0: the slot before the first"
+            if facts.get("first_index", -1) == -1:
+                return "an index below 0: the slot before the first"
+            return "an index below 0, and nothing checks for that"
         if elements == 0:
             return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
         if facts.get("dynamic"):
@@ -257,8 +252,6 @@ def _of_bounds(finding: Finding) -> str:
             )
     if finding.code != "out-of-bounds-global":
         return by_code[finding.code]
-    if below and (words := _wrapped_int(facts)):
-        return words
     if below:
         return narrow.of_negative_index(facts)
     if words := geometry.of_bounds(finding):
@@ -271,7 +264,10 @@ def _of_bounds(finding: Finding) -> str:
         )
     if elements == 0:
         return "an array without elements, and nothing checks whether there is one"
-    if elements is not None and facts.get("first_index") == facts.get("last_index") == elements:
+    if geometry.of_results(finding):
+        return "each block stores an element of its own, and there are more blocks than elements"
+    first, last = facts.get("first_index"), facts.get("last_index")
+    if elements is not None and first == last == elements and _alike(finding):
         too_far = "exactly one element too far: a bound that is off by one"
         return too_far + ("" if geometry.may_be_own(finding) else ", or a wrong index")
     return by_code[finding.code]
@@ -384,7 +380,14 @@ def likely_cause(
                 return mistake  # it explains every value: the finding follows from it
             if finding.code == "race-global":  # of several, the one that says which index is wrong
                 finding = next((f for f in findings if _blocks_meet(f)), finding)
-            return _of_finding(finding, values.startswith("too small"))
+            words = _of_finding(finding, values.startswith("too small"))
+            # What leaves an array of the device races with nobody in shared memory.
+            race = next(
+                (f for f in findings if f.code == "race-shared" and all(_place_of(f))), None
+            )
+            if race and finding.code == "out-of-bounds-global":
+                return f"{_of_finding(race, False)}; and {words}"
+            return words
     if "cudaErrorInvalidConfiguration" in exception:
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
     if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:

@@ -228,6 +228,12 @@ def _by_few(expression: str, expansion: str, counts: dict[str, int]) -> str:
     return ""
 
 
+def _moved(pattern: str, expression: str, counts: dict[str, int]) -> bool:
+    """Whether the copies of a pattern were made, where a check adds up several kinds."""
+    kinds = [f"{kind}_bytes" for kind in pattern.split("|") if f"{kind}_bytes" in expression]
+    return not kinds or any(counts.get(kind, 1) for kind in kinds)
+
+
 def of_counter(
     expression: str,
     expansion: str,
@@ -248,7 +254,8 @@ def of_counter(
         return words
     if words := _too_few(expression, expansion, launched):
         return words
+    counts = _meant(expression, expansion, counted or [])
     for pattern, words in _BY_COUNTER:
-        if re.search(pattern, expression):
+        if re.search(pattern, expression) and _moved(pattern, expression, counts):
             return words
     return ""

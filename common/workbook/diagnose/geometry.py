@@ -56,11 +56,16 @@ def _right(visit: Visit, shape: Shape) -> bool:
     return ahead >= 0 and ahead % (shape.threads * shape.blocks) == 0
 
 
+def _result(visit: Visit) -> bool:
+    """Whether one thread of the block stores, or reads, the block's own result."""
+    return visit.thread == 0 and visit.index == visit.block
+
+
 def formula(visits: Sequence[Visit], shape: Shape, least: int = 2) -> str:
     """The wrong formula that `least` visits or more of blocks after the first follow, all of them,
     and that gives another index than the right one; or ''.
     """
-    telling = [v for v in visits if v.block > 0 and not _right(v, shape)]
+    telling = [v for v in visits if v.block > 0 and not _right(v, shape) and not _result(v)]
     if shape.blocks < 2 or shape.threads < 2 or len(telling) < least:
         return ""
     for words, index in _FORMULAS:
@@ -132,6 +137,18 @@ def of_bounds(finding: Finding) -> str:
     if index != last:
         visits.append(Visit(shape.blocks - 1, shape.threads - 1, int(last)))
     return formula(visits, shape) if len(visits) == 2 else ""
+
+
+def of_results(finding: Finding) -> bool:
+    """Whether the thread that left the array was to store its block's result."""
+    facts, block = finding.facts, finding.data.get("block")
+    shape = _along_x(facts.get("grid"), facts.get("block_size"))
+    index, thread = facts.get("index"), finding.data.get("thread")
+    if not shape or shape.threads < 2 or not block or not thread or facts.get("access") != "write":
+        return False
+    if not isinstance(index, int):
+        return False
+    return block[0] > 0 and _result(Visit(block[0], thread[0], index))
 
 
 def of_writers(c: Compared) -> str:

@@ -240,16 +240,28 @@ def of(c: Compared) -> Summary:
         )
     if pattern:
         text = pattern.text
-        if place and not pattern.whole:
+        if place and not pattern.whole and not _right_at_the_start(c, place):
             return Summary(f"{place.rstrip(',')}: {_inside(text, place)}", 2)
         return Summary(text, 2)
     if place:
+        if most := re.match(r"everything but (what .*)|all but (.*)", place):
+            return Summary(f"only {most.group(1) or most.group(2)} is right", 2)
+        if right := _right_at_the_start(c, place):
+            return Summary(f"only {right} right", 1)
         verb = "is" if _is_singular(place) else "are"
-        if place.startswith("everything but what"):
-            place = "only " + place.removeprefix("everything but ")
-            return Summary(f"{place} is right", 2)
-        return Summary(f"only {place} {verb} wrong" + _edges(place), 1)
+        comma = "," if ", the part of" in place else ""
+        return Summary(f"only {place}{comma} {verb} wrong" + _edges(place), 1)
     return Summary()
+
+
+def _right_at_the_start(c: Compared, place: str) -> str:
+    """`the first element is`, where nearly all are wrong that come after it; or ''."""
+    last = re.fullmatch(r"the last (\d+) (element|row|column)s", place)
+    if not last or 4 * c.wrong <= 3 * c.size:
+        return ""
+    lines = {"row": c.size // max(c.columns, 1), "column": c.columns}
+    count, what = lines.get(last.group(2), c.size) - int(last.group(1)), last.group(2)
+    return f"the first {what} is" if count == 1 else f"the first {count} {what}s are"
 
 
 def _inside(text: str, place: str) -> str:

@@ -62,7 +62,7 @@ def factor(c: Compared, use: np.ndarray) -> Pattern | None:
     if first == 0 or not np.isfinite(first):
         return None
     if (np.abs(ratio - first) > 4e-6 * abs(first)).any() or len(np.unique(want[nonzero])) < 2:
-        if not (len(ratio) >= 3 and (ratio == first).all() and first in (2.0, -1.0)):
+        if not (len(ratio) >= 3 and (ratio == first).all() and first in (2.0, 0.5, -1.0)):
             return None
     if abs(first - 1) < 1e-5:
         return None
@@ -171,7 +171,7 @@ def missing_carry(c: Compared, use: np.ndarray) -> Pattern | None:
             name = locations.group_name(c, size)
             return Pattern(
                 f"within each {name} all are off by the same amount: what the {name.split()[0]}s "
-                "before it contribute is missing",
+                "before it contribute is missing, or wrong",
                 True,
             )
     return None
@@ -257,12 +257,15 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
         if more and not _whole(c):
             return Pattern("too large everywhere: a factor or a term too many, or added to what "
                            "was not zero")  # fmt: skip
-        missing = int(abs(c.want.sum() - c.got.sum())) if counts else 0
+        # Running totals hold one number many times: their sum counts nothing.
+        counts = counts and not (np.diff(c.want.astype(float)) >= 0).all()
+        in_all = sum(map(int, c.want)) if counts else 0
+        missing = abs(in_all - sum(map(int, c.got))) if counts else 0  # unsigned ones would wrap
         if less:
-            of = f", {missing} less than the {int(c.want.sum())} in all"
+            of = f", {missing} less than the {in_all} in all"
             return Pattern(f"too small everywhere{of * counts}: something was left out or got lost")
         if more:
-            of = f": {missing} more than the {int(c.want.sum())} in all"
+            of = f": {missing} more than the {in_all} in all"
             return Pattern("too large everywhere" + of * counts + "; something was counted more "
                            "than once, or was not zero at the start")  # fmt: skip
     return None
