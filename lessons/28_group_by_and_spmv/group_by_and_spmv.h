@@ -56,6 +56,7 @@ int sum_by_key(const int* d_key, ConstTable in, int n, int* d_group_key, Table s
 // and one may occur more than once. A row has at most 2^30 entries. 0 <= rows <= 2^25.
 struct CsrMatrix {
     int rows;
+    int entries;  // row_begin[rows] - row_begin[0]
     const int* row_begin;
     const int* column;
     const float* value;

@@ -12,9 +12,9 @@ static constexpr int kScanThreads = 1024;
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
 
-// Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane 0
-// one begins anyway. Returns the sum of the values from the beginning of this lane's segment up to
-// and with this lane.
+// Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane
+// 0 one begins anyway. Returns the sum of the values from the beginning of this lane's segment up
+// to and with this lane.
 __device__ static float sum_in_warp(float value, [[maybe_unused]] unsigned heads) {
     // TODO 1 (about 8 lines): find the lane where the segment of this lane begins: the highest head
     // up to this lane (__clz). Then an inclusive scan with shuffles, as in lesson 25, in which a
@@ -47,7 +47,7 @@ __global__ void count_kernel([[maybe_unused]] const int* key, int n, int* counts
     const int begin = tile * kTile;
     const int end = min(begin + kTile, n);
     if (begin >= n) return;  // all lanes of the warp
-    // TODO 2 (about 9 lines): go through the tile in rounds of 32 rows. Votes say how many groups
+    // TODO 2 (about 10 lines): go through the tile in rounds of 32 rows. Votes say how many groups
     // begin in a round, and whether a key is smaller than the one before it, which may be in the
     // tile before. One lane stores the result.
     //| if (lane == 0) counts[tile] = end - begin;
@@ -116,11 +116,11 @@ __global__ void sum_tiles_kernel([[maybe_unused]] const int* key, [[maybe_unused
     const int begin = tile * kTile;
     [[maybe_unused]] const int end = min(begin + kTile, n);
     if (begin >= n) return;  // all lanes of the warp
-    // TODO 3 (about 20 lines): go through the tile in rounds of 32 rows. The heads of the round give
-    // each lane the number of its group. Where a group begins, store its key. Sum each column with
-    // sum_in_warp; a group that is open from the round before adds its carry, the sum so far. Where
-    // a group ends, store its sums. If the last group of the tile does not end in it, its sums go to
-    // open[tile].
+    // TODO 3 (about 21 lines): go through the tile in rounds of 32 rows. The heads of the round
+    // give each lane the number of its group. Where a group begins, store its key. Sum each column
+    // with sum_in_warp. The rows before the first head of a round belong to the group that is open
+    // from the round before: they add its carry, the sum so far. Where a group ends, store its
+    // sums. The carry after the last round goes to open[tile].
     //|
     int groups = begun[tile];  // that begin before the round
     Open carry = {};
@@ -136,7 +136,7 @@ __global__ void sum_tiles_kernel([[maybe_unused]] const int* key, [[maybe_unused
             float sum = sum_in_warp(i < end ? in.column[c][i] : 0.0f, heads);
             if (before == 0) sum += carry.sum[c];
             if (last) sums.column[c][group] = sum;
-            carry.sum[c] = __shfl_sync(kAllLanes, last ? 0.0f : sum, kLanes - 1);
+            carry.sum[c] = __shfl_sync(kAllLanes, sum, kLanes - 1);
         }
         groups += __popc(heads);
     }
@@ -154,7 +154,7 @@ __global__ void add_open_kernel([[maybe_unused]] const int* key, int n,
     const int begin = tile * kTile;
     [[maybe_unused]] const int end = min(begin + kTile, n);
     if (tile == 0 || begin >= n) return;  // all lanes of the warp
-    // TODO 4 (about 19 lines): leave if no group is open where the tile begins, or if it does not
+    // TODO 4 (about 17 lines): leave if no group is open where the tile begins, or if it does not
     // end in this tile. Otherwise look back, 32 tiles at a time: add what each tile has left open,
     // up to the nearest tile in which a group begins. Add the sums of all lanes to those of the
     // group.
@@ -234,17 +234,15 @@ __global__ void multiply_by_warps_kernel(CsrMatrix a, [[maybe_unused]] const flo
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     [[maybe_unused]] const int lane = threadIdx.x % kLanes;
     if (row >= a.rows) return;  // all lanes of the warp
-    // TODO 6 (about 9 lines): in each round the lanes take 32 entries that lie side by side. Then
+    // TODO 6 (about 6 lines): in each round the lanes take 32 entries that lie side by side. Then
     // the sums of all lanes are added up, and one lane stores the result. row_begin[row + 1] may be
     // 2^31 - 1, the largest int: which number must not go beyond it?
     //|
     const int begin = a.row_begin[row];
     const int entries = a.row_begin[row + 1] - begin;
     float sum = 0;
-    for (int k = lane; k < entries; k += kLanes)
-        sum += a.value[begin + k] * x[a.column[begin + k]];
-    for (int step = kLanes / 2; step > 0; step /= 2)
-        sum += __shfl_xor_sync(kAllLanes, sum, step);
+    for (int k = lane; k < entries; k += kLanes) sum += a.value[begin + k] * x[a.column[begin + k]];
+    for (int step = kLanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
     if (lane == 0) y[row] = sum;
     // END 6
 }

@@ -101,11 +101,10 @@ Ints bits_of(const Floats& x) {
 std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, const Ints& begins,
                                                    const Floats& x) {
     const int groups = int(begins.size()) - 1;
-    const auto with = [=, &x](const char* words, std::function<int(int)> begin,
-                              std::function<int(int)> end) {
-        return wb::Mistake<float>{words,
-                                  [=, &x] { return sums_over(x, groups, begin, end); }};
-    };
+    const auto with =
+        [=, &x](const char* words, std::function<int(int)> begin, std::function<int(int)> end) {
+            return wb::Mistake<float>{words, [=, &x] { return sums_over(x, groups, begin, end); }};
+        };
     const auto begin = [&begins](int g) { return begins[g]; };
     const auto end = [&begins](int g) { return begins[g + 1]; };
     const auto anew = [&begins](int every, int more) {  // the group's rows since a border
@@ -114,17 +113,20 @@ std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, const Ints&
         };
     };
     return {with("the last row of each group is missing", begin, [=](int g) { return end(g) - 1; }),
-            with("the first row of each group is missing", [=](int g) { return begin(g) + 1; }, end),
-            with("each sum is that of all rows up to there: where does the group begin?",
-                 [](int) { return 0; },
-                 end),
+            with(
+                "the first row of each group is missing", [=](int g) { return begin(g) + 1; }, end),
+            with(
+                "each sum is that of all rows up to there: where does the group begin?",
+                [](int) { return 0; },
+                end),
             with("each round of 32 rows begins anew: where is the carry?", anew(32, 0), end),
             with("each tile begins anew: what earlier tiles have left open is missing",
                  anew(kTile, 0),
                  end),
             with("of the earlier tiles only the one just before is added", anew(kTile, 1), end),
             with("of the earlier tiles only the 32 just before are added", anew(kTile, 32), end),
-            {"each sum is stored at the place of its key: the number of its group is another", [=, &keys, &x] {
+            {"each sum is stored at the place of its key: the number of its group is another",
+             [=, &keys, &x] {
                  const Floats sums = sums_over(x, groups, begin, end);
                  Floats out(groups, kNan);
                  for (int g = 0; g < groups; ++g)
@@ -146,6 +148,7 @@ struct HostMatrix {
     Ints row_begin{0}, column;
     Floats value;
     int rows() const { return int(row_begin.size()) - 1; }
+    int entries() const { return row_begin.back() - row_begin[0]; }
 };
 
 // Rows of these many entries, in random columns. With `whole`, values are eighths.
@@ -195,7 +198,9 @@ Product product_of(const HostMatrix& m, const Term& term, int first = 0, int las
 }
 
 std::vector<wb::Mistake<float>> mistakes_of_products(const HostMatrix& m, const Floats& x) {
-    const auto at = [&x](int i) { return i >= 0 && i < int(x.size()) ? double(x[i]) : double(kNan); };
+    const auto at = [&x](int i) {
+        return i >= 0 && i < int(x.size()) ? double(x[i]) : double(kNan);
+    };
     const auto term = [&m, at](int, int i) { return m.value[i] * at(m.column[i]); };
     const auto with = [&m](const char* words, const Term& of, int first = 0, int last = 0) {
         return wb::Mistake<float>{words, [=, &m] { return product_of(m, of, first, last).y; }};
@@ -207,57 +212,60 @@ std::vector<wb::Mistake<float>> mistakes_of_products(const HostMatrix& m, const 
             if (r + by >= 0 && r + by < m.rows()) out[r] = y[r + by];
         return out;
     };
-    return {
-        with("the last entry of each row is missing", term, 0, -1),
-        with("the first entry of each row is missing", term, 1, 0),
-        with("each row has an entry too many, the first of the next row", term, 0, 1),
-        with("x is taken at the number of the entry, not at its column",
-             [&m, at](int, int i) { return m.value[i] * at(i); }),
-        with("x is taken at the number of the row, not at the column",
-             [&m, at](int r, int i) { return m.value[i] * at(r); }),
-        with("x is left out: only the values are added up",
-             [&m](int, int i) { return double(m.value[i]); }),
-        with("the values are left out: only x is added up",
-             [&m, at](int, int i) { return at(m.column[i]); }),
-        {"each row begins at 0: row_begin[row] is left out",
-         [&m, term] {
-             Floats out;
-             double sum = 0;
-             int i = 0;
-             for (int r = 0; r < m.rows(); ++r) {
-                 for (; i < m.row_begin[r + 1]; ++i) sum += term(r, i);
-                 out.push_back(float(sum));
-             }
-             return out;
-         }},
-        {"entries are counted from the first row on: row_begin[0] is not 0",
-         [&m, term] {
-             HostMatrix from_0 = m;
-             for (int& begin : from_0.row_begin) begin -= m.row_begin[0];
-             return product_of(from_0, term).y;
-         }},
-        {"each row has the sum of the next row: is row_begin off by one?",
-         [shifted] { return shifted(1); }},
-        {"each row has the sum of the row before: is row_begin off by one?",
-         [shifted] { return shifted(-1); }},
-        {"only the first 32 entries of each row are added up",
-         [&m, term] {
-             return product_of(m, [&m, term](int r, int i) {
-                        return i - m.row_begin[r] < 32 ? term(r, i) : 0.0;
-                    }).y;
-         }},
-        {"only the entries of lane 0 are added up, every 32nd of a row",
-         [&m, term] {
-             return product_of(m, [&m, term](int r, int i) {
-                        return (i - m.row_begin[r]) % 32 == 0 ? term(r, i) : 0.0;
-                    }).y;
-         }},
-        {"empty rows are not written: their sum is 0", [&m, term] {
-             Floats out = product_of(m, term).y;
-             for (int r = 0; r < m.rows(); ++r)
-                 if (m.row_begin[r] == m.row_begin[r + 1]) out[r] = kNan;
-             return out;
-         }}};
+    return {with("the last entry of each row is missing", term, 0, -1),
+            with("the first entry of each row is missing", term, 1, 0),
+            with("each row has an entry too many, the first of the next row", term, 0, 1),
+            with("x is taken at the number of the entry, not at its column",
+                 [&m, at](int, int i) { return m.value[i] * at(i); }),
+            with("x is taken at the number of the row, not at the column",
+                 [&m, at](int r, int i) { return m.value[i] * at(r); }),
+            with("x is left out: only the values are added up",
+                 [&m](int, int i) { return double(m.value[i]); }),
+            with("the values are left out: only x is added up",
+                 [&m, at](int, int i) { return at(m.column[i]); }),
+            {"each row begins at 0: row_begin[row] is left out",
+             [&m, term] {
+                 Floats out;
+                 double sum = 0;
+                 int i = 0;
+                 for (int r = 0; r < m.rows(); ++r) {
+                     for (; i < m.row_begin[r + 1]; ++i) sum += term(r, i);
+                     out.push_back(float(sum));
+                 }
+                 return out;
+             }},
+            {"entries are counted from the first row on: row_begin[0] is not 0",
+             [&m, term] {
+                 HostMatrix from_0 = m;
+                 for (int& begin : from_0.row_begin) begin -= m.row_begin[0];
+                 return product_of(from_0, term).y;
+             }},
+            {"each row has the sum of the next row: is row_begin off by one?",
+             [shifted] { return shifted(1); }},
+            {"each row has the sum of the row before: is row_begin off by one?",
+             [shifted] { return shifted(-1); }},
+            {"only the first 32 entries of each row are added up",
+             [&m, term] {
+                 return product_of(m,
+                                   [&m, term](int r, int i) {
+                                       return i - m.row_begin[r] < 32 ? term(r, i) : 0.0;
+                                   })
+                     .y;
+             }},
+            {"only the entries of lane 0 are added up, every 32nd of a row",
+             [&m, term] {
+                 return product_of(m,
+                                   [&m, term](int r, int i) {
+                                       return (i - m.row_begin[r]) % 32 == 0 ? term(r, i) : 0.0;
+                                   })
+                     .y;
+             }},
+            {"empty rows are not written: their sum is 0", [&m, term] {
+                 Floats out = product_of(m, term).y;
+                 for (int r = 0; r < m.rows(); ++r)
+                     if (m.row_begin[r] == m.row_begin[r + 1]) out[r] = kNan;
+                 return out;
+             }}};
 }
 
 }  // namespace
