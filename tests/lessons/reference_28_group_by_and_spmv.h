@@ -27,10 +27,12 @@ double bound_of_sum(double magnitude, size_t terms) {
     return double(terms + 1) * 0x1p-23 * magnitude;
 }
 
-// Eighths from 1/8 to 1: their sums are exact in any order while they stay below 2^21.
-Floats eighths(size_t n, uint64_t seed) {
+// Eighths from 1/8 to most/8, as many different ones as possible: the sum of `terms` of them is
+// exact in any order, also if each is multiplied by a number up to 8.
+Floats eighths(size_t n, uint64_t seed, size_t terms) {
+    const uint64_t most = std::max<size_t>((1 << 20) / std::max<size_t>(terms, 1), 1);
     Floats out(n);
-    for (size_t i = 0; i < n; ++i) out[i] = float(1 + wb::random_bits(seed, i) % 8) / 8;
+    for (size_t i = 0; i < n; ++i) out[i] = float(1 + wb::random_bits(seed, i) % most) / 8;
     return out;
 }
 
@@ -97,6 +99,21 @@ Ints bits_of(const Floats& x) {
     return bits;
 }
 
+// What each group of a single tile becomes where every row adds the carry of its round.
+Floats carry_for_all(const Ints& begins, const Floats& x) {
+    Floats out;
+    double carry = 0, sum = 0;
+    for (int i = 0, g = 0; i < int(x.size()); ++i) {
+        if (i % 32 == 0 && i > 0) carry = sum + carry;
+        if (i % 32 == 0 || i == begins[g]) sum = 0;
+        sum += x[i];
+        if (i + 1 != begins[g + 1]) continue;
+        out.push_back(float(sum + carry));
+        ++g;
+    }
+    return out;
+}
+
 // What each column becomes by the usual mistakes.
 std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, const Ints& begins,
                                                    const Floats& x) {
@@ -134,6 +151,8 @@ std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, const Ints&
                          out[key] = sums[g];
                  return out;
              }},
+            {"every row adds the carry: does it belong to a group that begins in the round?",
+             [&begins, &x] { return carry_for_all(begins, x); }},
             {"the last group is missing", [=, &x] {
                  Floats out = sums_over(x, groups, begin, end);
                  out.back() = kNan;
@@ -159,7 +178,8 @@ HostMatrix matrix_of(const Ints& lengths, int columns, uint64_t seed, bool whole
     m.row_begin[0] = before;
     for (const int length : lengths) m.row_begin.push_back(m.row_begin.back() + length);
     const size_t n = m.row_begin.back() + after;
-    m.value = whole ? eighths(n, seed) : wb::random_floats(n, seed);
+    const int longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+    m.value = whole ? eighths(n, seed, longest) : wb::random_floats(n, seed);
     m.column = wb::random_ints(n, seed + 1, 0, std::max(0, columns - 1));
     return m;
 }

@@ -41,6 +41,16 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
         while (i % 32 != 0 && !head[i]) --i;
         return i;
     };
+    // What the steps of the scan make of it, with another place where segments begin.
+    const auto scanned = [&](auto&& begins_at) {
+        Floats out = x;
+        for (int step = 1; step < 32; step *= 2) {
+            const Floats last = out;
+            for (int i = 0; i < n; ++i)
+                if (i % 32 >= step && i - step >= begins_at(i)) out[i] += last[i - step];
+        }
+        return out;
+    };
     const Floats got = d_sums.download(), want = sums(begin);
     std::vector<double> bound(n, 0.0);
     for (int i = 0; !whole && i < n; ++i) {
@@ -67,6 +77,16 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
                   return i;
               });
           }},
+         {"the lowest head of the warp is taken, and not the nearest",
+          [&] {
+              return scanned([&](int i) {
+                  int first = i / 32 * 32;
+                  while (first < i && !head[first]) ++first;
+                  return head[first] ? first : i / 32 * 32;
+              });
+          }},
+         {"a lane overlooks its own head, and adds what comes before it",
+          [&] { return scanned([&](int i) { return i % 32 ? begin(i - 1) : i; }); }},
          {"the elements themselves: nothing was added", [&] { return x; }}},
         near);
     wb::check_unchanged(d_x.download(), x);
@@ -93,7 +113,7 @@ void check_count(const Ints& keys) {
     const Ints want{sorted ? groups : kNotSorted};
     CHECK_ARRAYS(Ints{got}, want, exact, "the returned number");
     std::vector<wb::Mistake<int>> mistakes{
-        {"the keys are not sorted, and nobody has noticed", [&] { return Ints{groups}; }}};
+        {"the keys are not sorted, and that was not noticed", [&] { return Ints{groups}; }}};
     if (sorted)
         mistakes = {{"sorted keys are said not to be: equal keys may follow each other",
                      [] { return Ints{kNotSorted}; }},
@@ -101,16 +121,26 @@ void check_count(const Ints& keys) {
                     {"the rows are counted, not the groups", [&] { return Ints{n}; }},
                     {"the difference of the last and the first key: keys have gaps",
                      [&] { return Ints{int(int64_t(keys.back()) - keys[0] + 1)}; }}};
+    int at_tiles = 0;  // tiles that begin with a head; the first one always does
+    for (int i = kTile; i < n; i += kTile) at_tiles += keys[i] != keys[i - 1];
+    const int tiles = (n + kTile - 1) / kTile;
+    if (sorted && at_tiles > 0)
+        mistakes.push_back({"groups that begin at the first row of a tile are not counted",
+                            [&] { return Ints{groups - at_tiles}; }});
+    if (sorted && at_tiles < tiles - 1)
+        mistakes.push_back({"the first row of each tile is counted as the beginning of a group",
+                            [&] { return Ints{groups + tiles - 1 - at_tiles}; }});
     wb::recognize<int>(Ints{got}, want, mistakes);
     wb::check_unchanged(d_key.download(), keys);
 }
 
 // A table in device memory, with exactly as many rows for the sums as there are groups.
 struct DeviceTable {
-    DeviceTable(int n, uint64_t seed, bool whole, int rows) {
+    // With `longest`, that of the groups, the columns are eighths.
+    DeviceTable(int n, uint64_t seed, int longest, int rows) {
         for (int c = 0; c < kColumns; ++c) {
-            host.push_back(whole ? eighths(n, seed + 10 * c)
-                                 : wb::random_floats(n, seed + 10 * c, -3, 3));
+            host.push_back(longest ? eighths(n, seed + 10 * c, longest)
+                                   : wb::random_floats(n, seed + 10 * c, -3, 3));
             in.emplace_back(host[c], wb::guard(kGuard));
             sums.emplace_back(rows, wb::guard(kGuard));
         }
@@ -126,7 +156,10 @@ void check_sums(const Ints& keys, uint64_t seed, bool whole = false) {
     CAPTURE(n);
     const Ints begins = begins_of(keys);
     const int groups = int(begins.size()) - 1;
-    DeviceTable table(n, seed, whole, groups);
+    int longest = 0;
+    for (int g = 0; whole && g < groups; ++g)
+        longest = std::max(longest, begins[g + 1] - begins[g]);
+    DeviceTable table(n, seed, longest, groups);
     wb::GuardedBuffer<int> d_key(keys, wb::guard(kGuard)), d_group_key(groups, wb::guard(kGuard));
     Scratch scratch(n);
     const int got =
@@ -171,7 +204,7 @@ void check_sums(const Ints& keys, uint64_t seed, bool whole = false) {
 void check_not_sorted(const Ints& keys) {
     const int n = int(keys.size());
     CAPTURE(n);
-    DeviceTable table(n, 5, true, n);
+    DeviceTable table(n, 5, n, n);
     wb::GuardedBuffer<int> d_key(keys, wb::guard(kGuard)), d_group_key(n, wb::guard(kGuard));
     Scratch scratch(n);
     const int got =
@@ -221,6 +254,27 @@ void check_product(Multiply multiply, const HostMatrix& m, bool whole = false, F
 // 5 0 0 0      3
 const HostMatrix kFourRows{4, {0, 2, 2, 4, 5}, {0, 2, 1, 3, 0}, {1, 2, 3, 4, 5}};
 const Floats kFour{2, 0.5f, 1, 3};
+
+// y holds something before: it is written, and not added to.
+void check_four_rows(Multiply multiply) {
+    wb::DeviceBuffer<int> row_begin(kFourRows.row_begin), column(kFourRows.column);
+    wb::DeviceBuffer<float> value(kFourRows.value), x(kFour), y(Floats{100, 200, 300, 400});
+    multiply({4, 5, row_begin.get(), column.get(), value.get()}, x.get(), y.get());
+    CUDA_CHECK(cudaGetLastError());
+    const Floats want{4, 0, 13.5f, 10};
+    const Floats got = y.download();
+    CHECK_ARRAYS(got, want, exact, "where y held 100 to 400, row");
+    wb::recognize<float>(got,
+                         want,
+                         {{"the sum is added to what y held before",
+                           [] {
+                               return Floats{104, 200, 313.5f, 410};
+                           }},
+                          {"the row that is empty is not written: its sum is 0", [] {
+                               return Floats{4, 200, 13.5f, 10};
+                           }}});
+    check_product(multiply, kFourRows, false, kFour);
+}
 
 HostMatrix identity(int n) {
     HostMatrix m = matrix_of(Ints(n, 1), n, 73);
@@ -307,7 +361,8 @@ void check_last_entries(Multiply multiply) {
     Ints row_begin = m.row_begin;
     for (int& begin : row_begin) begin += first;
     wb::DeviceBuffer<int> d_row_begin(row_begin);
-    const Floats x = eighths(50, 123);
+    Floats x(50);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = float(1 + wb::random_bits(123, i) % 8);
     wb::DeviceBuffer<float> d_x(x), d_y(m.rows());
     multiply(
         {m.rows(), entries, d_row_begin.get(), column.get(), value.get()}, d_x.get(), d_y.get());
@@ -342,7 +397,7 @@ constexpr int kTiles = (kCount + kTile - 1) / kTile;
 TEST_CASE("task 1: sums the segments of full warps", "[task1]") {
     for (const int n : {32, 64, 256, 1024, 8192})
         for (const int percent : {5, 30, 80}) {
-            check_segments(eighths(n, 100 + n), random_heads(n, 110 + percent, percent), true);
+            check_segments(eighths(n, 100 + n, 32), random_heads(n, 110 + percent, percent), true);
             check_segments(wb::random_floats(n, 120), random_heads(n, 121, percent), false);
         }
 }
@@ -356,12 +411,12 @@ TEST_CASE("task 1: one segment, one for each lane, or heads at the ends of a war
         both[i] = i % 32 == 1 || i % 32 == 30;
     }
     for (const auto& heads : {none, all, first, last, both})
-        check_segments(eighths(n, 130), heads, true);
+        check_segments(eighths(n, 130, 32), heads, true);
 }
 
 TEST_CASE("task 1: sums the segments of warps that are not full", "[task1]") {
     for (const int n : {0, 1, 2, 15, 31, 33, 255, 257, 1000})
-        check_segments(eighths(n, 140 + n), random_heads(n, 141, 20), true);
+        check_segments(eighths(n, 140 + n, 32), random_heads(n, 141, 20), true);
 }
 
 TEST_CASE("task 2: counts the groups of any number of rows", "[task2]") {
@@ -458,7 +513,7 @@ TEST_CASE("task 4: small sums after large ones keep their digits", "[task4]") {
     const int n = 20000;
     const Ints keys = sorted_keys(n, 450, 10);
     const Ints begins = begins_of(keys);
-    DeviceTable table(n, 451, true, int(begins.size()) - 1);
+    DeviceTable table(n, 451, 1000, int(begins.size()) - 1);
     for (int i = 0; i < begins[5]; ++i) table.host[0][i] = 1e9f;  // the first five groups
     table.in[0] = wb::GuardedBuffer<float>(table.host[0], wb::guard(kGuard));
     wb::DeviceBuffer<int> d_key(keys), d_group_key(begins.size() - 1);
@@ -491,7 +546,7 @@ TEST_CASE("task 4: gives the same bits in every run", "[task4]") {
     wb::DeviceBuffer<int> d_key(keys), d_group_key(groups);
     std::vector<Ints> first;
     for (int run = 0; run < 3; ++run) {
-        DeviceTable table(n, 471, false, groups);
+        DeviceTable table(n, 471, 0, groups);
         Scratch scratch(n);
         sum_by_key(d_key.get(), table.input(), n, d_group_key.get(), table.output(), scratch.get());
         for (int c = 0; c < kColumns; ++c) {
@@ -504,7 +559,7 @@ TEST_CASE("task 4: gives the same bits in every run", "[task4]") {
 }
 
 TEST_CASE("task 5: a thread multiplies each row of four", "[task5]") {
-    check_product(multiply_by_threads, kFourRows, false, kFour);
+    check_four_rows(multiply_by_threads);
 }
 
 TEST_CASE("task 5: threads multiply matrices of any shape", "[task5]") {
@@ -530,7 +585,7 @@ TEST_CASE("task 5: threads load of x only what is needed, and repeat their bits"
 }
 
 TEST_CASE("task 6: a warp multiplies each row of four", "[task6]") {
-    check_product(multiply_by_warps, kFourRows, false, kFour);
+    check_four_rows(multiply_by_warps);
 }
 
 TEST_CASE("task 6: warps multiply matrices of any shape", "[task6]") {
@@ -616,7 +671,7 @@ TEST_CASE("efficient: groups are summed without atomics, each row loaded once",
     const Ints keys = sorted_keys(kCount, 504, percent);
     const uint64_t groups = begins_of(keys).size() - 1;
     wb::DeviceBuffer<int> d_key(keys), d_group_key(groups);
-    DeviceTable table(kCount, 505, false, int(groups));
+    DeviceTable table(kCount, 505, 0, int(groups));
     wb::DeviceBuffer<uint64_t> d_scratch(scratch_bytes(kCount) / sizeof(uint64_t));
     const auto counters = wb::count([&] {
         sum_by_key(
