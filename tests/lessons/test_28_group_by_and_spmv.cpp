@@ -422,7 +422,6 @@ TEST_CASE("task 1: sums the segments of warps that are not full", "[task1]") {
 TEST_CASE("task 2: counts the groups of any number of rows", "[task2]") {
     for (const int n : kSizes) check_count(sorted_keys(n, 200 + n, 20));
     for (const int n : kLargeSizes) check_count(sorted_keys(n, 210 + n, 20));
-    check_count(poisson_keys(kMillion, 211));
 }
 
 TEST_CASE("task 2: keys that are all equal, all different, far apart or negative", "[task2]") {
