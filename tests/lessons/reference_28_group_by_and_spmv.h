@@ -264,6 +264,17 @@ std::vector<wb::Mistake<float>> mistakes_of_products(const HostMatrix& m, const 
              [shifted] { return shifted(1); }},
             {"each row has the sum of the row before: is row_begin off by one?",
              [shifted] { return shifted(-1); }},
+            {"the sums have lost their fractions: an int lies on the way",
+             [&m, term] {
+                 Floats out;
+                 for (int r = 0; r < m.rows(); ++r) {
+                     float sum = 0;
+                     for (int i = m.row_begin[r]; i < m.row_begin[r + 1]; ++i)
+                         sum = std::trunc(sum + float(term(r, i)));
+                     out.push_back(sum);
+                 }
+                 return out;
+             }},
             {"only the first 32 entries of each row are added up",
              [&m, term] {
                  return product_of(m,

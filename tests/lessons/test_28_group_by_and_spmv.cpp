@@ -119,6 +119,13 @@ void check_count(const Ints& keys) {
                      [] { return Ints{kNotSorted}; }},
                     {"the last group is missing", [&] { return Ints{groups - 1}; }},
                     {"the rows are counted, not the groups", [&] { return Ints{n}; }},
+                    {"the votes are added up as numbers: how many of their bits are set?",
+                     [&] {
+                         unsigned sum = 0;
+                         for (int i = 0; i < n; ++i)
+                             if (i == 0 || keys[i] != keys[i - 1]) sum += 1u << i % 32;
+                         return Ints{int(sum)};
+                     }},
                     {"the difference of the last and the first key: keys have gaps",
                      [&] { return Ints{int(int64_t(keys.back()) - keys[0] + 1)}; }}};
     int at_tiles = 0;  // tiles that begin with a head; the first one always does

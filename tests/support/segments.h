@@ -32,11 +32,11 @@ public:
           d_key_(n) {
         const size_t rows = std::min(n, kPeriod);
         keys_.resize(rows);
-        for (size_t i = 0, key = 0; i < rows; ++i) {
+        for (size_t i = 0, last = 0; i < rows; ++i) {
             const uint64_t bits = splitmix64(~uint64_t(i));
-            if (i > 0 && bits % kLength == 0) key += 1 + (bits >> 32) % 3;
-            if (i == 0 || int(key) != keys_[i - 1]) begins_.push_back(i);
-            keys_[i] = int(key);
+            if (i > 0 && bits % kLength == 0) last += 1 + (bits >> 32) % 3;
+            if (i == 0 || int(last) != keys_[i - 1]) begins_.push_back(i);
+            keys_[i] = int(last);
         }
         fill_device<int>(d_key_.get(), n, [this](size_t i) { return key(i); });
         const size_t periods = n / rows;

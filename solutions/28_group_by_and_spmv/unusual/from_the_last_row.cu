@@ -1,5 +1,4 @@
-// Unusual: tables from their last row to the first; a group is stored where it begins, and looks
-// forward.
+// Unusual: tables from the last row to the first; a group is stored where it begins.
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
 // Start with README.md in this directory; `make 28` checks this file.

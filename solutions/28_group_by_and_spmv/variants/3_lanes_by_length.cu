@@ -1,7 +1,7 @@
-// Variant: each lane adds up four rows of a table before lanes meet; short rows of a matrix get
-// fewer lanes. SPDX-License-Identifier: MIT Lesson 28, group-by and SpMV: sums of runs of equal
-// keys, and of the rows of a sparse matrix. Start with README.md in this directory; `make 28`
-// checks this file.
+// Variant: each lane adds up four rows of a table; short rows of a matrix get fewer lanes.
+// SPDX-License-Identifier: MIT
+// Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
+// Start with README.md in this directory; `make 28` checks this file.
 #include "group_by_and_spmv.h"
 
 #include <type_traits>

@@ -1,7 +1,7 @@
-// Variant: as before for tables; rows and entries of a matrix are merged, and each warp takes the
-// same number. SPDX-License-Identifier: MIT Lesson 28, group-by and SpMV: sums of runs of equal
-// keys, and of the rows of a sparse matrix. Start with README.md in this directory; `make 28`
-// checks this file.
+// Variant: rows and entries of a matrix are merged, and each warp takes as many of them.
+// SPDX-License-Identifier: MIT
+// Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
+// Start with README.md in this directory; `make 28` checks this file.
 #include "group_by_and_spmv.h"
 
 #include <type_traits>
