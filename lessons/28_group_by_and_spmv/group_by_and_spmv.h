@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: what group_by_and_spmv.cu implements and the test calls.
 //
-// A d_ prefix marks a pointer to device memory, and so are all pointers in the structs below. The
-// arrays of one call do not overlap, and inputs stay as they are. Everything runs in the default
-// stream. Sums of floats may be added up in any order, but the same input gives the same bits in
-// every run. Of an output, only the places that are said to be stored are written. A refused launch
-// throws wb::CudaError.
+// A d_ prefix marks a pointer to device memory; the pointers in the structs below are such
+// pointers, too. The arrays of one call do not overlap, and inputs stay as they are. Everything
+// runs in the default stream. Sums of floats may be added up in any order, but the same input gives
+// the same bits in every run. Of an output, only the places that are said to be stored are written.
+// A refused launch throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"
