@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// CUB, NVIDIA's collection of parallel algorithms, on the work of lessons 19 to 21 and 25 to 27.
+// CUB, NVIDIA's collection of parallel algorithms, on the work of lessons 19 to 21 and 25 to 28.
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
 
+#include "tests/support/segments.h"
 #include "tests/support/sorting.h"
 
 namespace {
@@ -194,6 +197,58 @@ struct SortsDoubles final : Sorts<double, false> {
     using Sorts::Sorts;
 };
 WORKLOAD(SortsDoubles, "sorts doubles", 100'000'000, 100003);
+
+using Row = thrust::tuple<float, float, float, float>;
+struct AddRows {
+    __host__ __device__ Row operator()(const Row& a, const Row& b) const {
+        return {thrust::get<0>(a) + thrust::get<0>(b),
+                thrust::get<1>(a) + thrust::get<1>(b),
+                thrust::get<2>(a) + thrust::get<2>(b),
+                thrust::get<3>(a) + thrust::get<3>(b)};
+    }
+};
+
+template <int kLength>
+class Groups : public wb::GroupSums<kLength> {
+    auto call() {
+        return [this](void* memory, size_t& bytes) {
+            const auto rows = [](auto& columns) {
+                return thrust::make_zip_iterator(thrust::make_tuple(
+                    columns[0].get(), columns[1].get(), columns[2].get(), columns[3].get()));
+            };
+            return cub::DeviceReduce::ReduceByKey(memory,
+                                                  bytes,
+                                                  this->d_key_.get(),
+                                                  this->d_group_key_.get(),
+                                                  rows(this->column_),
+                                                  rows(this->d_sums_),
+                                                  d_number_.get(),
+                                                  AddRows{},
+                                                  int(this->n_));
+        };
+    }
+
+public:
+    explicit Groups(size_t n) : wb::GroupSums<kLength>(n), d_number_(1), scratch_(call()) {}
+    void run() override {  // with the number, as the lesson's function returns it
+        scratch_(call());
+        int groups = 0;
+        CUDA_CHECK(cudaMemcpy(&groups, d_number_.get(), sizeof groups, cudaMemcpyDeviceToHost));
+        this->got_ = size_t(groups);
+    }
+
+private:
+    wb::DeviceBuffer<int> d_number_;
+    Scratch scratch_;
+};
+struct ShortGroups final : Groups<10> {
+    using Groups::Groups;
+};
+WORKLOAD(ShortGroups, "sums groups of 10 rows", 1 << 27, 100003);
+struct LongGroups final : Groups<10000> {
+    using Groups::Groups;
+};
+WORKLOAD(LongGroups, "sums groups of 10,000 rows", 1 << 27, 100003);
 
 template <class T, int kBins, int kEqual>
 class Histogram : public wb::Workload {

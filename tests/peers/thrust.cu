@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Thrust, NVIDIA's algorithms in the manner of the C++ standard library, on the work of
-// lessons 26 and 27.
+// lessons 26 to 28.
 #include <thrust/copy.h>
 #include <thrust/device_ptr.h>
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/partition.h>
+#include <thrust/reduce.h>
 #include <thrust/sort.h>
 #include <thrust/tuple.h>
 
+#include "tests/support/segments.h"
 #include "tests/support/sorting.h"
 
 namespace {
@@ -176,5 +178,48 @@ struct SortsDoubles final : Sorts<double, false> {
     using Sorts::Sorts;
 };
 WORKLOAD(SortsDoubles, "sorts doubles", 100'000'000, 100003);
+
+using Row = thrust::tuple<float, float, float, float>;
+struct AddRows {
+    __host__ __device__ Row operator()(const Row& a, const Row& b) const {
+        return {thrust::get<0>(a) + thrust::get<0>(b),
+                thrust::get<1>(a) + thrust::get<1>(b),
+                thrust::get<2>(a) + thrust::get<2>(b),
+                thrust::get<3>(a) + thrust::get<3>(b)};
+    }
+};
+struct SameKey {
+    __host__ __device__ bool operator()(int a, int b) const { return a == b; }
+};
+
+template <int kLength>
+class Groups : public wb::GroupSums<kLength> {
+public:
+    using wb::GroupSums<kLength>::GroupSums;
+    void run() override {
+        const auto rows = [](auto& columns) {
+            return thrust::make_zip_iterator(thrust::make_tuple(
+                columns[0].get(), columns[1].get(), columns[2].get(), columns[3].get()));
+        };
+        const int* key = this->d_key_.get();
+        const auto ends = thrust::reduce_by_key(thrust::device,
+                                                key,
+                                                key + this->n_,
+                                                rows(this->column_),
+                                                this->d_group_key_.get(),
+                                                rows(this->d_sums_),
+                                                SameKey{},
+                                                AddRows{});
+        this->got_ = size_t(ends.first - this->d_group_key_.get());
+    }
+};
+struct ShortGroups final : Groups<10> {
+    using Groups::Groups;
+};
+WORKLOAD(ShortGroups, "sums groups of 10 rows", 1 << 27, 100003);
+struct LongGroups final : Groups<10000> {
+    using Groups::Groups;
+};
+WORKLOAD(LongGroups, "sums groups of 10,000 rows", 1 << 27, 100003);
 
 }  // namespace

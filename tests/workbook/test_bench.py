@@ -169,7 +169,7 @@ class Programs(unittest.TestCase):
     def test_a_peer_has_the_name_of_a_lessons_work(self) -> None:
         sources = (ROOT / "tests" / "lessons").glob("workload_*.cpp")
         ours = " ".join(" ".join(path.read_text().split()) for path in sources)
-        for name in ("cub", "cublas", "curand_philox", "curand_xorwow"):
+        for name in ("cub", "cublas", "curand_philox", "curand_xorwow", "cusparse"):
             text = " ".join((ROOT / "tests" / "peers" / f"{name}.cu").read_text().split())
             found = re.findall(r'(?:WORKLOAD|HISTOGRAM)\([^";]*"([^"]+)"', text)
             self.assertTrue(found, name)

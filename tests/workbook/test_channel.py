@@ -197,6 +197,9 @@ class Programs(unittest.TestCase):
         self.assertEqual([ours[0]], codes("tests/support/grader/main.cpp", r"kExitCalled = (\d+)"))
         theirs = codes("tests/support/grader/channel.cpp", r"kTampered = (\d+)")
         self.assertEqual([ours[1]], theirs)
+        # 87 failed checks are not 87, the code of a program that tampers with the grading.
+        ended = codes("tests/support/grader/main.cpp", r"    return (failed.*);")
+        self.assertEqual(ended, ["failed == 0 ? 0 : 1"])
 
 
 if __name__ == "__main__":

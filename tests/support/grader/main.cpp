@@ -124,5 +124,6 @@ int main(int argc, char** argv) {
     if (wb::grader::present())
         if (const char* what = wb::grader::what_has_changed()) wb::grader::tampered(what);
     wb::grader::tell("{\"event\": \"end\"}");
-    return failed;
+    // Catch2's number of failed checks could be any code, also one that means something else.
+    return failed == 0 ? 0 : 1;
 }
