@@ -56,6 +56,7 @@ class TestCase:
 
 _TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<delim>[^(]*)\((?P<raw>.*?)\)(?P=delim)"|"(?:\\.|[^"\\])*"'
+    r"|\.?\d(?:'?\w|[eEpP][+-]|\.)*"  # a number, perhaps as 1'000'000
     r"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|[^\sA-Za-z_\"']",
     re.DOTALL,
 )

@@ -262,6 +262,13 @@ class InTheObject(unittest.TestCase):
             with self.subTest(level):
                 self.assertEqual(refusals.of_object(made, "double_all.cu", self.judge), [])
 
+    def test_cub_is_not(self) -> None:
+        source = self.root / "with_cub" / "double_all.cu"
+        source.parent.mkdir()
+        source.write_text("#include <cub/cub.cuh>\n" + LESSON.solution_file.read_text())
+        made, _ = programs.object_of(BUILD, LESSON, source)
+        self.assertEqual(refusals.of_object(made, "double_all.cu", self.judge), [])
+
 
 class Whole(unittest.TestCase):
     """From the file to the screen, as `make 00` does it."""

@@ -40,6 +40,13 @@ class Names(unittest.TestCase):
         self.assertEqual([case.name for case in found], ['a (n = 1000), "b" and c', "d"])
         self.assertEqual([case.task for case in found], ["task 2", "efficient"])
 
+    def test_digit_separators_hide_no_case(self) -> None:
+        found = self.cases(
+            "TEST_CASE(\"a\", \"[task1]\") { f(1'000, 0x1'F, '\"', 1e+6, 2'000.5f); }\n"
+            'TEST_CASE("b", "[task2]") { g(\'1\'); }\n'
+        )
+        self.assertEqual([case.name for case in found], ["a", "b"])
+
     def test_escapes_what_a_test_specification_gives_a_meaning(self) -> None:
         self.assertEqual(TestCase("a, [b]", ()).spec, "a\\, \\[b\\]")
 
