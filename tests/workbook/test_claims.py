@@ -44,6 +44,14 @@ class Indexes(unittest.TestCase):
             self.assertIn("one element too far", text)
             self.assertEqual("or a wrong index" in text, hedged, thread)
 
+    def test_a_bounds_check_is_missing_where_threads_leave_at_their_own_elements(self) -> None:
+        facts = {"index": 10, "first_index": 10, "last_index": 15, "elements": 10}
+        shape = {"grid": [2, 1, 1], "block_size": [8, 1, 1]}
+        for thread, hedged in (([2, 0, 0], False), ([3, 0, 0], True)):
+            text = cause("out-of-bounds-global", {**facts, **shape}, block=[1, 0, 0], thread=thread)
+            self.assertIn("a missing or wrong bounds check", text)
+            self.assertEqual("or a wrong index" in text, hedged, thread)
+
 
 class Copies(unittest.TestCase):
     def test_sizes_that_say_more_than_too_large(self) -> None:

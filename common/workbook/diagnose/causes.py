@@ -270,6 +270,8 @@ def _of_bounds(finding: Finding) -> str:
     if elements is not None and first == last == elements and _alike(finding):
         too_far = "exactly one element too far: a bound that is off by one"
         return too_far + ("" if geometry.may_be_own(finding) else ", or a wrong index")
+    if geometry.is_own(finding):
+        return "a missing or wrong bounds check"
     return by_code[finding.code]
 
 

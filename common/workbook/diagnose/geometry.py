@@ -110,6 +110,15 @@ def of_race(finding: Finding) -> str:
     return formula(visits, shape, least=1) or step(visits, shape)
 
 
+def is_own(finding: Finding) -> bool:
+    """Whether the first thread that left the array went to the element of its own number."""
+    shape = _along_x(finding.facts.get("grid"), finding.facts.get("block_size"))
+    block, thread = finding.data.get("block"), finding.data.get("thread")
+    if not shape or not block or not thread:
+        return False
+    return block[0] * shape.threads + thread[0] == finding.facts.get("index")
+
+
 def may_be_own(finding: Finding) -> bool:
     """Whether the thread that left the array went to its own element, to one next to it, or to
     that of its mirror image; or by the steps of a loop over the grid.
