@@ -382,9 +382,9 @@ TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
 TEST_CASE("task 2: counts the loads of whole tiles", "[task2]") {
     check_loads(64, 64, 64, 32, 4 * 2 * 32 * 64);
     check_loads(1, 1, 1, 1, 2);
-    check_loads(100, 100, 100, 1, 2'000'000);  // without a tile: two for each product
+    check_loads(100, 100, 100, 1, 2000000);  // without a tile: two for each product
     check_loads(96, 32, 500, 32, 3 * 2 * 32 * 500);
-    check_loads(4096, 4096, 4096, 32, 4'294'967'296);
+    check_loads(4096, 4096, 4096, 32, 4294967296);
 }
 
 TEST_CASE("task 2: counts the loads of tiles that are not full", "[task2]") {
@@ -398,11 +398,11 @@ TEST_CASE("task 2: counts the loads of tiles that are not full", "[task2]") {
 }
 
 TEST_CASE("task 2: counts the loads of matrices as large as allowed", "[task2]") {
-    check_loads(kMost, kMost, kMost, 1, 562'949'953'421'312);
-    check_loads(kMost, kMost, kMost, 32, 17'592'186'044'416);
-    check_loads(kMost, 1, kMost, kMost, 4'295'032'832);
-    check_loads(kMost, kMost, 1, kMost, 131'072);
-    check_loads(50'000, 50'000, 1, 64, 78'200'000);
+    check_loads(kMost, kMost, kMost, 1, 562949953421312);
+    check_loads(kMost, kMost, kMost, 32, 17592186044416);
+    check_loads(kMost, 1, kMost, kMost, 4295032832);
+    check_loads(kMost, kMost, 1, kMost, 131072);
+    check_loads(50000, 50000, 1, 64, 78200000);
 }
 
 TEST_CASE("task 3: multiplies square matrices", "[task3]") {
