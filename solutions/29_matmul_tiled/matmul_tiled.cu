@@ -56,7 +56,7 @@ long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_
 
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 3 (about 21 lines): go along the rows of A and down the columns of B tile by tile. Each
+    // TODO 3 (about 17 lines): go along the rows of A and down the columns of B tile by tile. Each
     // thread loads one element of either tile, or 0 where there is none; then it adds kTile
     // products to the sum of its own element of C. All threads reach all barriers.
     __shared__ float a_tile[kTile][kTile];
@@ -87,7 +87,7 @@ void matmul_tiled(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
 
 // Launched with kSide x kSide threads for each kWide x kWide elements of C.
 __global__ void matmul_registers_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 4 (about 44 lines): thread (x, y) makes the elements (y + i * kSide, x + j * kSide) of
+    // TODO 4 (about 34 lines): thread (x, y) makes the elements (y + i * kSide, x + j * kSide) of
     // the block's part of C, for i and j from 0 to kEach - 1. All threads load a slab: kWide x
     // kDeep floats of A, kDeep x kWide of B. Then, for each p of the slab, a thread takes kEach
     // floats of either into variables of its own, and adds kEach x kEach products to as many sums.

@@ -56,7 +56,7 @@ long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_
 
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 3 (about 21 lines): go along the rows of A and down the columns of B tile by tile. Each
+    // TODO 3 (about 17 lines): go along the rows of A and down the columns of B tile by tile. Each
     // thread loads one element of either tile, or 0 where there is none; then it adds kTile
     // products to the sum of its own element of C. All threads reach all barriers.
     __shared__ float a_tile[kTile][kTile];
