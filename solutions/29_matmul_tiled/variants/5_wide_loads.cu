@@ -1,7 +1,8 @@
-// Variant: 8 x 8 elements for each thread, and 16 bytes with each load; the slab of A lies
-// transposed. SPDX-License-Identifier: MIT Lesson 29, matrix product: each float that is loaded is
-// used for many elements, first in shared memory and then in registers. Start with README.md in
-// this directory; `make 29` checks this file.
+// Variant: 8 x 8 elements for each thread, 16 bytes with each load, the slab of A transposed.
+// SPDX-License-Identifier: MIT
+// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
+// memory and then in registers.
+// Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
 // A block makes kWide x kWide elements of C, 8 x 8 by each of its kThreads threads, as four pieces
