@@ -114,8 +114,9 @@ Floats moved(const Floats& c, int m, int n,
     return out;
 }
 
+// `more`: mistakes of the same values that only the caller can make.
 void recognize_mistakes(const Floats& got, const Product& want, const Floats& a, const Floats& b,
-                        const Shape& shape) {
+                        const Shape& shape, const wb::Mistake<float>& more) {
     const auto [m, n, k] = std::tuple(shape.m, shape.n, shape.k);
     using Make = std::function<Floats()>;
     // Where a mistake makes no difference, nothing is as long as no answer.
@@ -144,6 +145,22 @@ void recognize_mistakes(const Floats& got, const Product& want, const Floats& a,
             return of(fitted(a, round), fitted(b, round));
         });
     };
+    const auto last_of_each = [&, k = k](int side) {  // one product of each tile or slab
+        return Make([&, k, side] {
+            Floats left = a;
+            for (size_t i = 0; i < left.size(); ++i)
+                if (i % k % side != size_t(side) - 1) left[i] = 0;
+            return of(left, b);
+        });
+    };
+    const auto a_as_wide_as_b = Make([&, m = m, n = n, k = k] {  // in arrays without gaps
+        Floats left(a.size(), 0.0f);
+        for (size_t i = 0; i < left.size(); ++i) {
+            const size_t from = i / k * n + i % k;
+            if (from < a.size()) left[i] = a[from];
+        }
+        return of(left, b);
+    });
     const auto first_tile_again = Make([&, m = m, n = n, k = k] {
         Floats left(a.size()), right(b.size());
         for (int p = 0; p < k; ++p) {
@@ -172,7 +189,8 @@ void recognize_mistakes(const Floats& got, const Product& want, const Floats& a,
     wb::recognize<float>(
         got,
         want.values,
-        {{"only the first 32 products of each element are summed: where are the other tiles?",
+        {more,
+         {"only the first 32 products of each element are summed: where are the other tiles?",
           where(k > kTile, sum(0, kTile))},
          {"only the first 16 products of each element are summed: where are the other slabs?",
           where(k > 16, sum(0, 16))},
@@ -186,6 +204,12 @@ void recognize_mistakes(const Floats& got, const Product& want, const Floats& a,
           where(k > 16, sum((k - 1) / 16 * 16, k))},
          {"each round sums the products of the first tile again: `first` is missing in an index",
           where(k > kTile, first_tile_again)},
+         {"only the last product of each tile is summed: which loop is the sum in?",
+          where(k > kTile, last_of_each(kTile))},
+         {"only the last product of each slab is summed: which loop are the sums in?",
+          where(k > 16, last_of_each(16))},
+         {"rows of A are read as if they began as far apart as those of B",
+          where(n != k && m > 1 && !shape.a_gap && !shape.b_gap, a_as_wide_as_b)},
          {"the inputs have lost their last bits: sums are made of floats, in float",
           rounded_with(0)},
          {"the inputs are rounded to 10 bits of fraction, as tensor cores do",

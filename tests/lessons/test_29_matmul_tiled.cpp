@@ -41,20 +41,20 @@ void check_product(Matmul matmul, const Shape& shape) {
     const Floats got = packed(c, m, n, sizes.c_pitch, before);
     const Product want = product(a, b, m, n, k, 0, k);
     CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
-    recognize_mistakes(got, want, a, b, shape);
     const auto run_on = [&](const Floats& all, size_t elements) {  // as if there were no gaps
         return Floats(all.begin() + before, all.begin() + before + elements);
     };
-    if (shape.a_gap || shape.b_gap)
-        wb::recognize<float>(
-            got,
-            want.values,
-            {{"rows of A and B are read as if they had no gaps: their pitches say where they begin",
-              [&, m = m, n = n, k = k] {
-                  return product(run_on(in_a, a.size()), run_on(in_b, b.size()), m, n, k, 0, k)
-                      .values;
-              }}},
-            [&](size_t i) { return 4 * want.tolerance[i]; });
+    recognize_mistakes(
+        got,
+        want,
+        a,
+        b,
+        shape,
+        {"rows of A and B are read as if they had no gaps: their pitches say where they begin",
+         [&, m = m, n = n, k = k] {
+             if (!shape.a_gap && !shape.b_gap) return Floats();
+             return product(run_on(in_a, a.size()), run_on(in_b, b.size()), m, n, k, 0, k).values;
+         }});
     size_t spoilt = 0;  // floats that are not part of C and no longer hold their filling
     for (size_t i = 0; i < c.size(); ++i) {
         const bool inside =
@@ -116,15 +116,16 @@ void check_overwrites(Matmul matmul) {
     const Product want = product(a, b, m, n, k, 0, k);
     const Floats got = d_c.download();
     CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
-    wb::recognize<float>(got,
-                         want.values,
-                         {{"the product is added to what C held before: it should replace that",
-                           [&] {
-                               Floats sums = held;
-                               for (size_t i = 0; i < sums.size(); ++i) sums[i] += want.values[i];
-                               return sums;
-                           }}},
-                         [](size_t) { return 1e-3; });
+    recognize_mistakes(got,
+                       want,
+                       a,
+                       b,
+                       {m, n, k},
+                       {"the product is added to what C held before: it should replace that", [&] {
+                            Floats sums = held;
+                            for (size_t i = 0; i < sums.size(); ++i) sums[i] += want.values[i];
+                            return sums;
+                        }});
 }
 
 void check_no_products(Matmul matmul) {
