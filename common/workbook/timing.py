@@ -36,9 +36,9 @@ class Timed:
         if not self.unit:
             return f"{self.gigabytes_per_second:.0f} GB/s"
         per_second = self.made / self.median * 1e3 if self.median else 0.0
-        scale, letter = next(
-            (one for one in ((1e12, "T"), (1e9, "G")) if per_second >= one[0]), (1e6, "M")
-        )
+        if self.unit == "operations" and per_second >= 1e12:
+            return f"{per_second / 1e12:.4g} T {self.unit}/s"
+        scale, letter = (1e9, "G") if per_second >= 1e9 else (1e6, "M")
         return f"{per_second / scale:.4g} {letter} {self.unit}/s"
 
     @property
