@@ -15,9 +15,10 @@
 
 #include "cuda_check.h"
 
-// A has m rows of k floats, B k rows of n, C m rows of n; m, n and k are 0 to 65,536. Rows begin
-// `pitch` floats apart: element (row, col) is at [row * pitch + col]. A pitch may be larger than
-// the row; the floats in the gap are not part of the matrix. They are not read, and do not change.
+// A has m rows of k floats, B k rows of n, C m rows of n; m, n and k are 0 to 65,536, and C has at
+// most 2^30 elements. Rows begin `pitch` floats apart: element (row, col) is at [row * pitch +
+// col]. A pitch may be larger than the row; the floats in the gap are not part of the matrix, and
+// do not change.
 struct Sizes {
     int m, n, k;
     int a_pitch, b_pitch, c_pitch;
@@ -31,7 +32,8 @@ void matmul_naive(const float* d_a, const float* d_b, float* d_c, Sizes sizes);
 
 // How many floats of A and B are loaded from global memory in all, if C is divided into tiles of
 // `tile` x `tile` elements, and the block of each tile loads once what its elements need. Tiles at
-// the right and lower edge of C may have fewer rows or columns. tile >= 1, up to 65,536.
+// the right and lower edge of C may have fewer rows or columns. m, n and k are 0 to 65,536, all of
+// them at once; tile is 1 to 65,536.
 long long floats_loaded(int m, int n, int k, int tile);
 
 // The same result as matmul_naive, through tiles in shared memory: no more loads than
