@@ -41,7 +41,7 @@ def _panels(rungs: list[Any], rows: list[Any]) -> list[tuple[str, list[float], l
         for name in dict.fromkeys(work.name for t in timed for work in t.workloads):
             works = [next((w for w in t.workloads if w.name == name), None) for t in timed]
             unit = next((w.unit for w in works if w), "")
-            rates = [(w.elements / w.median if unit else w.gigabytes_per_second)
+            rates = [(w.made / w.median if unit else w.gigabytes_per_second)
                      if w and w.median else 0.0 for w in works]  # fmt: skip
             texts = [_rate(work, ceiling) for work in works]
             title = f"{unit} per second" if unit else "share of the copy bandwidth"

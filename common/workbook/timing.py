@@ -35,9 +35,16 @@ class Timed:
         """`1470 GB/s`, or `21.3 G points/s` for work that memory does not limit."""
         if not self.unit:
             return f"{self.gigabytes_per_second:.0f} GB/s"
-        per_second = self.elements / self.median * 1e3 if self.median else 0.0
+        per_second = self.made / self.median * 1e3 if self.median else 0.0
+        if self.unit == "operations" and per_second >= 1e12:
+            return f"{per_second / 1e12:.4g} T {self.unit}/s"
         scale, letter = (1e9, "G") if per_second >= 1e9 else (1e6, "M")
         return f"{per_second / scale:.4g} {letter} {self.unit}/s"
+
+    @property
+    def made(self) -> float:
+        """How many of `unit` one run makes: of `operations` more than one for each element."""
+        return self.operations if self.unit == "operations" else self.elements
 
     def share_of(self, ceiling: float) -> float | None:
         """The share of the copy bandwidth; None where that says nothing."""

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS on the work of lessons 02 and 16: a vector added to another, and a transpose.
+// cuBLAS on the work of lessons 02, 16 and 29: a vector added to another, a transpose, and products
+// of matrices.
 #include <cublas_v2.h>
 
+#include "tests/support/products.h"
 #include "tests/support/workload_data.h"
 
 #include <cmath>
@@ -87,5 +89,38 @@ private:
     wb::DeviceBuffer<float> d_out_;
 };
 WORKLOAD(Transpose, "transposes through a tile", 1 << 28, 65536);
+
+// In full float: cuBLAS rounds no input unless it is asked to. It reads and writes columns, so that
+// the row-major A, B and C are transposed to it: C' = B' A'.
+class Multiply : public wb::SquareProduct {
+public:
+    using SquareProduct::SquareProduct;
+    void run() override {
+        const float one = 1, nothing = 0;
+        check(cublasSgemm(handle_,
+                          CUBLAS_OP_N,
+                          CUBLAS_OP_N,
+                          side_,
+                          side_,
+                          side_,
+                          &one,
+                          b_.get(),
+                          side_,
+                          a_.get(),
+                          side_,
+                          &nothing,
+                          d_c_.get(),
+                          side_));
+    }
+
+private:
+    Handle handle_;
+};
+
+struct MultiplyLarge final : Multiply {
+    using Multiply::Multiply;
+};
+WORKLOAD(Multiply, "multiplies matrices of 4096 x 4096", 1 << 24, 128 * 128);
+WORKLOAD(MultiplyLarge, "multiplies matrices of 8192 x 8192", 1 << 26, 101 * 101);
 
 }  // namespace

@@ -69,6 +69,8 @@ class Clock(unittest.TestCase):
         self.assertNotIn("of copy", text)
         few = timing.Timed("x", 5000, 8, 0, "", median=1.0, unit="points")
         self.assertEqual(few.rate(), "5 M points/s")
+        many = timing.Timed("x", 5000, 8, 6e10, "", median=2.0, unit="operations")
+        self.assertEqual(many.rate(), "30 T operations/s")  # not one for each element
 
     def test_the_units_come_from_the_workloads(self) -> None:
         program = BUILD / "lessons" / "bench_solution_23_monte_carlo_pi"

@@ -1,0 +1,87 @@
+// Variant: a tile of 32 x 32 in shared memory: 32 times fewer loads, one element for each thread.
+// verdict: efficient "efficient: 64 x 64 elements share what their block loads"
+// verdict: efficient "efficient: what a thread has in registers serves several products"
+// SPDX-License-Identifier: MIT
+// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
+// memory and then in registers.
+// Start with README.md in this directory; `make 29` checks this file.
+#include "matmul_tiled.h"
+
+// One block for each tile of C, along x its columns.
+static dim3 tiles_of(Sizes sizes, int tile) {
+    return dim3((sizes.n + tile - 1) / tile, (sizes.m + tile - 1) / tile);
+}
+
+// Where element (row, col) lies. The product may need more than 31 bits.
+__device__ size_t offset(int row, int col, int pitch) {
+    return static_cast<size_t>(row) * pitch + col;
+}
+
+// Launched with kTile x kTile threads for each tile of C.
+__global__ void matmul_naive_kernel(const float* a, const float* b, float* c, Sizes s) {
+    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C, column by
+    // x and row by y. If it exists, go along its row of A and down its column of B, sum the
+    // products, and store the sum.
+    const int row = blockIdx.y * kTile + threadIdx.y;
+    const int col = blockIdx.x * kTile + threadIdx.x;
+    if (row >= s.m || col >= s.n) return;
+    float sum = 0;
+    for (int p = 0; p < s.k; ++p) {
+        sum += a[offset(row, p, s.a_pitch)] * b[offset(p, col, s.b_pitch)];
+    }
+    c[offset(row, col, s.c_pitch)] = sum;
+    // END 1
+}
+
+void matmul_naive(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
+    if (sizes.m == 0 || sizes.n == 0) return;
+    matmul_naive_kernel<<<tiles_of(sizes, kTile), dim3(kTile, kTile)>>>(d_a, d_b, d_c, sizes);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_unused]] int k,
+                        [[maybe_unused]] int tile) {
+    // TODO 2 (about 3 lines): how many floats of A and B do the blocks load in all, each block the
+    // whole rows and columns that its tile needs? The number may need more than 31 bits.
+    const long long tiles_down = (m + tile - 1) / tile;
+    const long long tiles_across = (n + tile - 1) / tile;
+    return k * (m * tiles_across + n * tiles_down);
+    // END 2
+}
+
+// Launched with kTile x kTile threads for each tile of C.
+__global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Sizes s) {
+    // TODO 3 (about 17 lines): go along the rows of A and down the columns of B tile by tile. Each
+    // thread loads one element of either tile, or 0 where there is none; then it adds kTile
+    // products to the sum of its own element of C. All threads reach all barriers.
+    __shared__ float a_tile[kTile][kTile];
+    __shared__ float b_tile[kTile][kTile];
+    const int x = threadIdx.x;
+    const int y = threadIdx.y;
+    const int row = blockIdx.y * kTile + y;
+    const int col = blockIdx.x * kTile + x;
+    float sum = 0;
+    for (int first = 0; first < s.k; first += kTile) {
+        const bool in_a = row < s.m && first + x < s.k;
+        const bool in_b = first + y < s.k && col < s.n;
+        a_tile[y][x] = in_a ? a[offset(row, first + x, s.a_pitch)] : 0.0f;
+        b_tile[y][x] = in_b ? b[offset(first + y, col, s.b_pitch)] : 0.0f;
+        __syncthreads();  // below, a thread reads slots that other warps have filled
+        for (int p = 0; p < kTile; ++p) sum += a_tile[y][p] * b_tile[p][x];
+        __syncthreads();  // the next tiles overwrite what is read above
+    }
+    if (row < s.m && col < s.n) c[offset(row, col, s.c_pitch)] = sum;
+    // END 3
+}
+
+void matmul_tiled(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
+    if (sizes.m == 0 || sizes.n == 0) return;
+    matmul_tiled_kernel<<<tiles_of(sizes, kTile), dim3(kTile, kTile)>>>(d_a, d_b, d_c, sizes);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void matmul_registers(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
+    if (sizes.m == 0 || sizes.n == 0) return;
+    matmul_tiled_kernel<<<tiles_of(sizes, kTile), dim3(kTile, kTile)>>>(d_a, d_b, d_c, sizes);
+    CUDA_CHECK(cudaGetLastError());
+}
