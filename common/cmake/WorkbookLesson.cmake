@@ -40,8 +40,6 @@ function(workbook_add_lesson id)
         target_include_directories(${target} PRIVATE
             ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host)
         target_compile_options(${target} PRIVATE ${options})
-        # CUB's ranges for profilers open a library by name, which no answer may do.
-        target_compile_definitions(${target} PRIVATE NVTX_DISABLE)
         target_link_libraries(${target} PRIVATE workbook_device workbook_lesson_main)
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         if(EXISTS ${workload})
