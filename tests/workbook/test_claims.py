@@ -81,6 +81,14 @@ class Copies(unittest.TestCase):
 
 
 class Values(unittest.TestCase):
+    def test_one_value_everywhere_was_there_before_where_gaps_hold_it_too(self) -> None:
+        want = floats(np.random.default_rng(3), 12 * 10).reshape(12, 10)
+        want[:, 8:] = -7  # a gap after each row, where nothing may be written
+        got = np.full_like(want, -7)
+        self.assertIn("nothing was written", told(got.ravel(), want.ravel()))
+        got[0, 9] = want[0, 9] = 3
+        self.assertIn("the same value everywhere, -7", told(got.ravel(), want.ravel()))
+
     def test_values_that_fill_their_range_are_met_by_chance(self) -> None:
         rng = np.random.default_rng(3)
         x = rng.integers(-1000, 1000, 30000)

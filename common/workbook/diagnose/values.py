@@ -35,7 +35,11 @@ def constant(c: Compared, use: np.ndarray) -> Pattern | None:
         for index, name in ((0, "element 0"), (c.kept - 1, "the last element")):
             if c.got[np.flatnonzero(use)[0]] == c.want[index]:
                 return Pattern(f"each holds the value of {name}: the index is the same everywhere")
-    return Pattern(f"the same value everywhere, {_number(float(got[0]))}")
+    value, right = _number(float(got[0])), c.want[~c.bad]
+    if right.size and (right == got[0]).all():
+        what = f"the output still holds what it held before, {value}"
+        return Pattern(f"nothing was written: {what}", True)
+    return Pattern(f"the same value everywhere, {value}")
 
 
 def _zeros(c: Compared, use: np.ndarray) -> str:
