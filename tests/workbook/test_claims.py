@@ -85,9 +85,13 @@ class Values(unittest.TestCase):
         want = floats(np.random.default_rng(3), 12 * 10).reshape(12, 10)
         want[:, 8:] = -7  # a gap after each row, where nothing may be written
         got = np.full_like(want, -7)
-        self.assertIn("nothing was written", told(got.ravel(), want.ravel()))
+        self.assertIn("nothing was written", told(got.ravel(), want.ravel(), columns=10))
         got[0, 9] = want[0, 9] = 3
-        self.assertIn("the same value everywhere, -7", told(got.ravel(), want.ravel()))
+        text = told(got.ravel(), want.ravel(), columns=10)
+        self.assertIn("the same value everywhere, -7", text)
+        one_is_right = np.arange(200.0)
+        text = told(np.full_like(one_is_right, 5), one_is_right)
+        self.assertIn("the same value everywhere, 5", text)
 
     def test_values_that_fill_their_range_are_met_by_chance(self) -> None:
         rng = np.random.default_rng(3)

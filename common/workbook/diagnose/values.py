@@ -35,11 +35,22 @@ def constant(c: Compared, use: np.ndarray) -> Pattern | None:
         for index, name in ((0, "element 0"), (c.kept - 1, "the last element")):
             if c.got[np.flatnonzero(use)[0]] == c.want[index]:
                 return Pattern(f"each holds the value of {name}: the index is the same everywhere")
-    value, right = _number(float(got[0])), c.want[~c.bad]
-    if right.size and (right == got[0]).all():
+    value = _number(float(got[0]))
+    if _only_gaps_are_right(c) and (c.want[~c.bad] == got[0]).all():
         what = f"the output still holds what it held before, {value}"
         return Pattern(f"nothing was written: {what}", True)
     return Pattern(f"the same value everywhere, {value}")
+
+
+def _only_gaps_are_right(c: Compared) -> bool:
+    """Whether all rows are wrong but for the same columns at their ends, and no kernel is known to
+    have written anything.
+    """
+    if c.columns < 2 or c.kept % c.columns or any(w.by == "kernel" for w in c.writers.values()):
+        return False
+    wrong = c.bad.reshape(-1, c.columns)
+    whole = int(wrong.all(axis=0).argmin())
+    return 0 < whole < c.columns and wrong[:, :whole].all() and not wrong[:, whole:].any()
 
 
 def _zeros(c: Compared, use: np.ndarray) -> str:
