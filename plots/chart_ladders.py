@@ -50,24 +50,41 @@ LADDERS = {
     "27_ladder": (
         "27", ["sorts floats", "sorts floats with values", "sorts doubles"], "Sorting",
     ),
+    "28_groups": (
+        "28", ["sums groups of 10 rows", "sums groups of 10,000 rows"], "Sums of groups of rows",
+    ),
+    "28_ladder": (
+        "28",
+        ["multiplies short rows", "multiplies rows of 64 entries", "multiplies unequal rows"],
+        "A sparse matrix times a vector",
+    ),
+    "29_ladder": (
+        "29",
+        ["multiplies matrices of 4096 x 4096", "multiplies matrices of 8192 x 8192"],
+        "Products of matrices of floats",
+    ),
 }  # fmt: skip
-# Works that move next to nothing, or everything several times: their rate is in 10^9 elements a
-# second.
-COUNTED = {"23", "24", "27"}
+# Works that move next to nothing, or everything several times: their rate is not in bytes. The
+# column that is counted, how many of it make one on the axis, and the axis.
+BILLIONS = ("elements", 1e9, "10^9 elements a second")
+COUNTED = {
+    "23": BILLIONS, "24": BILLIONS, "27": BILLIONS, "28": BILLIONS,
+    "29": ("operations", 1e12, "10^12 operations a second"),
+}  # fmt: skip
 
 KINDS = {"rung": BLOCKS[0], "solution": BLOCKS[2], "peer": "#C8C8C8"}
 
 
-def bars(axes: Axes, rows: list[Row], counted: bool) -> None:
+def bars(axes: Axes, rows: list[Row], lesson: str) -> None:
     """A horizontal bar for each version, in this order; spread as a whisker, rate as a number.
 
-    `counted`: elements a second in place of bytes, without the copy bandwidth.
+    Of a lesson in COUNTED that rate, in place of bytes beside the copy bandwidth.
     """
-    copy = 0.0 if counted else float(rows[0]["copy_gb_per_s"])
+    copy = 0.0 if lesson in COUNTED else float(rows[0]["copy_gb_per_s"])
     names = [rung_name(row["version"]) for row in rows]
-    what = "elements" if counted else "bytes"
+    what, scale, label = COUNTED.get(lesson, ("bytes", 1e9, "useful GB/s"))
     widths, least, most = (
-        [float(row[what]) / float(row[time]) * 1e-6 for row in rows]
+        [float(row[what]) / float(row[time]) * 1e3 / scale for row in rows]
         for time in ("median_ms", "slowest_ms", "fastest_ms")
     )
     places = range(len(rows))
@@ -87,7 +104,7 @@ def bars(axes: Axes, rows: list[Row], counted: bool) -> None:
     axes.set_ylim(len(rows) - 0.4, -1.4)
     axes.set_xlim(0, top)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("10^9 elements a second" if counted else "useful GB/s")
+    axes.set_xlabel(label)
 
 
 def ladder(lesson: str, works: list[str], title: str) -> Figure:
@@ -106,9 +123,9 @@ def ladder(lesson: str, works: list[str], title: str) -> Figure:
     width = 8.2 if len(works) == 1 else min(13.0, 5.2 * len(works))
     figure, axes = chart(width, 1.7 + 0.34 * longest, len(works))
     for one, part, work in zip(axes, parts, works, strict=True):
-        bars(one, part, lesson in COUNTED)
-        size = int(part[0]["elements"])
-        one.set_title(f"{work}, {size / 1e6:,.0f} million", size=10, color=INK)
+        bars(one, part, lesson)
+        sized = "" if " x " in work else f", {int(part[0]['elements']) / 1e6:,.0f} million"
+        one.set_title(work + sized, size=10, color=INK)
     figure.suptitle(title, size=12, color=INK)
     sign(figure, machine(parts[0][0]))
     return figure
