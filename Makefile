@@ -6,7 +6,7 @@ endif
 
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
-export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON
+export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON SHARE
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
@@ -46,7 +46,7 @@ $(addsuffix -%,$(WITH_ARGUMENT)): FORCE-IT
 	@trap 'sleep 0.2; exit 0' INT; $(WORKBOOK) $(call command,$@)
 endif
 
-# TESTS=name runs only the tests whose names match.
+# TESTS=name runs only the tests whose names match, SHARE=1/2 every second one.
 test:
 	@$(WORKBOOK) test $(if $(TESTS),'$(TESTS)')
 
@@ -84,7 +84,7 @@ help:
 	@echo "make mutant-18 NAME=missing_barrier   a wrong answer as a file to edit; the same again"
 	@echo "                     grades it, SAVE=1 writes it to mutants.txt (for authors)"
 	@echo "make doctor          what was found on this machine"
-	@echo "make test            the workbook's own tests (TESTS=name: only those)"
+	@echo "make test            the workbook's own tests (TESTS=name: only those; SHARE=1/2: half)"
 	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
 	@echo "make outputs         paste genuine output into README files and the tests (for authors)"

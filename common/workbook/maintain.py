@@ -17,6 +17,7 @@ from .project import (
     NOT_PASSED,
     PASSED,
     ROOT,
+    USAGE,
     WorkbookError,
     cores,
     devices_wanted,
@@ -48,6 +49,7 @@ def test(names: list[str], everything: bool = False) -> int:
 
     Without names those tests that show that the workbook works; with `everything` all of them.
     """
+    share = share_of(os.environ.get("SHARE") or "")
     device = devices_wanted()[0]
     folder = build.prepare(device)
     say_edited()
@@ -62,7 +64,7 @@ def test(names: list[str], everything: bool = False) -> int:
             "the tests did not build (see above)", "mend the first error and run make test again"
         )
     command = ["ctest", "--test-dir", str(folder), "--output-on-failure", "-j", str(cores())]
-    command += chosen
+    command += [*chosen, *share]
     if not names and not everything:
         command += ["-LE", "^all$"]
     started = time.time()
@@ -71,6 +73,23 @@ def test(names: list[str], everything: bool = False) -> int:
         # Five megabytes for each state of each of a thousand programs: only the newest stay.
         build_cache.remove_unused(programs.folder_of(folder), started)
     return PASSED if done.returncode == 0 else NOT_PASSED
+
+
+def share_of(share: str) -> list[str]:
+    """ctest's options for `SHARE=1/2`, every second test from the first one on; '' is all.
+
+    For machines that divide the tests, or look at one part now and at the next one later.
+    """
+    if not share:
+        return []
+    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", share)
+    if not found or int(found[1]) > int(found[2]):
+        raise WorkbookError(
+            f"SHARE={share} is no share of the tests",
+            "SHARE=1/3 runs every third test from the first on, SHARE=3/3 from the third on",
+            USAGE,
+        )
+    return ["-I", f"{found[1]},,{found[2]}"]
 
 
 def needs_workloads(folder: Path, chosen: list[str]) -> bool:
