@@ -39,6 +39,8 @@ reports what is wrong with it: accesses out of bounds, races, divergent barriers
   --report=FILE         write the findings to FILE as well, as JSON lines
   --counters=FILE       write the counters of every launch and source line to FILE, as JSON
   --trace=FILE          write every access and barrier of the first launches to FILE, as JSON lines
+  --timeline=FILE       write when copies and kernels would run on a card to FILE, by a model, for
+                        Perfetto and chrome://tracing
   --budget=N            thread-instructions that one launch may use before it counts as hanging
   --devices=N           how many devices the program sees (default 1)
   --memory=BYTES        memory of each device, such as 24G (default 4G); only what the program
@@ -61,15 +63,16 @@ emulated device. 71: the program used up this machine's memory.
 struct OptionName {
     const char *option, *variable;
 };
-constexpr std::array<OptionName, 9> kOptions{{{"--checks", "EMULATOR_CHECKS"},
-                                              {"--report", "EMULATOR_REPORT"},
-                                              {"--counters", "EMULATOR_COUNTERS"},
-                                              {"--trace", "EMULATOR_TRACE"},
-                                              {"--budget", "EMULATOR_BUDGET"},
-                                              {"--devices", "EMULATOR_DEVICES"},
-                                              {"--memory", "EMULATOR_MEMORY"},
-                                              {"--arch", "EMULATOR_ARCH"},
-                                              {"--error-exitcode", "EMULATOR_ERROR_EXITCODE"}}};
+constexpr std::array<OptionName, 10> kOptions{{{"--checks", "EMULATOR_CHECKS"},
+                                               {"--report", "EMULATOR_REPORT"},
+                                               {"--counters", "EMULATOR_COUNTERS"},
+                                               {"--trace", "EMULATOR_TRACE"},
+                                               {"--timeline", "EMULATOR_TIMELINE"},
+                                               {"--budget", "EMULATOR_BUDGET"},
+                                               {"--devices", "EMULATOR_DEVICES"},
+                                               {"--memory", "EMULATOR_MEMORY"},
+                                               {"--arch", "EMULATOR_ARCH"},
+                                               {"--error-exitcode", "EMULATOR_ERROR_EXITCODE"}}};
 
 [[noreturn]] void fail(int code, const std::string& message) {
     std::fprintf(stderr, "emulate: %s\n", message.c_str());
@@ -277,7 +280,7 @@ int main(int argc, char** argv) {
         }
         // File names are relative to the directory in which emulate was started, even if the
         // program changes its own.
-        if (name == "--report" || name == "--counters" || name == "--trace")
+        if (name == "--report" || name == "--counters" || name == "--trace" || name == "--timeline")
             value = fs::absolute(value).string();
         setenv(known->variable, value.c_str(), 1);
     }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "checks/source/resolvers.h"
 #include "library.h"
 #include "runtime/core/context.h"
 #include "runtime/host_watch/host_pages.h"
@@ -105,6 +106,42 @@ EMULATOR_EXPORT int emulatorMemorySet(uint64_t bytes) {
     if (bytes < emulator::kLeastMemory || bytes > emulator::kMostMemory) return 1;
     const std::lock_guard lock(runtime::context().mutex);
     runtime::context().memory.set_capacity(bytes);
+    return 0;
+}
+
+EMULATOR_EXPORT void emulatorTimelineStart() {
+    const std::lock_guard lock(runtime::context().mutex);
+    emulator::start_timeline();
+    emulator::library().timeline->start();
+}
+
+EMULATOR_EXPORT uint64_t emulatorTimelineHost() {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& timeline = emulator::library().timeline;
+    return timeline ? timeline->host_time() : 0;
+}
+
+EMULATOR_EXPORT int emulatorTimelineGet(uint32_t index, EmulatorInterval* interval) {
+    const std::lock_guard lock(runtime::context().mutex);
+    const auto& timeline = emulator::library().timeline;
+    if (!interval || !timeline || index >= timeline->intervals().size()) return 1;
+    const checks::Interval& from = timeline->intervals()[index];
+    EmulatorInterval out{};
+    out.kind = uint32_t(from.kind);
+    out.device = uint32_t(from.device);
+    out.stream = from.stream;
+    out.begin = from.begin;
+    out.end = from.end;
+    out.bytes = from.bytes;
+    out.pageable = from.pageable;
+    const ptx::SourceLine line = from.site ? checks::resolve_host(from.site) : ptx::SourceLine{};
+    out.line = line.line;
+    std::snprintf(out.name, sizeof out.name, "%s", from.name.c_str());
+    std::snprintf(
+        out.file, sizeof out.file, "%s", line.file.substr(line.file.rfind('/') + 1).c_str());
+    const uint64_t size = interval->size;
+    std::memcpy(interval, &out, std::min<uint64_t>(size, sizeof out));
+    interval->size = size;
     return 0;
 }
 

@@ -66,6 +66,33 @@ int emulatorReportTo(void (*sink)(const char* line, uint64_t bytes, int last));
 // program touches take host memory. 0: ok, 1: not in that range.
 int emulatorMemorySet(uint64_t bytes);
 
+// When the work of a program would run on a card, by the model of TIMELINE.md. Times are in
+// nanoseconds of a clock that begins with emulatorTimelineStart.
+typedef enum EmulatorIntervalKind {
+    EMULATOR_INTERVAL_KERNEL,
+    EMULATOR_INTERVAL_TO_DEVICE,  // a copy from the host
+    EMULATOR_INTERVAL_TO_HOST,
+    EMULATOR_INTERVAL_ON_DEVICE,  // a copy within a device or between two
+    EMULATOR_INTERVAL_FILL,
+    EMULATOR_INTERVAL_HOST_WAIT  // the host waits: not work of a stream
+} EmulatorIntervalKind;
+typedef struct EmulatorInterval {
+    uint64_t size;    // set by the caller to sizeof(EmulatorInterval)
+    uint32_t kind;    // EmulatorIntervalKind
+    uint32_t device;  // its number
+    uint64_t stream;  // as cudaStreamGetId gives it; 0 is the default stream
+    uint64_t begin, end;
+    uint64_t bytes;     // copied or filled; of a kernel: of the sectors that it accesses
+    uint32_t pageable;  // 1: a copy from or to memory that is not pinned
+    uint32_t line;      // of the call, 0 if unknown
+    char name[96];      // of the kernel, or of the function that was called
+    char file[96];      // without its folder
+} EmulatorInterval;
+void emulatorTimelineStart(void);  // forgets what there was
+// `index`: 0, 1, 2, ... in the order of the calls. 0: ok, 1: there is no such interval.
+int emulatorTimelineGet(uint32_t index, EmulatorInterval* interval);
+uint64_t emulatorTimelineHost(void);  // the time that the host has reached
+
 // The last writer of a word of device memory. Only with EMULATOR_WRITERS=1.
 typedef struct EmulatorWriter {
     uint64_t size;    // set by the caller to sizeof(EmulatorWriter)

@@ -49,6 +49,13 @@ void start_counting() {
     runtime::context().observers.add(counters.get(), checks::kCountersInterest);
 }
 
+void start_timeline() {
+    auto& timeline = library().timeline;
+    if (timeline) return;
+    timeline = std::make_unique<checks::Timeline>();
+    runtime::context().observers.add(timeline.get(), checks::Timeline::kInterests);
+}
+
 void Follower::on_launch_end(const machine::LaunchInfo&, const machine::LaunchSummary&) {
     library().output.stream(library().report);
 }
@@ -59,16 +66,24 @@ void Follower::on_api(const machine::ApiEvent& event) {
 
 namespace {
 
-void write_counters() {
-    const Library& self = library();
-    if (self.options.counters.empty() || self.forked) return;
-    std::ofstream file(self.options.counters);
-    file << self.counters->to_json() << "\n";
+void write_file(const char* what, const std::string& path, const std::string& text) {
+    std::ofstream file(path);
+    file << text;
     if (!file.flush())
         std::fprintf(stderr,
-                     "emulator: the counters file %s cannot be written: %s\n",
-                     self.options.counters.c_str(),
+                     "emulator: the %s file %s cannot be written: %s\n",
+                     what,
+                     path.c_str(),
                      std::strerror(errno));
+}
+
+void write_records() {
+    const Library& self = library();
+    if (self.forked) return;
+    if (!self.options.counters.empty())
+        write_file("counters", self.options.counters, self.counters->to_json() + "\n");
+    if (!self.options.timeline.empty())
+        write_file("timeline", self.options.timeline, self.timeline->chrome_trace());
 }
 
 [[noreturn]] void stop(const std::string& message) {
@@ -154,7 +169,7 @@ void on_dying(int) {
     if (runtime::memory_used_up()) print_memory_use();
     if (lock.held()) runtime::finish_host_pages();
     library().output.finish(library().report, library().follower.launches, true);
-    write_counters();
+    write_records();
     if (runtime::memory_used_up()) _exit(kExitOutOfMemory);
 }
 
@@ -195,6 +210,7 @@ void start_recording(const Options& options) {
         self.writers = std::make_unique<checks::Writers>(context.memory);
         context.observers.add(self.writers.get(), checks::Writers::kInterests);
     }
+    if (!options.timeline.empty()) start_timeline();
     if (options.trace.empty()) return;
     std::FILE* file = std::fopen(options.trace.c_str(), "w");
     if (!file)
@@ -276,7 +292,7 @@ __attribute__((destructor)) void unload() {
     if (lock.held() && !self.forked) runtime::end_process(self.exit_status != 0);
     std::fflush(stdout);
     self.output.finish(self.report, self.follower.launches, false);
-    write_counters();
+    write_records();
     if (self.trace) self.trace->close();
     int code = self.exit_status;
     if (self.report.errors() > 0) code = self.options.error_exit_code.value_or(code);

@@ -7,6 +7,7 @@
 
 #include "checks/checks.h"
 #include "checks/record/counters.h"
+#include "checks/record/timeline.h"
 #include "checks/record/trace.h"
 #include "checks/record/writers.h"
 #include "checks/report/report.h"
@@ -39,6 +40,7 @@ struct Library {
     checks::Report report;
     std::vector<checks::Checker> checkers;
     std::unique_ptr<checks::Counters> counters;  // null: not requested
+    std::unique_ptr<checks::Timeline> timeline;  // null: not requested
     std::unique_ptr<checks::Trace> trace;        // null: not requested
     std::unique_ptr<checks::Writers> writers;    // null: not requested
     Follower follower;
@@ -55,5 +57,6 @@ extern constinit bool loaded;  // the constructors have run
 
 // Idempotent: counting costs time, so it starts when counters are first requested.
 void start_counting();
+void start_timeline();  // likewise
 
 }  // namespace emulator

@@ -70,6 +70,8 @@ bool set_option(Options& options, const std::string& variable, const std::string
         options.counters = value;
     } else if (variable == "EMULATOR_TRACE") {
         options.trace = value;
+    } else if (variable == "EMULATOR_TIMELINE") {
+        options.timeline = value;
     } else if (variable == "EMULATOR_WRITERS") {
         options.writers = parse_number(variable, value, 0, 1) == 1;
     } else if (variable == "EMULATOR_BUDGET") {

@@ -16,6 +16,7 @@ struct Options {
     std::string report;                  // EMULATOR_REPORT: JSON lines; empty: none
     std::string counters;                // EMULATOR_COUNTERS: JSON; empty: none
     std::string trace;                   // EMULATOR_TRACE: JSON lines; empty: none
+    std::string timeline;                // EMULATOR_TIMELINE: JSON; empty: none
     bool writers = false;                // EMULATOR_WRITERS: 0 or 1
     std::optional<uint64_t> budget;      // EMULATOR_BUDGET: thread-instructions of one launch
     std::optional<int> error_exit_code;  // EMULATOR_ERROR_EXITCODE: 1 to 255

@@ -6,8 +6,8 @@
     run.py compare [PART...]   anywhere: does the emulated device agree with results/*.csv?
     run.py [all] [PART...]     both where there is a card, else compare
 
-PART: values, approximate, divergence, counters, findings (default: all of them). Options: --build
-FOLDER (default build/hardware), --library FOLDER of the emulator's libcudart (default
+PART: values, approximate, divergence, counters, findings, timeline (default: all of them). Options:
+--build FOLDER (default build/hardware), --library FOLDER of the emulator's libcudart (default
 build/emulator), --results FOLDER (default tests/hardware/results). `measure --emulated` measures
 the emulated device, into --results: a rehearsal without a card.
 """
@@ -31,6 +31,7 @@ PARTS = {
     "divergence": "corner_cases",
     "counters": "sweep",
     "findings": "sanitizer",
+    "timeline": "overlap",
 }
 
 

@@ -347,6 +347,7 @@ struct HostAccess {
     const Allocation* pinned = nullptr;
     uint64_t pinned_address = 0;
     bool writes_pinned = false;
+    bool continued = false;  // another row of the copy or fill that the event before began
 };
 
 struct OrderEvent {
@@ -361,6 +362,9 @@ struct OrderEvent {
         // The host has not waited, but may know that the work of the stream (or before the event,
         // where one is named) is done, because a host function after it runs.
         kHostSees,
+        // Around the nodes of a graph that is launched into `stream`.
+        kGraphBegin,
+        kGraphEnd,
     } kind;
     uint64_t stream = 0, event = 0;
     bool non_blocking = false;  // kStreamCreate: does not synchronise with the default stream

@@ -143,8 +143,10 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
     case Kind::kStreamCreate:
         stream(event.stream, event.device).blocking = !event.non_blocking;
         break;
-    case Kind::kStreamDestroy:
-        break;  // its work goes on
+    case Kind::kStreamDestroy:  // its work goes on
+    case Kind::kGraphBegin:
+    case Kind::kGraphEnd:
+        break;
     case Kind::kDeviceSync:
         for (const auto& [id, s] : streams_)
             if (s.device == event.device) learn(host_, s.known);

@@ -221,8 +221,8 @@ void normalise(Box& box, const Extent& extent) {
 // `pinned`: the other end of a transfer, if it is pinned, registered or managed memory.
 void report(Call& call, const char* api, machine::HostSite site, const Stream& stream,
             Ordering ordering, const End& to, const End& from, uint64_t to_address,
-            uint64_t from_address, uint64_t bytes, const Allocation* pinned = nullptr,
-            bool fill = false) {
+            uint64_t from_address, uint64_t bytes, bool continued,
+            const Allocation* pinned = nullptr, bool fill = false) {
     if (!to.allocation && !from.allocation) return;
     machine::HostAccess event{};
     event.api = api;
@@ -231,6 +231,7 @@ void report(Call& call, const char* api, machine::HostSite site, const Stream& s
     event.site = site;
     event.ordering = ordering;
     event.fill = fill;
+    event.continued = continued;
     if (to.allocation && from.allocation) {
         event.kind = machine::HostAccess::Kind::kCopy;
         event.allocation = to.allocation;
@@ -316,6 +317,7 @@ cudaError_t copy_now(Call& call, const char* api, machine::HostSite site, const 
                to.address + to_offset,
                from.address + from_offset,
                bytes,
+               to_offset > 0 || from_offset > 0,
                a.allocation ? source.allocation : target.allocation);
         std::memmove(target.bytes + to_offset, source.bytes + from_offset, bytes);
     });
@@ -343,6 +345,7 @@ cudaError_t fill_now(Call& call, const char* api, machine::HostSite site, const 
                to.address + offset,
                0,
                bytes,
+               offset > 0,
                nullptr,
                true);
         if (value == 0 && target.allocation) {

@@ -68,7 +68,7 @@ cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle, bool per_
                            [nodes, conditions = exec->conditions](Call& later, Stream& stream) {
                                for (const auto& [handle, value] : conditions)
                                    if (value) machine::conditions()[handle] = *value;
-                               return run_nodes(later, *nodes, stream);
+                               return run_graph(later, *nodes, stream);
                            }});
     });
 }

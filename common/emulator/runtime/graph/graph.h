@@ -169,6 +169,8 @@ void set_free(Node& node, void* pointer);
 // A list of executable nodes; cudaErrorInvalidValue when the graph has a cycle.
 cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes);
 cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& stream);
+// run_nodes as one launch of a graph, which observers are told of.
+cudaError_t run_graph(Call& call, const std::vector<ExecNode>& nodes, Stream& stream);
 // Gives every node its Order. Expects each node after all that it depends on, as from
 // instantiate().
 void find_branches(Context& context, std::vector<ExecNode>& nodes);

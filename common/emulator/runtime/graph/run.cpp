@@ -117,4 +117,11 @@ cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& st
     return error;
 }
 
+cudaError_t run_graph(Call& call, const std::vector<ExecNode>& nodes, Stream& stream) {
+    fire(call, OrderKind::kGraphBegin, stream, 0);
+    const cudaError_t error = run_nodes(call, nodes, stream);
+    fire(call, OrderKind::kGraphEnd, stream, 0);
+    return error;
+}
+
 }  // namespace runtime

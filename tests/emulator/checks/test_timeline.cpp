@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// The rules of the timeline: what waits for what, which engine does it, and how long it takes.
+#include "catch.h"
+#include "checks/record/timeline.h"
+
+using checks::Interval;
+using machine::HostAccess;
+using machine::OrderEvent;
+using Kind = Interval::Kind;
+
+namespace {
+
+// Numbers that make sums easy to read: a call takes 10, a byte 1 (pageable 4), starting nothing.
+checks::TimelineModel model() {
+    checks::TimelineModel m;
+    m.launch = 10, m.event = 10, m.graph_launch = 50;
+    m.arrival = 0, m.start = 0;
+    m.memory_rate = 2000, m.pinned_rate = 1000, m.pageable_rate = 250;
+    m.instruction_rate = 1000, m.instruction_picoseconds = 1000;
+    m.threads = 1024;
+    return m;
+}
+
+struct Program {
+    checks::Timeline timeline{model()};
+    machine::Allocation array, pinned;
+
+    Program() {
+        array.bytes = pinned.bytes = 1 << 20;
+        pinned.kind = machine::MemoryKind::kPinned;
+    }
+    // The interval that was added.
+    const Interval& kernel(uint64_t stream, uint64_t time, uint32_t threads = 1024,
+                           int device = 0) {
+        machine::LaunchInfo launch;
+        launch.kernel = "k";
+        launch.grid = {threads / 32, 1, 1};
+        launch.block = {32, 1, 1};
+        launch.stream = stream;
+        launch.device = device;
+        timeline.on_launch_begin(launch);
+        machine::LaunchSummary summary;
+        summary.busiest_warp_instructions = time;
+        timeline.on_launch_end(launch, summary);
+        return timeline.intervals().back();
+    }
+    const Interval& copy(uint64_t stream, HostAccess::Kind kind, uint64_t bytes,
+                         bool from_pinned = true, bool continued = false) {
+        HostAccess access{};
+        access.kind = kind;
+        access.api = "cudaMemcpyAsync";
+        access.allocation = &array;
+        access.bytes = bytes;
+        access.stream = stream;
+        access.ordering = HostAccess::Ordering::kAsync;
+        access.pinned = from_pinned ? &pinned : nullptr;
+        access.continued = continued;
+        timeline.on_host_access(access);
+        return timeline.intervals().back();
+    }
+    void order(OrderEvent::Kind kind, uint64_t stream = 0, uint64_t event = 0,
+               bool non_blocking = false) {
+        timeline.on_order({kind, stream, event, non_blocking, 0});
+    }
+    uint64_t host() const { return timeline.host_time(); }
+};
+
+}  // namespace
+
+TEST_CASE("timeline: work of one stream runs one after the other", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    const Interval up = p.copy(1, HostAccess::Kind::kWrite, 100);
+    CHECK(up.kind == Kind::kToDevice);
+    CHECK(up.begin == 10);
+    CHECK(up.end == 110);
+    const Interval k = p.kernel(1, 40);
+    CHECK(k.begin == 110);
+    CHECK(k.end == 150);
+    const Interval down = p.copy(1, HostAccess::Kind::kRead, 100);
+    CHECK(down.kind == Kind::kToHost);
+    CHECK(down.begin == 150);
+    CHECK(p.host() == 30);  // three calls: it has not waited
+}
+
+TEST_CASE("timeline: copies in both directions and kernels of two streams overlap",
+          "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.order(OrderEvent::Kind::kStreamCreate, 2);
+    const Interval first = p.copy(1, HostAccess::Kind::kWrite, 200);
+    const Interval second = p.copy(2, HostAccess::Kind::kWrite, 200);
+    CHECK(second.begin == first.end);  // one engine for each direction
+    const Interval k = p.kernel(1, 100);
+    CHECK(k.begin == first.end);
+    CHECK(k.begin < second.end);
+    const Interval down = p.copy(1, HostAccess::Kind::kRead, 50);
+    CHECK(down.begin == k.end);
+    CHECK(down.begin < second.end);
+}
+
+TEST_CASE("timeline: kernels run side by side while their threads fit", "[checks][timeline]") {
+    Program p;
+    for (uint64_t s = 1; s <= 3; ++s) p.order(OrderEvent::Kind::kStreamCreate, s);
+    const Interval a = p.kernel(1, 500, 512);
+    const Interval b = p.kernel(2, 300, 512);
+    CHECK(b.begin == 20);
+    CHECK(b.begin < a.end);
+    const Interval c = p.kernel(3, 100, 512);
+    CHECK(c.begin == b.end);  // the first that ends makes room
+}
+
+TEST_CASE("timeline: a later kernel that is ready takes the place of one that waits",
+          "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.order(OrderEvent::Kind::kStreamCreate, 2);
+    p.copy(1, HostAccess::Kind::kWrite, 1000);
+    const Interval late = p.kernel(1, 100);
+    const Interval early = p.kernel(2, 100);
+    CHECK(late.begin == 1010);
+    CHECK(early.begin == 30);
+}
+
+TEST_CASE("timeline: the host waits for copies from and to pageable memory", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    const Interval up = p.copy(1, HostAccess::Kind::kWrite, 100, false);
+    CHECK(up.pageable);
+    CHECK(up.end - up.begin == 400);
+    CHECK(p.host() == up.end);
+    REQUIRE(p.timeline.intervals().size() == 2);
+    CHECK(p.timeline.intervals()[0].kind == Kind::kHostWait);
+}
+
+TEST_CASE("timeline: the default stream waits for blocking streams, and they for it",
+          "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.order(OrderEvent::Kind::kStreamCreate, 2, 0, true);
+    const Interval other = p.kernel(1, 100, 32);
+    const Interval legacy = p.kernel(0, 100, 32);
+    CHECK(legacy.begin == other.end);
+    CHECK(p.kernel(1, 100, 32).begin == legacy.end);
+    CHECK(p.kernel(2, 100, 32).begin == 40);  // it does not block
+}
+
+TEST_CASE("timeline: an event holds back the stream that waits for it", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.order(OrderEvent::Kind::kStreamCreate, 2);
+    const Interval a = p.kernel(1, 500, 32);
+    p.order(OrderEvent::Kind::kEventRecord, 1, 7);
+    p.kernel(1, 500, 32);  // after the event
+    p.order(OrderEvent::Kind::kStreamWaitEvent, 2, 7);
+    CHECK(p.kernel(2, 10, 32).begin == a.end);
+    p.order(OrderEvent::Kind::kEventSync, 1, 7);
+    CHECK(p.host() == a.end);
+}
+
+TEST_CASE("timeline: the host waits for a stream, or for all of a device", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.order(OrderEvent::Kind::kStreamCreate, 2);
+    const Interval a = p.kernel(1, 100, 32);
+    const Interval b = p.kernel(2, 900, 32);
+    p.kernel(0, 5000, 32, 1);  // on another device
+    p.order(OrderEvent::Kind::kStreamSync, 1);
+    CHECK(p.host() == a.end);
+    p.order(OrderEvent::Kind::kDeviceSync);
+    CHECK(p.host() == b.end);
+    CHECK(p.timeline.intervals().back().kind == Kind::kHostWait);
+    p.order(OrderEvent::Kind::kDeviceSync);  // nothing is left to wait for
+    CHECK(p.host() == b.end);
+}
+
+TEST_CASE("timeline: cudaFree waits for the device, memory of a pool does not",
+          "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    const Interval k = p.kernel(1, 500);
+    machine::Allocation freed;
+    freed.freed_at = 1;
+    freed.of_pool = true;
+    p.timeline.on_free(freed);
+    CHECK(p.host() == 10);
+    freed.of_pool = false;
+    p.timeline.on_free(freed);
+    CHECK(p.host() == k.end);
+}
+
+TEST_CASE("timeline: work reaches an idle device after a while, and starts one at a time",
+          "[checks][timeline]") {
+    checks::TimelineModel slow = model();
+    slow.arrival = 1000, slow.start = 7;
+    Program p;
+    p.timeline = checks::Timeline(slow);
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    const Interval a = p.kernel(1, 100);
+    CHECK(a.begin == 1010);
+    CHECK(a.end == 1117);
+    CHECK(p.kernel(1, 100).begin == a.end);  // it arrived in time
+}
+
+TEST_CASE("timeline: a graph costs the host one launch", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.order(OrderEvent::Kind::kGraphBegin, 1);
+    CHECK(p.kernel(1, 5).begin == 50);
+    CHECK(p.kernel(1, 5).begin == 55);
+    p.order(OrderEvent::Kind::kGraphEnd, 1);
+    CHECK(p.host() == 50);
+    p.kernel(1, 5);
+    CHECK(p.host() == 60);
+}
+
+TEST_CASE("timeline: rows of one copy are one interval", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.copy(1, HostAccess::Kind::kWrite, 100);
+    p.copy(1, HostAccess::Kind::kWrite, 100, true, true);
+    REQUIRE(p.timeline.intervals().size() == 1);
+    CHECK(p.timeline.intervals()[0].bytes == 200);
+    CHECK(p.timeline.intervals()[0].end == 210);
+    CHECK(p.kernel(1, 1).begin == 210);
+    const Interval slow = p.copy(1, HostAccess::Kind::kRead, 10, false);
+    CHECK(p.host() == slow.end);
+    p.copy(1, HostAccess::Kind::kRead, 10, false, true);
+    CHECK(p.host() == slow.end + 40);
+}
+
+TEST_CASE("timeline: starting again begins at 0 with idle streams", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 2, 0, true);
+    p.kernel(2, 1000);
+    p.order(OrderEvent::Kind::kStreamSync, 2);
+    p.timeline.start();
+    CHECK(p.host() == 0);
+    CHECK(p.timeline.intervals().empty());
+    p.kernel(0, 1000, 32);
+    CHECK(p.kernel(2, 10, 32).begin == 20);  // still not a blocking stream
+}
+
+TEST_CASE("timeline: bytes, instructions or the busiest warp decide how long a kernel takes",
+          "[checks][timeline]") {
+    Program p;
+    machine::LaunchInfo launch;
+    const auto length = [&](uint64_t warps, uint64_t busiest) {
+        p.timeline.on_launch_begin(launch);
+        machine::LaunchSummary summary;
+        summary.warp_instructions = warps;
+        summary.busiest_warp_instructions = busiest;
+        p.timeline.on_launch_end(launch, summary);
+        const Interval& k = p.timeline.intervals().back();
+        return k.end - k.begin;
+    };
+    CHECK(length(300, 100) == 300);
+    CHECK(length(300, 400) == 400);
+}
+
+TEST_CASE("timeline: as a trace for Perfetto", "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 3);
+    p.kernel(3, 1234);
+    p.order(OrderEvent::Kind::kStreamSync, 3);
+    const std::string text = p.timeline.chrome_trace();
+    CHECK(text.find(R"({"name": "k", "cat": "kernel", "ph": "X", "ts": 0.010, "dur": 1.234, )"
+                    R"("pid": 0, "tid": 4, "args": {"bytes": 0}})") != std::string::npos);
+    CHECK(text.find(R"("args": {"name": "stream 3"})") != std::string::npos);
+    CHECK(text.find(R"("args": {"name": "host"})") != std::string::npos);
+}
