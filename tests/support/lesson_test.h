@@ -37,7 +37,8 @@ struct Mistake {
 };
 
 // Tells the grader which of these mistakes give exactly what the answer is, where it is wrong. For
-// display only: it decides nothing.
+// display only: it decides nothing. Of several calls in a test case that find something wrong, only
+// what all of them name is told: give the mistakes of one array in one call.
 template <class T>
 void recognize(
     const std::vector<T>& got, const std::vector<T>& want, const std::vector<Mistake<T>>& mistakes,
