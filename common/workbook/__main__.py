@@ -145,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     add("hint", "the next hint for a lesson", "lesson")
     add("solution", "a lesson's solution", "lesson")
     add("reset", "put a lesson's file back", "lesson")
+    add("grade-class", "grade what a class has handed in: SUBMISSIONS=folder OUT=folder")
     add("sanitize", "a lesson under compute-sanitizer on this machine's card", "lesson")
     add("check-gpu", "every solution on this machine's card: values, sanitizer, times")
     add("demo", "a lesson's ladder side by side, or MUTANT=name as a student sees it", "lesson")
@@ -215,6 +216,11 @@ def run(options: argparse.Namespace) -> int:
         from . import grade_all
 
         return grade_all.run()
+    if command == "grade-class":
+        install.ensure_extra(install.CLASS_MODULES)
+        from . import class_command
+
+        return class_command.run()
     if command == "bench-cost":
         from . import bench_cost
 

@@ -147,7 +147,7 @@ def _session_memory(session: int) -> int:
     return total
 
 
-def _below(pid: int) -> list[int]:
+def below(pid: int) -> list[int]:
     """All processes that `pid` and its children have started: what leaves a session stays there."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
@@ -188,7 +188,7 @@ def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool) -> None:
     """Lets a program that is out of time report the kernel that it is in."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if boxed:  # the box itself would end at once, and everything in it
-            for pid in _below(process.pid):
+            for pid in below(process.pid):
                 os.kill(pid, signal.SIGTERM)
         else:
             os.killpg(process.pid, signal.SIGTERM)
@@ -282,7 +282,7 @@ def run(
                 break
             ticks += 1
             if boxed and ticks % 4 == 0:
-                inside = _below(process.pid)
+                inside = below(process.pid)
                 used = sum(map(_own_memory, inside))
                 if len(inside) > _MOST_PROCESSES:
                     how = "processes"

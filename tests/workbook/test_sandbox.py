@@ -37,7 +37,7 @@ def left_running() -> list[int]:
         return False
 
     for _ in range(50):
-        if not (left := [pid for pid in runner._below(os.getpid()) if runs(pid)]):
+        if not (left := [pid for pid in runner.below(os.getpid()) if runs(pid)]):
             break
         time.sleep(0.1)
     return left
