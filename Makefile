@@ -14,7 +14,7 @@ NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 
 
 # Commands of their own name, and those with an argument: hint-02, explain-race-shared.
 COMMANDS := next all watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator grade-class
-WITH_ARGUMENT := hint solution reset picture sanitize demo mutant explain
+WITH_ARGUMENT := hint solution reset picture sanitize demo mutant explain autograde
 
 .DEFAULT_GOAL := next
 .PHONY: $(COMMANDS) test test-all test-hardware test-sanitized help FORCE-IT $(NUMBERS)
@@ -86,6 +86,8 @@ help:
 	@echo "                     grades it, SAVE=1 writes it to mutants.txt (for authors)"
 	@echo "make grade-class SUBMISSIONS=folder OUT=folder   grade a class in sandboxes: reports for"
 	@echo "                     you, a page for each student (LESSONS=\"02 18\", JOBS, LIMITS, POINTS)"
+	@echo "make autograde-02 FILE=file FORMAT=json|gradescope|github|score   one file, in a sandbox,"
+	@echo "                     for other systems; the exit status is the verdict"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those)"
 	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"

@@ -30,7 +30,7 @@ def run() -> int:
     known = lessons()
     wanted = [find_lesson(name) for name in os.environ.get("LESSONS", "").replace(",", " ").split()]
     limits = ClassLimits.of(os.environ.get("LIMITS", ""))
-    rules = _rules(root, known)
+    rules = rules_of(root, known)
     sandbox.require(os.environ.get("TRUST") == "1")
     collected = class_layout.collect(root, known, wanted or None)
     if out.is_relative_to(root):
@@ -72,12 +72,14 @@ def _jobs() -> int:
     return int(text)
 
 
-def _rules(root: Path, known: list[Lesson]) -> class_points.Rules:
+def rules_of(root: Path | None, known: list[Lesson]) -> class_points.Rules:
     """POINTS=file, or points.toml beside the submissions, or the defaults."""
     if named := os.environ.get("POINTS"):
         return class_points.read(Path(named).expanduser(), known)
-    beside = root / _POINTS
-    return class_points.read(beside, known) if beside.is_file() else class_points.Rules()
+    beside = root / _POINTS if root else None
+    if beside and beside.is_file():
+        return class_points.read(beside, known)
+    return class_points.Rules()
 
 
 def prepare(wanted: dict[str, Lesson]) -> Path:

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -139,6 +140,8 @@ class Grader:
             source = place / f"{lesson.slug}.cu"
             source.write_bytes(data)
             source.chmod(0o644)
+            for header in lesson.folder.glob("*.h"):  # messages look constants up there
+                shutil.copy(header, place)
             made = _as_data(self._grade(lesson, source, place), text)
         except WorkbookError as error:  # the workbook's fault, or the machine's: never a grade
             return {"status": BROKEN, "first_cause": f"{error}"}
@@ -262,11 +265,13 @@ def _causes(grade: Grade, lines: list[str]) -> list[dict[str, Any]]:
         stage = grade_all.first_problem(grade)
         add(f"{stage}: {grade_screen.compiler.looks_like(grade.build_error) or 'see the feedback'}",
             int(first[0]) if first else 0)  # fmt: skip
+    starts = _first_lines(lines)
     for result in grade.results:
         if result.passed or result.skipped:
             continue
         unsafe = [one for one in result.findings if one.unsafe]
-        line = unsafe[0].line if unsafe else 0
+        task = min(result.case.task_numbers, default=0)
+        line = unsafe[0].line if unsafe else starts.get(task, 0)
         if cause := result.cause():
             add(cause, line)
         elif unsafe:
@@ -274,6 +279,20 @@ def _causes(grade: Grade, lines: list[str]) -> list[dict[str, Any]]:
         elif result.ended:
             add(result.ended)
     return list(found.values())
+
+
+def _first_lines(lines: list[str]) -> dict[int, int]:
+    """The first line of code in each task, counted from 1: where nothing says which line it is."""
+    found: dict[int, int] = {}
+    task = 0
+    for number, line in enumerate(lines, 1):
+        if match := re.match(r"\s*// TODO (\d+)\b", line):
+            task = int(match.group(1))
+        elif re.match(r"\s*// END\b", line):
+            task = 0
+        elif task and line.strip() and not line.lstrip().startswith("//"):
+            found.setdefault(task, number)
+    return found
 
 
 def _screen(grade: Grade) -> str:

@@ -127,7 +127,8 @@ class _Reader:
             return
         for one in members:
             # Only names: nothing is written, so `..` and absolute paths lead nowhere.
-            inside = [part for part in one.filename.replace("\\", "/").split("/") if part]
+            inside = one.filename.replace("\\", "/").split("/")
+            inside = [part for part in inside if part not in ("", ".", "..")]
             if one.is_dir() or any(_IGNORED.match(part) for part in inside) or not inside:
                 continue
 

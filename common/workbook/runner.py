@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .sandbox import Box
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_MOST_PROCESSES = 300  # in a box: a kernel may not count them for root
+_MOST_PROCESSES = 64  # in a box, threads not counted
 
 
 @dataclass(frozen=True)
