@@ -263,8 +263,8 @@ def _causes(grade: Grade, lines: list[str]) -> list[dict[str, Any]]:
     if grade.build_error:
         first = grade_screen.compiler.first_error(grade.build_error)
         stage = grade_all.first_problem(grade)
-        add(f"{stage}: {grade_screen.compiler.looks_like(grade.build_error) or 'see the feedback'}",
-            int(first[0]) if first else 0)  # fmt: skip
+        why = grade_screen.compiler.looks_like(grade.build_error) or _first_line(grade.build_error)
+        add(f"{stage}: {why}", int(first[0]) if first else 0)
     starts = _first_lines(lines)
     for result in grade.results:
         if result.passed or result.skipped:

@@ -172,6 +172,12 @@ class PointsOfGrades(Place):
         made = self.of(class_points.read(path, KNOWN).of(find_lesson("02")))
         self.assertEqual((made.tasks, made.most), (((0, 10), (1, 1)), 11))
 
+    def test_readme_quotes_the_defaults(self) -> None:
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertIn(f"```toml\n{class_points.EXAMPLE}```", text)
+        names = " ".join(f"{name}={value}" for name, value in vars(ClassLimits()).items())
+        self.assertIn(f'LIMITS="{names}"', text)
+
     def test_mistakes_in_it_are_named(self) -> None:
         for text, words in {
             "[points]": "[points] is not known", "[lessons.99]": "no such lesson",
@@ -342,6 +348,33 @@ class Whole(Place):
         done = subprocess.run(made, env=self.environment, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, "0.0000\n"), done.stderr)
 
+    def gradescope(self, text: str) -> dict:
+        """results.json of the entry script, as Gradescope calls it."""
+        base = self.place / "autograder"
+        (base / "submission").mkdir(parents=True, exist_ok=True)
+        (base / "submission" / SLUG).write_text(text, encoding="utf-8")
+        script = ROOT / "common" / "workbook" / "autograders" / "gradescope" / "run_autograder"
+        settings = {"AUTOGRADER": str(base), "WORKBOOK": str(ROOT)}
+        done = subprocess.run(
+            ["sh", str(script)], env={**os.environ, **settings}, capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((base / "results" / "results.json").read_text(encoding="utf-8"))
+
+    def test_gradescope(self) -> None:
+        lesson = find_lesson("02")
+        texts = make_class.texts(lesson)
+        for name in self.students if len(self.students) > 20 else ("anna", "paul"):
+            if name not in texts:
+                continue
+            found = self.gradescope(texts[name])
+            expected = make_class.EXPECTED[name]
+            self.assertEqual(found["score"] == 100, expected == "passed", name)
+            if expected != "empty":
+                self.assertTrue(found["output"].startswith(expected), (name, found["output"]))
+            most = sum(test["max_score"] for test in found["tests"])
+            self.assertEqual(most, 100)
+
     def test_without_protection_it_stops(self) -> None:
         self.file(f"anna/{SLUG}")
         made = self.command("grade-class", SUBMISSIONS=str(self.place), OUT=str(self.place / "out"),
@@ -354,6 +387,6 @@ class Whole(Place):
 
 if __name__ == "__main__":
     if "thirty" in sys.argv:
-        sys.argv = [sys.argv[0], "Whole.test_a_class"]
+        sys.argv = [sys.argv[0], "Whole.test_a_class", "Whole.test_gradescope"]
         Whole.students = tuple(make_class.EXPECTED)
     unittest.main()
