@@ -9,6 +9,7 @@ not protected, and a box only limits what its processes use.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -34,6 +35,8 @@ _USERS = 4_000
 # With them the kernel lets root become another user inside of a box.
 _TO_CHANGE_USER = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+# Ubuntu 24.04 lets only some programs make user namespaces.
+_RESTRICTED = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
 
 _users = itertools.count()
@@ -123,10 +126,20 @@ def require(trust: bool) -> None:
         return
     raise WorkbookError(
         f"submissions cannot be shut in: {why}\n{listed}",
-        "apt-get install bubblewrap, on a system that allows user namespaces; in a container that\n"
-        "  holds nothing of value, or for submissions that you trust: TRUST=1",
+        f"{to_do()}; in a container that holds nothing of value, or for submissions that you\n"
+        "  trust: TRUST=1",
         NOT_ABLE,
     )
+
+
+def to_do() -> str:
+    """What an administrator can do about missing()."""
+    if "not installed" in missing():
+        return "sudo apt-get install bubblewrap"
+    with contextlib.suppress(OSError):
+        if Path(_RESTRICTED).read_text(encoding="utf-8").strip() == "1":
+            return "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (until a restart)"
+    return "allow user namespaces on this system"
 
 
 def failed(output: str) -> str:
