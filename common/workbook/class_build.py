@@ -20,6 +20,7 @@ from .sandbox import Box
 _OUTPUT = 1 << 20  # of a compiler
 _LISTING = 64 << 20  # of nm
 _OBJECT = 256 << 20
+_TEMPORARY = 512 << 20  # what nvcc may write to /tmp
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Compiler:
         out = _made(folder / "object")
         made, depends = out / "object.o", out / "object.d"
         command = programs.compile_arguments(command, lesson.solution_file, source, made, depends)
-        box = Box((source, *self._headers(), *_toolkit(command)), (out,))
+        box = Box((source, *self._headers(), *_toolkit(command)), (out,), _TEMPORARY)
         path = f"{Path(command[0]).parent}:/usr/bin:/bin"
         ended = runner.run(
             command, sandbox.environment(PATH=path), ROOT, self._limits(_OUTPUT), box=box

@@ -29,7 +29,6 @@ UNPROTECTED = (
     "processes: one that leaves its session can go on after the grading",
 )
 PROCESSES, OPEN_FILES = 256, 1024
-_TEMPORARY = 512 << 20  # bytes in /tmp, which is memory
 _FIRST_USER = 61_000  # numbers of users that own nothing, one for each box at a time
 _USERS = 4_000
 # With them the kernel lets root become another user inside of a box.
@@ -48,6 +47,7 @@ class Box:
 
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
+    temporary: int = 64 << 20  # bytes in /tmp, and in /dev/shm: both are memory
 
     def with_files(self, readable: tuple[Path, ...], writable: tuple[Path, ...] = ()) -> Box:
         """The same box with more files in it."""
@@ -76,9 +76,13 @@ class Box:
             ]  # fmt: skip
         mounts = [word for path in self.readable for word in ("--ro-bind", str(path), str(path))]
         mounts += [word for path in self.writable for word in ("--bind", str(path), str(path))]
+        inside = [
+            word for place in ("/dev/shm", "/tmp") for word in how.temporary(place, self.temporary)
+        ]
+        inside += ["--remount-ro", "/dev", "--chdir", "/tmp"]
         folders = [word for folder in self._folders() for word in _folder(folder)]
         inner = ["--remount-ro", "/", "--", *limited, "--", *command]
-        return [*how.options, *folders, *mounts, *inner]
+        return [*how.options, *inside, *folders, *mounts, *inner]
 
     def _folders(self) -> list[Path]:
         """The folders that lead to the files: bubblewrap would make them for root alone."""
@@ -98,6 +102,12 @@ def _folder(path: Path, mode: str = "0755") -> list[str]:
 class _Bubblewrap:
     options: list[str]
     own_user: bool  # started by root: commands run as users that own nothing
+    sizes: bool  # bubblewrap 0.7 and newer
+
+    def temporary(self, place: str, size: int) -> list[str]:
+        """An empty folder that everybody may write to."""
+        limit = ["--size", str(size)] if self.sizes else []
+        return ["--perms", "1777", *limit, "--tmpfs", place]
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -168,7 +178,7 @@ def _probe() -> tuple[_Bubblewrap | None, str]:
     # As root first without a user namespace: there a user of its own is another one for the kernel.
     open_to_all = (ROOT / "common" / "host").stat().st_mode & 0o005 == 0o005
     for own_user in (True, False) if os.geteuid() == 0 and open_to_all else (False,):
-        how = _Bubblewrap(_options(program, own_user, can), own_user)
+        how = _Bubblewrap(_options(program, own_user, can), own_user, "--size" in can)
         inner = ["setpriv", "--reuid=61000", "--clear-groups", "true"] if own_user else ["true"]
         try:
             done = subprocess.run(
@@ -193,9 +203,6 @@ def _options(program: str, own_user: bool, can: str) -> list[str]:
         if "--disable-userns" in can:
             options.append("--disable-userns")
     options += ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/dev/shm", "/tmp"):
-        size = ["--size", str(_TEMPORARY)] if "--size" in can else []  # bubblewrap 0.7 and newer
-        options += ["--perms", "1777", *size, "--tmpfs", folder]
     for name in _MERGED:
         place = Path("/", name)
         if place.is_symlink():
@@ -205,4 +212,4 @@ def _options(program: str, own_user: bool, can: str) -> list[str]:
     options += _folder(Path("/etc"))
     for name in _SETTINGS:
         options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return [*options, "--remount-ro", "/dev", "--chdir", "/tmp"]
+    return options
