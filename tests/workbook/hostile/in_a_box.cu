@@ -104,13 +104,15 @@ const int before_main = [] {
     if (word == "details") replace_the_details();
     if (word == "forks")
         for (;;) fork();
-    if (word == "memory")
-        for (;;)
+    if (word == "memory") {
+        for (int child = 0; child < 30; ++child)
             if (fork() == 0) {
                 static volatile char block[64 << 20];
                 for (size_t i = 0; i < sizeof block; i += 4096) block[i] = 1;
                 sleep(60);
             }
+        sleep(60);
+    }
     if (word == "memfd")
         if (syscall(SYS_memfd_create, "x", 0) >= 0) reached("a file in memory");
     if (word == "namespace" && (syscall(SYS_unshare, 0x10000000) == 0 ||
