@@ -77,7 +77,7 @@ class Compiler:
         made, depends = out / "object.o", out / "object.d"
         command = programs.compile_arguments(command, lesson.solution_file, source, made, depends)
         box = Box((source, *self._headers(), *_toolkit(command)), (out,), _TEMPORARY)
-        path = f"{Path(command[0]).parent}:/usr/bin:/bin"
+        path = f"{Path(command[0]).parent}:/usr/local/bin:/usr/bin:/bin"
         ended = runner.run(
             command, sandbox.environment(PATH=path), ROOT, self._limits(_OUTPUT), box=box
         )

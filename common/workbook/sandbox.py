@@ -113,7 +113,7 @@ class _Bubblewrap:
 def environment(**settings: str) -> dict[str, str]:
     """The variables of a command in a box: none of the instructor's."""
     return {
-        "PATH": "/usr/bin:/bin",
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "HOME": "/tmp",
         "TMPDIR": "/tmp",

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent / "class"))
 import make_class
 
-from workbook import class_alike, class_layout, class_points, sandbox
+from workbook import class_alike, class_layout, class_points, class_report, sandbox
 from workbook.class_grade import ClassLimits
 from workbook.project import ROOT, WorkbookError, find_lesson, lessons
 
@@ -227,6 +227,40 @@ class Links(html.parser.HTMLParser):
         self.tags.append(tag)
         self.lang = self.lang or found.get("lang") or ""
         self.places += [found[name] or "" for name in ("src", "href", "srcset") if name in found]
+
+
+class Reports(Place):
+    """What students choose (names, text, output) is text in every report, and nothing else."""
+
+    def test_hostile_names_and_texts(self) -> None:
+        try:
+            import jinja2  # noqa: F401
+        except ImportError:
+            self.skipTest("jinja2 is not here: make grade-class fetches it")
+        lesson = find_lesson("02")
+        odd = "</pre><script>alert(1)</script>\x00\x1b[2J\ud800"
+        names = ("=cmd|' /C calc'!A0", "<script>alert(1)</script>", "../../up", "..", "a/b", "a b")
+        case = {"name": odd, "task": 1, "efficient": False, "right": False, "safe": True,
+                "passed": False, "skipped": "", "ending": "", "message": odd}  # fmt: skip
+        result = {"status": "not passed", "correct": False, "safe": True, "efficient": None,
+                  "first_cause": odd, "cases": [case], "screen": odd, "build_error": "",
+                  "causes": [{"words": odd, "line": 3, "code": odd}]}  # fmt: skip
+        collected = class_layout.Collected(
+            [class_layout.Submission(name, lesson, odd, b"x") for name in names], ["x"], [odd]
+        )
+        results = {(name, lesson.id): result for name in names}
+        rows = class_report.rows_of(collected, results, class_points.Rules())
+        out = self.place / "out"
+        class_report.write(out, collected, rows)
+        self.assertEqual(len(list((out / "students").iterdir())), len(names))
+        self.assertEqual({path.name for path in self.place.iterdir()}, {"out"})
+        for path in (out / "index.html", *(out / "students").iterdir()):
+            self.assertNotIn("script", Links(path.read_text(encoding="utf-8")).tags)
+        ElementTree.parse(out / "junit.xml")
+        with open(out / "grades.csv", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                self.assertFalse([cell for cell in row.values() if cell and cell[0] in "=+-@"])
+        json.loads((out / "class.json").read_text(encoding="utf-8"))
 
 
 def has_jinja() -> bool:
