@@ -11,7 +11,17 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from . import build, class_grade, class_layout, class_points, class_report, files, runner, sandbox
+from . import (
+    build,
+    class_grade,
+    class_layout,
+    class_points,
+    class_report,
+    files,
+    runner,
+    sandbox,
+    screen,
+)
 from .class_grade import ClassLimits, Grader
 from .class_layout import Collected, Submission
 from .phases import Phase
@@ -136,30 +146,36 @@ def _graded(grader: Grader, left: dict[str, Submission], jobs: int) -> Any:
         pool.shutdown()
 
 
+def _say(text: str, indent: str = "") -> None:
+    """Text that submissions may have a part in, in the lines of a terminal."""
+    screen.wrapped(screen.console(), files.printable(text), indent)
+
+
 def _say_what_was_found(collected: Collected) -> None:
     submissions = collected.submissions
-    print(f"Recognised: {', '.join(collected.layouts) or 'nothing'}.")
+    _say(f"Recognised: {', '.join(collected.layouts) or 'nothing'}.")
     numbers = sorted({one.lesson.number for one in submissions})
     good = sum(not one.problem for one in submissions)
-    print(
+    _say(
         f"{len(collected.students)} students, lessons {', '.join(numbers)}: {good} files to grade."
     )
     problems = [one for one in submissions if one.problem]
     for one in problems[:_SHOWN]:
-        print(files.printable(f"  {one.student}, lesson {one.lesson.number}: {one.problem}"))
+        _say(f"{one.student}, lesson {one.lesson.number}: {one.problem}", "  ")
     if len(problems) > _SHOWN:
-        print(f"  and {len(problems) - _SHOWN} more that cannot be graded: the report has them")
+        _say(f"and {len(problems) - _SHOWN} more that cannot be graded: the report has them", "  ")
     for remark in collected.remarks[:_SHOWN]:
-        print(f"  {remark}")
+        _say(remark, "  ")
 
 
 def _say_what_came_of_it(rows: list[class_report.Row], out: Path) -> None:
     counts = Counter(row.status for row in rows)
-    print(", ".join(f"{count} {status}" for status, count in counts.most_common()) + ".")
+    _say(", ".join(f"{count} {status}" for status, count in counts.most_common()) + ".")
     for row in rows:
         if row.status in (class_grade.REFUSED, class_grade.TAMPERED, class_grade.BROKEN):
             one = row.submission
-            words = f"  {one.student}, lesson {one.lesson.number}, {row.status}: {row.first_cause}"
-            print(files.printable(words))
+            head = f"{one.student}, lesson {one.lesson.number}, {row.status}: "
+            _say(head + row.first_cause.removeprefix("not graded: "), "  ")
     shown = os.path.relpath(out) if out.is_relative_to(ROOT) else str(out)
-    print(f"Report: {shown}/index.html; grades.csv, class.json, junit.xml and students/ beside it.")
+    print(f"Report: {shown}/index.html")
+    _say("grades.csv, class.json, junit.xml and students/ are beside it.")

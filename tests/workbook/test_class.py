@@ -359,9 +359,7 @@ class Whole(Place):
         lesson = find_lesson("02")
         wrong = self.file(SLUG, make_class.texts(lesson)["emil"])
         for source, code, points in ((lesson.solution_file, 0, 100.0), (wrong, 1, None)):
-            for style in ("json", "gradescope", "github", "score"):
-                if style in ("github", "score") and code == 0:
-                    continue  # the styles differ in words only
+            for style in ("github", "score") if code else ("json",):  # they differ in words only
                 out = self.place / f"{style}.out"
                 listed = self.place / "github_output"
                 made = self.command("autograde 02", FILE=str(source), FORMAT=style, OUT=str(out),
@@ -398,7 +396,7 @@ class Whole(Place):
     def test_gradescope(self) -> None:
         lesson = find_lesson("02")
         texts = make_class.texts(lesson)
-        for name in self.students if len(self.students) > 20 else ("anna", "paul"):
+        for name in self.students if len(self.students) > 20 else ("paul",):
             if name not in texts:
                 continue
             found = self.gradescope(texts[name])
