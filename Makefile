@@ -6,14 +6,15 @@ endif
 
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
-export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON SHARE
+export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON \
+	SHARE SUBMISSIONS JOBS LIMITS POINTS TRUST FILE FORMAT
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 # Commands of their own name, and those with an argument: hint-02, explain-race-shared.
-COMMANDS := next all watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator
-WITH_ARGUMENT := hint solution reset picture sanitize demo mutant explain
+COMMANDS := next all watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator grade-class
+WITH_ARGUMENT := hint solution reset picture sanitize demo mutant explain autograde
 
 .DEFAULT_GOAL := next
 .PHONY: $(COMMANDS) test test-all test-hardware test-sanitized help FORCE-IT $(NUMBERS)
@@ -83,6 +84,10 @@ help:
 	@echo "make demo-18 MUTANT=missing_barrier   a wrong answer, as its author would see it"
 	@echo "make mutant-18 NAME=missing_barrier   a wrong answer as a file to edit; the same again"
 	@echo "                     grades it, SAVE=1 writes it to mutants.txt (for authors)"
+	@echo "make grade-class SUBMISSIONS=folder OUT=folder   grade a class in sandboxes: reports for"
+	@echo "                     you, a page for each student (LESSONS=\"02 18\", JOBS, LIMITS, POINTS)"
+	@echo "make autograde-02 FILE=file FORMAT=json|gradescope|github|score   one file, in a sandbox,"
+	@echo "                     for other systems; the exit status is the verdict"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those; SHARE=1/2: half)"
 	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"

@@ -145,6 +145,8 @@ def _parser() -> argparse.ArgumentParser:
     add("hint", "the next hint for a lesson", "lesson")
     add("solution", "a lesson's solution", "lesson")
     add("reset", "put a lesson's file back", "lesson")
+    add("grade-class", "grade what a class has handed in: SUBMISSIONS=folder OUT=folder")
+    add("autograde", "grade FILE=... for the autograders of others, FORMAT=...", "lesson")
     add("sanitize", "a lesson under compute-sanitizer on this machine's card", "lesson")
     add("check-gpu", "every solution on this machine's card: values, sanitizer, times")
     add("demo", "a lesson's ladder side by side, or MUTANT=name as a student sees it", "lesson")
@@ -200,7 +202,17 @@ def run(options: argparse.Namespace) -> int:
     if command in ("sanitize", "check-gpu"):
         os.environ["DEVICE"] = "gpu"
     reset_all = command == "reset" and options.lesson == "all"
-    named = ("hint", "solution", "reset", "grade", "demo", "picture", "sanitize", "mutant")
+    named = (
+        "hint",
+        "solution",
+        "reset",
+        "grade",
+        "demo",
+        "picture",
+        "sanitize",
+        "mutant",
+        "autograde",
+    )
     if command in named and not reset_all:
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):
@@ -215,6 +227,16 @@ def run(options: argparse.Namespace) -> int:
         from . import grade_all
 
         return grade_all.run()
+    if command == "grade-class":
+        install.ensure_extra(install.CLASS_MODULES)
+        from . import class_command
+
+        return class_command.run()
+    if command == "autograde":
+        install.ensure_extra(install.CLASS_MODULES[1:])
+        from . import class_autograde
+
+        return class_autograde.run(lesson)
     if command == "bench-cost":
         from . import bench_cost
 
@@ -302,7 +324,8 @@ def main() -> int:
     runner.end_on_signals()
     try:
         code = run(options)
-        if (told := phases.summary()) and not getattr(options, "json", False):
+        for_programs = getattr(options, "json", False) or options.command == "autograde"
+        if (told := phases.summary()) and not for_programs:
             print(f"\n{told}.")
         return code
     except WorkbookError as error:

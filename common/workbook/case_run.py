@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import counters, runner
+from . import counters, runner, sandbox
 from .channel import Channel, Told
 from .findings import Finding
 from .project import ROOT, DeviceFailed, WorkbookError
@@ -27,6 +27,7 @@ from .time_limits import TimeLimits, hangs
 
 if TYPE_CHECKING:
     from .diagnose.arrays import Compared
+    from .sandbox import Box
 
 # tests/support/grader ends a program that calls exit() inside a test with this code, and one that
 # does what no lesson's file needs with the other.
@@ -140,8 +141,11 @@ class CaseResult:
         ) or diagnose.of_crash(self.ended, self.output)
 
 
-def _environment(device: str, build: Path, channel: Channel, details: Path) -> dict[str, str]:
-    env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
+def _environment(
+    device: str, build: Path, channel: Channel, details: Path, box: Box | None
+) -> dict[str, str]:
+    outer = sandbox.environment() if box else os.environ
+    env = {key: value for key, value in outer.items() if not key.startswith("EMULATOR_")}
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "LD_PRELOAD"):
         env.pop(name, None)
     env["WORKBOOK_DETAILS"] = str(details)
@@ -164,16 +168,18 @@ def run_case(
     limits: runner.Limits | None = None,
     trace: Path | None = None,
     times: TimeLimits | None = None,
+    box: Box | None = None,
 ) -> CaseResult:
     """Runs one test case of `program` in its own process; `trace` names a file for what it touches.
 
-    With `times` the limit is short after another case of the lesson has not finished.
+    With `times` the limit is short after another case of the lesson has not finished. In a box the
+    program sees itself, the emulated device and what else is in there.
     """
     times = times or TimeLimits(limits or runner.Limits.on(device))
     limits = times.for_next()
     if limits is None:
         return CaseResult(case, Outcome(), "", [], skipped=NO_TIME)
-    with _Run(program, case, device, build, times, trace) as run:
+    with _Run(program, case, device, build, times, trace, box) as run:
         result = None
         if times.short and device == "emulator":
             # A launch in an endless loop ends itself by this, and says where it is.
@@ -203,13 +209,19 @@ class _Run:
         build: Path,
         times: TimeLimits,
         trace: Path | None,
+        box: Box | None,
     ) -> None:
         self._program, self._case, self._device, self._build = program, case, device, build
-        self._times, self._trace = times, trace
+        self._times, self._trace, self._box = times, trace, box
 
     def __enter__(self) -> _Run:
         self._scratch = tempfile.TemporaryDirectory(prefix="workbook-")
         self._details = Path(self._scratch.name) / "details"
+        if self._box:  # this one file can be written to, and not be replaced
+            self._details.touch()
+            self._box = self._box.with_files(
+                (self._program, self._build / "emulator"), (self._details,)
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -217,18 +229,22 @@ class _Run:
 
     def _start(self, limits: runner.Limits, settings: dict[str, str]) -> tuple[runner.Ended, Told]:
         with contextlib.suppress(OSError):
-            self._details.unlink()
+            if self._box:
+                os.truncate(self._details, 0)
+            else:
+                self._details.unlink()
         under = shlex.split(os.environ.get("WORKBOOK_RUN_UNDER", ""))
         program = str(self._program)
         device = "imitated" if under and self._device == "emulator" else self._device
         with contextlib.closing(Channel(device, self._case)) as channel:
-            env = _environment(self._device, self._build, channel, self._details)
+            env = _environment(self._device, self._build, channel, self._details, self._box)
             if self._trace and self._device == "emulator":
                 env["EMULATOR_TRACE"] = str(self._trace)
             try:
                 ended = runner.run(
-                    [*under, program], {**env, **settings}, ROOT, limits, self._times.until, channel
-                )
+                    [*under, program], {**env, **settings}, ROOT, limits, self._times.until,
+                    channel, self._box,
+                )  # fmt: skip
             except OSError as error:
                 raise WorkbookError(f"cannot run {program}: {error}") from error
             return ended, channel.told(ended.process)
@@ -239,7 +255,7 @@ class _Run:
         on_emulator = self._device == "emulator"
         ending, words = _how_it_ended(ended, told, limits, on_emulator)
         if on_emulator:
-            _stop_if_device_did_not_start(ended, told)
+            _stop_if_device_did_not_start(ended, told, self._box is not None)
             for one in told.findings:
                 if one.code == "internal-error":
                     raise DeviceFailed(str(one.data.get("message", "")))
@@ -258,13 +274,15 @@ class _Run:
         return hangs(told.findings)
 
 
-def _stop_if_device_did_not_start(ended: runner.Ended, told: Told) -> None:
+def _stop_if_device_did_not_start(ended: runner.Ended, told: Told, boxed: bool) -> None:
     """Raises DeviceFailed after a run without the device for a reason that is the device's.
 
     The device says that it works before any code of the student's runs.
     """
     if told.device_began or ended.code == 127:
         return
+    if boxed and (said := sandbox.failed(ended.output)):
+        raise WorkbookError(f"the sandbox could not be made: {said}", "see make doctor")
     if ended.code == _CANNOT_RUN:
         raise WorkbookError(ended.output.strip() or "the emulated device cannot run here")
     if ended.code is not None and ended.code < 0 and not ended.how:
@@ -286,6 +304,8 @@ def _how_it_ended(
         return "times-out", f"did not finish within {seconds:g} s"
     if ended.how == "memory":
         return "out-of-memory", f"out of memory: used more than {limits.memory >> 20} MiB"
+    if ended.how == "processes":
+        return "too-many-processes", "started more processes than a lesson may"
     if ended.how == "output":
         mebibytes = limits.output >> 20
         return "floods", f"flooded its output: printed more than {mebibytes} MiB"

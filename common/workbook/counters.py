@@ -88,7 +88,7 @@ def read_details(path: Path) -> list[dict[str, Any]]:
             break
         try:
             entry = json.loads(data[at:end])
-        except ValueError:
+        except (ValueError, RecursionError):
             break
         if not isinstance(entry, dict):
             break

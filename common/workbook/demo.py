@@ -162,6 +162,32 @@ def show(lesson: Lesson, rungs: list[Rung]) -> None:
     _show_counters(lesson, rungs, names, out)
 
 
+def _tables(
+    lines: list[tuple[str, list[int | None]]], headings: list[str], first: int, width: int
+) -> list[Table]:
+    """The counters with a column for each rung; several tables where one would be too wide."""
+    number = _number_format([values for _, values in lines], width)
+    widths = [
+        max(9, len(heading), *(len(number(values[at])) for _, values in lines))
+        for at, heading in enumerate(headings)
+    ] if lines else [max(9, len(heading)) for heading in headings]  # fmt: skip
+    fitting = max(1, (width - first) // (max(widths) + 2))
+    count = -(-len(headings) // fitting)
+    size = -(-len(headings) // count)  # as equal as they can be
+    tables = []
+    for start in range(0, len(headings), size):
+        shown = range(start, min(start + size, len(headings)))
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=True)
+        table.add_column("", min_width=first, overflow="fold")
+        for at in shown:
+            heading = Text(headings[at])
+            table.add_column(heading, justify="right", min_width=widths[at], no_wrap=True)
+        for name, values in lines:
+            table.add_row(counters.words(name), *[number(values[at]) for at in shown])
+        tables.append(table)
+    return tables
+
+
 def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width) if text else []
 
@@ -184,24 +210,21 @@ def _show_counters(
     longest = max(len(counters.words(name)) for _, lines in rows for name, _ in lines)
     for case, lines in rows:
         right = [_case_right(rung, case) for rung in rungs]
-        table = Table(box=None, pad_edge=False, header_style="bold", show_header=True)
-        differing = [values for _, values in lines if len({*values}) > 1]
-        number = _number_format(differing, out.width)
-        table.add_column("", min_width=min(longest, _NAME_WIDTH), overflow="fold")
-        for at, name in enumerate(names):
-            mark = {True: " ✓", False: " ✗", None: ""}[right[at]]
-            width = max([9, *(len(number(values[at])) for values in differing)])
-            table.add_column(Text(name + mark), justify="right", min_width=width, no_wrap=True)
-        same = []
-        for name, values in lines:
-            if len({*values}) == 1:
-                same.append(f"{counters.words(name)} {_short(values[0])}")
-            else:
-                table.add_row(counters.words(name), *[number(value) for value in values])
+        differing = [(name, values) for name, values in lines if len({*values}) > 1]
+        same = [
+            f"{counters.words(name)} {_short(values[0])}"
+            for name, values in lines
+            if len({*values}) == 1
+        ]
         for line in _wrap(case.title, out.width - 2):
             out.print(Text(line, "cyan"))
-        if table.row_count or len({*right}) > 1:
-            out.print(table)
+        if differing or len({*right}) > 1:
+            headings = [
+                name + {True: " ✓", False: " ✗", None: ""}[right[at]]
+                for at, name in enumerate(names)
+            ]
+            for table in _tables(differing, headings, min(longest, _NAME_WIDTH), out.width):
+                out.print(table)
         if same:
             for line in _wrap("the same in all: " + ", ".join(same), out.width):
                 out.print(Text(line, "dim"))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from . import build, install, processor, pypi, self_test, toolkit
+from . import build, install, processor, pypi, sandbox, self_test, toolkit
 from .project import NOT_ABLE, PASSED, ROOT, build_folder, relative
 from .toolkit import output
 
@@ -169,6 +169,14 @@ def _device() -> Row:
     return Row(True, "device", "built, and its self-test passes")
 
 
+def _sandbox() -> Row:
+    """Only make grade-class and make autograde-NN need it."""
+    if why := sandbox.missing():
+        words = f"{why}: only make grade-class needs it"
+        return Row(None, "sandbox", words, sandbox.to_do())
+    return Row(None, "sandbox", "bubblewrap runs here: make grade-class shuts submissions in")
+
+
 def _place(built: bool) -> list[Row]:
     writable = os.access(ROOT, os.W_OK)
     free, needed = shutil.disk_usage(ROOT).free >> 20, _DISK_BUILT_MIB
@@ -196,7 +204,7 @@ def report() -> int:
     print(f"{platform.platform()}, {os.cpu_count()} cores")
     compilers, nvcc = _compilers()
     device = _device()
-    rows = [_processor(), *_tools(), *compilers, *_packages(), *_gpu(nvcc), device,
+    rows = [_processor(), *_tools(), *compilers, *_packages(), *_gpu(nvcc), device, _sandbox(),
             *_place(bool(device.good)), *_not_watched()]  # fmt: skip
     for row in rows:
         row.show()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import files, findings, phases, runner, test_cases
 from .case_run import WRONG_VALUES, CaseResult, run_case
@@ -21,6 +21,9 @@ from .findings import Finding
 from .project import Lesson, WorkbookError, cores
 from .test_cases import Outcome, TestCase
 from .time_limits import TimeLimits, loops_of
+
+if TYPE_CHECKING:
+    from .sandbox import Box
 
 __all__ = ["CaseResult", "Grade", "grade_lesson", "grade_program", "run_case"]
 
@@ -140,8 +143,11 @@ def grade_program(
     cases: Sequence[TestCase] | None = None,
     on_case: Callable[[int, int], None] | None = None,
     thorough: bool = False,
+    box: Box | None = None,
 ) -> Grade:
     """Grades a program that is already built. on_case(done, all) is called as cases end.
+
+    In a box nothing is left of what it starts, so several programs can be graded at a time.
 
     An [efficient] case waits until its tasks' values are right: doing nothing is cheap. After a
     case that does not finish the others get little time. With `thorough` neither is so.
@@ -149,7 +155,8 @@ def grade_program(
     cases = test_cases.cases_in_source(lesson.test_file) if cases is None else cases
     if not cases:
         raise WorkbookError(f"{lesson.test_file} holds no TEST_CASE")
-    runner.adopt_orphans()
+    if not box:
+        runner.adopt_orphans()
     try:
         limits = limits or runner.Limits.on(device)
         times = TimeLimits(limits, whole=thorough)
@@ -158,7 +165,7 @@ def grade_program(
         def run(case: TestCase) -> CaseResult:
             if not thorough and case.efficient and case.waits_for(grade.wrong_tasks()):
                 return CaseResult(case, Outcome(), "", [], skipped=WRONG_VALUES)
-            return run_case(program, case, device, build, times=times)
+            return run_case(program, case, device, build, times=times, box=box)
 
         with ThreadPoolExecutor(max_workers=jobs or cores()) as pool:
             try:
@@ -175,7 +182,8 @@ def grade_program(
                 times.stop()
                 raise
     finally:
-        runner.end_orphans()
+        if not box:
+            runner.end_orphans()
     order = {case: at for at, case in enumerate(cases)}
     grade.results.sort(key=lambda result: order[result.case])
     return grade

@@ -59,6 +59,11 @@ MODULES = (
     Need("matplotlib", "draws the pictures", optional=True),
     Need("watchdog", "tells make watch that you saved", optional=True),
 )
+# For the reports of a class, fetched when they are first asked for: half a megabyte.
+CLASS_MODULES = (
+    Need("jinja2", "writes the report of a class"),
+    *([Need("tomli", "reads points.toml")] if sys.version_info < (3, 11) else []),
+)
 
 
 def first_version(text: str) -> tuple[int, ...]:
@@ -260,13 +265,22 @@ def ensure_modules() -> None:
             _ensure_tools(missing_modules())
 
 
+def ensure_extra(needs: tuple[Need, ...]) -> None:
+    """Modules that only some commands need."""
+    importlib.invalidate_caches()
+    if absent := [need for need in needs if not importlib.util.find_spec(need.package)]:
+        with only_one("setting up"):
+            _ensure_tools(absent)
+
+
 def _ensure_tools(needs: list[Need]) -> None:
     """Installs what is missing into .workbook/tools; for modules, goes on in the Python there."""
     if not needs:
         return
-    modules = any(need in MODULES for need in needs)
+    modules = any(need is not _CMAKE for need in needs)
     there = set(pypi.tools_packages())
-    if modules and not pypi.inside_tools() and pypi.tools_have([n.package for n in MODULES]):
+    wanted = [need.package for need in (*MODULES, *needs) if need is not _CMAKE]
+    if modules and not pypi.inside_tools() and pypi.tools_have(wanted):
         _go_on_there()  # another make has set them up while this one waited
     print("The workbook needs a few things that are missing here, or too old:")
     for need in needs:

@@ -68,7 +68,7 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
         raise BuildFailed("\n".join(reasons), "refused")
     unique = f".{os.getpid()}-{threading.get_ident()}"
     fresh, depends = made.with_suffix(f"{unique}.o"), made.with_suffix(f"{unique}.d")
-    arguments = _arguments(command, lesson.solution_file, source, fresh, depends)
+    arguments = compile_arguments(command, lesson.solution_file, source, fresh, depends)
     started = build_cache.compile_start()
     done = subprocess.run(
         arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -101,7 +101,7 @@ def _inputs(command: list[str], lesson: Lesson, source: Path) -> tuple[str, set[
     return _key("\0".join([*build_cache.command_key(command), *files]).encode(), *texts), set(files)
 
 
-def _arguments(
+def compile_arguments(
     command: list[str], instead_of: Path, source: Path, made: Path, depends: Path
 ) -> list[str]:
     """`command` with another source, another output, and a list of the files that it reads."""
@@ -139,25 +139,8 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
         build_cache.mark_used(program)
         return program, said
     fresh = program.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-    compiler = os.environ.get("CXX", "g++")
-    # NVIDIA's library where there is no emulator, whose folder comes first at run time.
-    folders = {str(Path(path).parent) for path in inputs if ".so" in Path(path).name}
-    # The test's objects come first: of inline functions that both have, theirs are taken.
-    judging = [path for path in inputs if path.endswith(".o")]
-    libraries = [path for path in inputs if not path.endswith(".o")]
-    libraries += [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
     linked = subprocess.run(
-        [
-            compiler,
-            *options,
-            "-o",
-            str(fresh),
-            *judging,
-            str(made),
-            *libraries,
-            "-ldl",
-            "-lpthread",
-        ],
+        link_arguments(options, inputs, made, fresh),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -166,6 +149,18 @@ def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tup
         raise BuildFailed(linked.stdout, "link")
     os.replace(fresh, program)
     return program, said
+
+
+def link_arguments(options: list[str], inputs: list[str], made: Path, program: Path) -> list[str]:
+    """The command that links a student's object with what judges it (linked_with)."""
+    # NVIDIA's library where there is no emulator, whose folder comes first at run time.
+    folders = {str(Path(path).parent) for path in inputs if ".so" in Path(path).name}
+    # The test's objects come first: of inline functions that both have, theirs are taken.
+    judging = [path for path in inputs if path.endswith(".o")]
+    libraries = [path for path in inputs if not path.endswith(".o")]
+    libraries += [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
+    command = [os.environ.get("CXX", "g++"), *options, "-o", str(program), *judging, str(made)]
+    return [*command, *libraries, "-ldl", "-lpthread"]
 
 
 def skeleton_file(build: Path, lesson: Lesson) -> Path:

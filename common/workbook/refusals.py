@@ -17,7 +17,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +52,8 @@ _UNNEEDED = {
     **dict.fromkeys(("mprotect", "pkey_mprotect"), "changes what memory may be used for"),
 }  # fmt: skip
 
+_LONG_NAME = 20_000  # characters of a mangled name
+
 # Sections by which an object runs code before everything else, or speaks to the loader.
 _SECTION = re.compile(r"\.(?:preinit_array|interp|dynamic|init|fini|got|plt)(?:\..*)?")
 
@@ -81,10 +83,13 @@ def _output(command: list[str]) -> str:
     return done.stdout
 
 
-def _read_names(path: Path) -> Names:
+Run = Callable[[list[str]], str]  # runs a command and returns its output
+
+
+def _read_names(path: Path, run: Run = _output) -> Names:
     shared = [] if path.suffix in (".o", ".a") else ["-D"]
     found: dict[str, set[str]] = {"strong": set(), "weak": set(), "wanted": set(), "i": set()}
-    for line in _output(["nm", "-P", *shared, str(path)]).splitlines():
+    for line in run(["nm", "-P", *shared, str(path)]).splitlines():
         fields = line.split()
         if len(fields) < 2 or len(fields[1]) != 1:
             continue
@@ -178,9 +183,12 @@ class Judge:
         return _CUDA if _OF_CUDA.fullmatch(name) else ""
 
 
-def of_object(made: Path, name: str, judge: Judge) -> list[str]:
-    """A sentence for each reason not to grade this object of the file `name`."""
-    names = _read_names(made)
+def of_object(made: Path, name: str, judge: Judge, run: Run = _output) -> list[str]:
+    """A sentence for each reason not to grade this object of the file `name`.
+
+    `run` starts the tools that read the object.
+    """
+    names = _read_names(made, run)
     taken = {
         one: owner
         for found, weak in ((names.strong, False), (names.weak, True), (names.indirect, False))
@@ -210,16 +218,16 @@ def of_object(made: Path, name: str, judge: Judge) -> list[str]:
     for one in sorted(names.indirect - set(taken)):
         text = f"{name} lets the loader choose `{shown[one]}` (ifunc): write an ordinary function"
         said[text] = text
-    for section in sorted(_special_sections(made)):
+    for section in sorted(_special_sections(made, run)):
         text = f"{name} has a section `{section}`, which the loader reads: take it out"
         said[text] = text
     return list(said)
 
 
-def _special_sections(made: Path) -> set[str]:
+def _special_sections(made: Path, run: Run) -> set[str]:
     """Sections of such a name, or of the kind that runs first."""
     found = set()
-    for line in _output(["readelf", "-SW", str(made)]).splitlines():
+    for line in run(["readelf", "-SW", str(made)]).splitlines():
         if match := re.match(r"\s*\[\s*\d+\]\s+(\S+)\s+(\S+)\s", line):
             name, kind = match.groups()
             if kind == "PREINIT_ARRAY" or _SECTION.fullmatch(name):
@@ -230,8 +238,13 @@ def _special_sections(made: Path) -> set[str]:
 def _demangled(names: list[str]) -> dict[str, str]:
     if not any(name.startswith("_Z") for name in names):
         return {name: name for name in names}
-    text = "\n".join(names)
-    done = subprocess.run(["c++filt"], input=text, capture_output=True, text=True)
+    text = "\n".join(name if len(name) < _LONG_NAME else "a very long name" for name in names)
+    try:
+        done = subprocess.run(
+            ["c++filt"], input=text, capture_output=True, text=True, errors="replace", timeout=20
+        )
+    except subprocess.TimeoutExpired:
+        return dict(zip(names, names, strict=True))
     shown = done.stdout.splitlines()
     return dict(zip(names, shown if len(shown) == len(names) else names, strict=True))
 
@@ -324,8 +337,8 @@ def of_names_in_source(source: Path) -> list[str]:
             name = quoted or angled
             other = path.parent / name
             what = files.kind_of(other)
-            if what and not other.is_dir():
+            if what and what != "a folder":
                 said.append(_takes_no_file(source, name, what))
-            elif other.is_file() and quoted and other.suffix in (".h", ".cu", ".cuh", ".hpp"):
+            elif quoted and other.suffix in (".h", ".cu", ".cuh", ".hpp"):
                 to_read.append(other)
     return said

@@ -22,8 +22,10 @@ from . import files
 
 if TYPE_CHECKING:
     from .channel import Channel
+    from .sandbox import Box
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_MOST_PROCESSES = 64  # in a box, threads not counted
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class Limits:
 
 @dataclass
 class Ended:
-    """How a process ended: `how` is '' for an ordinary exit, else time, memory or output."""
+    """How a process ended: `how` is '' for an ordinary exit, else time, memory, output or
+    processes.
+    """
 
     code: int
     how: str
@@ -143,6 +147,23 @@ def _session_memory(session: int) -> int:
     return total
 
 
+def below(pid: int) -> list[int]:
+    """All processes that `pid` and its children have started: what leaves a session stays there."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                with open(f"/proc/{entry}/stat", "rb") as file:
+                    parent = int(file.read().rsplit(b")", 1)[1].split()[1])
+                children.setdefault(parent, []).append(int(entry))
+    found, to_read = [], [pid]
+    while to_read:
+        below = children.get(to_read.pop(), [])
+        found += below
+        to_read += below
+    return found
+
+
 def _own_memory(pid: int) -> int:
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
@@ -163,10 +184,14 @@ def kill_group(pid: int) -> None:
 _LAST_WORDS = 0.5
 
 
-def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool) -> None:
     """Lets a program that is out of time report the kernel that it is in."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
+        if boxed:  # the box itself would end at once, and everything in it
+            for pid in below(process.pid):
+                os.kill(pid, signal.SIGTERM)
+        else:
+            os.killpg(process.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_LAST_WORDS)
 
@@ -196,19 +221,25 @@ def run(
     limits: Limits = Limits(),
     until: Callable[[], float] = lambda: math.inf,
     channel: Channel | None = None,
+    box: Box | None = None,
 ) -> Ended:
     """Runs `command` in its own session; everything it started is gone on return.
 
     `until` gives a time of time.monotonic() at which it ends at the latest, and may change it. What
-    it reports over `channel` is taken meanwhile.
+    it reports over `channel` is taken meanwhile. In a box it sees only what is in there.
     """
     if not shutil.which(command[0]):
         raise FileNotFoundError(errno.ENOENT, "there is no such program", command[0])
+    if box:
+        command, folder = box.around(command), Path("/")
+    boxed = box is not None and box.process is not None
     seconds = (int(limits.seconds) + 5) * 4
     # The shell sets the limits and becomes the program. A preexec_fn would do the same, and cost a
     # copy of this process for each run.
     cpu = f"ulimit -St {seconds}; ulimit -Ht {seconds + 5}"
     limited = f'{cpu}; ulimit -c 0; ulimit -f {limits.file_size >> 9}; exec "$@"'
+    if box:  # what one user makes in a box another reads in the next
+        limited = f"umask 022; {limited}"
     started = time.monotonic()
     process = subprocess.Popen(
         ["/bin/sh", "-c", limited, "sh", *command],
@@ -250,14 +281,23 @@ def run(
             if process.poll() is not None:
                 break
             ticks += 1
-            used = _session_memory(process.pid) if ticks % 16 == 0 else _own_memory(process.pid)
+            if boxed and ticks % 4 == 0:
+                inside = below(process.pid)
+                used = sum(map(_own_memory, inside))
+                if len(inside) > _MOST_PROCESSES:
+                    how = "processes"
+                    break
+            elif ticks % 16 == 0 and not boxed:
+                used = _session_memory(process.pid)
+            else:
+                used = _own_memory(process.pid)
             peak = max(peak, used)
             if used > limits.memory:
                 how = "memory"
                 break
             if time.monotonic() > min(started + limits.seconds, until()):
                 how = "time"
-                _ask_to_end(process)
+                _ask_to_end(process, boxed)
                 break
     finally:  # also after Ctrl-C: ends everything that was started here
         kill_group(process.pid)
@@ -274,4 +314,8 @@ def run(
     if end is not None:
         os.close(end)
     text = files.printable(bytes(kept[: limits.output]).decode("utf-8", "replace"))
-    return Ended(process.returncode, how, text, time.monotonic() - started, peak, process.pid)
+    code, number = process.returncode, process.pid
+    if box and box.process is not None:
+        number = box.process
+        code = 128 - code if 128 < code < 192 else code  # of a signal: as the shell says it
+    return Ended(code, how, text, time.monotonic() - started, peak, number)

@@ -108,6 +108,21 @@ class Counters(unittest.TestCase):
         number = demo._number_format(many, 80)
         self.assertEqual([number(v) for v in (27_975_646, 9999, None)], ["28 M", "9,999", "–"])
 
+    def test_a_table_that_is_too_wide_is_folded(self) -> None:
+        for count in (2, 5, 6, 9):
+            lines = [("warp_instructions", [10**7 + at for at in range(count)])]
+            headings = [f"{at + 1} ✓" for at in range(count)]
+            out = io.StringIO()
+            console = Console(file=out, width=80)
+            tables = demo._tables(lines, headings, 20, 80)
+            for table in tables:
+                console.print(table)
+            text = out.getvalue()
+            self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+            for heading in headings:
+                self.assertIn(heading, text)
+            self.assertEqual(len(tables), 1 if count < 6 else 2, count)
+
     def test_counters_come_from_the_body_of_each_case(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "t.cpp"
