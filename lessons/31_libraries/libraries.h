@@ -17,6 +17,8 @@
 #include <cufft.h>
 #include <cusolverDn.h>
 
+#include <cstring>
+
 #include "cuda_check.h"
 
 // What the libraries need to know from one call to the next. Costly to make: once for a program.
@@ -76,9 +78,10 @@ void low_pass(const Libraries& libraries, int keep, const float* d_in, float* d_
 
 class LibraryError : public std::exception {
 public:
-    LibraryError(const char* library, int status, const char* call, const char* file, int line) {
-        std::snprintf(
-            text_, sizeof text_, "%s:%d: %s: status %d of %s", file, line, call, status, library);
+    // The text names the function of the call, without its arguments.
+    LibraryError(const char* status, const char* call, const char* file, int line) {
+        const int function = int(std::strcspn(call, "("));
+        std::snprintf(text_, sizeof text_, "%s:%d: %.*s: %s", file, line, function, call, status);
     }
     const char* what() const noexcept override { return text_; }
 
@@ -87,13 +90,48 @@ private:
 };
 
 inline void library_check(cublasStatus_t status, const char* call, const char* file, int line) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw LibraryError("cuBLAS", status, call, file, line);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        throw LibraryError(cublasGetStatusName(status), call, file, line);
+}
+
+// cuSOLVER and cuFFT have no function for the names.
+inline const char* name_of(cusolverStatus_t status) {
+    switch (status) {
+    case CUSOLVER_STATUS_NOT_INITIALIZED:
+        return "CUSOLVER_STATUS_NOT_INITIALIZED";
+    case CUSOLVER_STATUS_ALLOC_FAILED:
+        return "CUSOLVER_STATUS_ALLOC_FAILED";
+    case CUSOLVER_STATUS_INVALID_VALUE:
+        return "CUSOLVER_STATUS_INVALID_VALUE";
+    case CUSOLVER_STATUS_EXECUTION_FAILED:
+        return "CUSOLVER_STATUS_EXECUTION_FAILED";
+    default:
+        return "another status of cuSOLVER";
+    }
+}
+inline const char* name_of(cufftResult status) {
+    switch (status) {
+    case CUFFT_INVALID_PLAN:
+        return "CUFFT_INVALID_PLAN";
+    case CUFFT_ALLOC_FAILED:
+        return "CUFFT_ALLOC_FAILED";
+    case CUFFT_INVALID_TYPE:
+        return "CUFFT_INVALID_TYPE";
+    case CUFFT_INVALID_VALUE:
+        return "CUFFT_INVALID_VALUE";
+    case CUFFT_EXEC_FAILED:
+        return "CUFFT_EXEC_FAILED";
+    case CUFFT_INVALID_SIZE:
+        return "CUFFT_INVALID_SIZE";
+    default:
+        return "another status of cuFFT";
+    }
 }
 inline void library_check(cusolverStatus_t status, const char* call, const char* file, int line) {
-    if (status != CUSOLVER_STATUS_SUCCESS) throw LibraryError("cuSOLVER", status, call, file, line);
+    if (status != CUSOLVER_STATUS_SUCCESS) throw LibraryError(name_of(status), call, file, line);
 }
 inline void library_check(cufftResult status, const char* call, const char* file, int line) {
-    if (status != CUFFT_SUCCESS) throw LibraryError("cuFFT", status, call, file, line);
+    if (status != CUFFT_SUCCESS) throw LibraryError(name_of(status), call, file, line);
 }
 
 // Device memory for `count` elements, for the time of one function. It is allocated and freed in

@@ -66,17 +66,11 @@ void check_product(const Shape& shape) {
           "are: cuBLAS sees A^T, B^T and C^T, which have other sizes",
           where(packed_rows && !square,
                 [&, m = m, n = n, k = k] {
-                    const Doubles other =
-                        product(turned(a, k, m), turned(b, n, k), m, n, k);  // read by columns
-                    return turned(finish(turned(turned(other, m, n), n, m)), m, n).size()
-                               ? turned(sum_of(other, alpha, turned(held, n, m), beta), m, n)
-                               : Floats();
+                    const Doubles by_columns = product(turned(a, k, m), turned(b, n, k), m, n, k);
+                    return finish(turned(by_columns, m, n));
                 })},
          {"the product is right, but stored by columns: C^T should be asked for, not C",
-          where(packed_rows,
-                [&, m = m, n = n] {
-                    return turned(sum_of(sums, alpha, turned(held, n, m), beta), m, n);
-                })},
+          where(packed_rows, [&, m = m, n = n] { return finish(turned(sums, m, n)); })},
          {"rows of A meet rows of B: B is transposed, and it is not by itself",
           where(n == k,
                 [&, m = m, n = n, k = k] { return finish(product(a, turned(b, k, n), m, n, k)); })},
@@ -196,15 +190,15 @@ void check_decomposition(const Floats& a, int n) {
     wb::recognize<float>(
         got,
         a,
-        {{"this is the decomposition of A^T: cuSOLVER takes rows for columns, so that its U is "
-          "stored as V^T",
-          [&] { return if_rebuilds(turned(vt, n, n), turned(u, n, n)); }},
+        {{"U S V^T is the transpose of A", [&] { return turned(a, n, n); }},
          {"the rows of U are its columns: it is stored by columns",
           [&] { return if_rebuilds(turned(u, n, n), vt); }},
          {"V is stored in place of V^T", [&] { return if_rebuilds(u, turned(vt, n, n)); }},
          {"U and V^T are both stored by columns",
           [&] { return if_rebuilds(turned(u, n, n), turned(vt, n, n)); }},
-         {"U and V^T have changed places", [&] { return if_rebuilds(vt, u); }}},
+         {"U and V^T have changed places: cuSOLVER takes rows for columns, so that it decomposes "
+          "A^T, which is V S U^T",
+          [&] { return if_rebuilds(vt, u); }}},
         same);
     CHECK(d_u.intact());
     CHECK(d_s.intact());
@@ -248,7 +242,7 @@ void check_filter(int samples, int keep) {
               for (size_t i = 0; i < rest.size(); ++i) rest[i] -= want[i];
               return rest;
           }}},
-        same);
+        [=](size_t) { return 8 * tolerance; });
     wb::check_unchanged(d_in.download(), in);
     CHECK(d_out.intact());
 }
@@ -315,12 +309,16 @@ TEST_CASE("task 1: makes handles and plans", "[task1]") {
     REQUIRE(libraries.forward != libraries.inverse);
     CHECK(libraries.stream == opened.stream());
     CHECK(libraries.samples == 100);
-    // Each is used once, and is what it should be.
+    // Each plan is used once, and is what it should be. Whatever stream they work in, the steps are
+    // in order: streams are another test's.
     const Floats in = wb::random_floats(100, 1);
     InStream d_in(in, opened.stream()), d_out(100, opened.stream());
     Scratch<cufftComplex> spectrum(51, opened.stream());
+    CUDA_CHECK(cudaDeviceSynchronize());
     CHECK(cufftExecR2C(libraries.forward, d_in.get(), spectrum.get()) == CUFFT_SUCCESS);
+    CUDA_CHECK(cudaDeviceSynchronize());
     CHECK(cufftExecC2R(libraries.inverse, spectrum.get(), d_out.get()) == CUFFT_SUCCESS);
+    CUDA_CHECK(cudaDeviceSynchronize());
     CHECK_ARRAYS(
         d_out.download(), times(Doubles(in.begin(), in.end()), 100), [](size_t) { return 1e-3; });
 }
@@ -351,7 +349,7 @@ TEST_CASE("task 1: a refused call is an exception", "[task1]") {
 }
 
 TEST_CASE("task 2: multiplies square matrices", "[task2]") {
-    for (const int n : {2, 31, 32, 33, 64, 100}) check_product({n, n, n});
+    for (const int n : {2, 31, 32, 33, 64, 100}) check_product({n, n, n, 1.5f, 0.5f});
 }
 
 TEST_CASE("task 2: multiplies wide and tall matrices", "[task2]") {
@@ -438,7 +436,7 @@ TEST_CASE("task 3: says when a matrix is singular", "[task3]") {
         CHECK_SAID(!solved,
                    "A has a row of zeros, and solve() returned true: cuSOLVER says so in devInfo, "
                    "not in its status");
-        wb::check_unchanged(d_b.download(), b);
+        if (!solved) wb::check_unchanged(d_b.download(), b);
     }
 }
 
@@ -604,6 +602,7 @@ TEST_CASE("efficient: products and filters do not wait for the device",
     const Floats one = wb::random_floats(64, 9);
     InStream d_a(one, libraries.stream), d_b(one, libraries.stream), d_c(64, libraries.stream);
     wb::CallWatch watch;
+    wb::LibraryWatch libraries_watch;
     multiply(libraries, {8, 8, 8, 8, 8, 8}, 1, d_a.get(), d_b.get(), 0, d_c.get());
     low_pass(libraries, 5, d_a.get(), d_c.get());
     std::string waits;
@@ -611,6 +610,8 @@ TEST_CASE("efficient: products and filters do not wait for the device",
         if (call.name == "cudaDeviceSynchronize" || call.name == "cudaStreamSynchronize" ||
             call.name == "cudaMemcpy" || call.name == "cudaMalloc" || call.name == "cudaFree")
             waits = call.name;
+    for (const wb::LibraryCall& call : libraries_watch.calls)  // which calls the runtime itself
+        if (call.name.find("Destroy") != std::string::npos) waits = call.name;
     CHECK_SAID(waits.empty(),
                waits << " waits for the device: what comes next in the stream waits by itself");
 }

@@ -43,7 +43,11 @@ void Writers::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
     if (access.kind == Kind::kRead || access.kind >= Kind::kFree || !access.allocation) return;
     if (access.address < access.allocation->address) return;
-    set(*access.allocation, access.address - access.allocation->address, access.bytes, kHostCell);
+    const bool library = access.ordering == machine::HostAccess::Ordering::kLibrary;
+    set(*access.allocation,
+        access.address - access.allocation->address,
+        access.bytes,
+        library ? kLibraryCell : kHostCell);
 }
 
 void Writers::on_launch_begin(const machine::LaunchInfo& launch) {
@@ -97,7 +101,7 @@ std::optional<Writer> Writers::at(uint64_t address) const {
     if (full_ || !allocation || !allocation->live || !allocation->contains(address, 1)) return {};
     const uint64_t* const cell =
         const_cast<Writers*>(this)->cells(*allocation, address - allocation->address);
-    if (!cell) return {};
+    if (!cell || *cell == kLibraryCell) return {};
     Writer writer;
     if (*cell == 0) return writer;
     if (*cell == kHostCell) {
