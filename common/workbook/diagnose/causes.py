@@ -294,7 +294,8 @@ _STATUS = (
     (r"CUSOLVER_STATUS_INVALID_VALUE",
      "an argument that cuSOLVER refuses: a negative size, a leading dimension smaller than a "
      "column, or a workspace that is too small"),
-    (r"(?:CUBLAS|CUSOLVER)_STATUS_NOT_INITIALIZED", "a handle that was never made, or is destroyed"),
+    (r"(?:CUBLAS|CUSOLVER)_STATUS_NOT_INITIALIZED",
+     "a handle that was never made, or is destroyed"),
     (r"CUFFT_INVALID_PLAN", "a plan that was never made, or is destroyed"),
     (r"CUFFT_INVALID_TYPE", "a plan of another kind: R2C, C2R and C2C each need their own"),
     (r"CUFFT_INVALID_SIZE", "a transform of a size that cuFFT refuses"),
