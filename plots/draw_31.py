@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from style import BLOCKS, FAINT, arrow, canvas, cell, label
+from style import BLOCKS, FAINT, INK, arrow, canvas, cell, label
 
 A = [["a", "b", "c"], ["d", "e", "f"]]  # 2 x 3
 
@@ -27,9 +27,9 @@ def turned(rows: list[list[str]]) -> list[list[str]]:
 
 def lesson_31_libraries() -> Figure:
     """The same six floats by rows and by columns; below, C = A B and C^T = B^T A^T."""
-    figure, axes = canvas(8.6, 5.0, 30.0)
+    figure, axes = canvas(8.6, 4.6, 31.0)
     by_row = [[BLOCKS[r]] * 3 for r in range(2)]
-    top = 15.6
+    top = 14.2
     matrix(axes, 1.0, top, A, by_row, "A, by rows")
     label(axes, 2.5, top - 2.7, "2 rows of 3", size=9, color=FAINT, ha="center")
     for i, text in enumerate("abcdef"):
@@ -49,17 +49,17 @@ def lesson_31_libraries() -> Figure:
     x = 1.0
     for k, (name, rows, columns, colour) in enumerate(parts):
         block(axes, x, low - 1.2, name, rows, columns, colour)
-        x += columns + 1.0
+        x += columns + 2.0
         if k < 2:
-            label(axes, x - 0.5, low - 2.7, "=" if k == 0 else "·", size=13, ha="center")
-    label(axes, 17.6, low + 0.6, "asked for, as cuBLAS sees it", size=9, color=FAINT)
+            label(axes, x - 1.3, low - 2.7, "=" if k == 0 else "·", size=13, ha="center")
+    label(axes, 17.2, low + 0.6, "asked for, as cuBLAS sees it", size=9, color=FAINT)
     seen = [("C$^T$", 4, 2, BLOCKS[2]), ("B$^T$", 4, 3, BLOCKS[1]), ("A$^T$", 3, 2, BLOCKS[0])]
-    x = 18.4
+    x = 18.0
     for k, (name, rows, columns, colour) in enumerate(seen):
         block(axes, x, low - 1.2, name, rows, columns, colour)
-        x += columns + 1.0
+        x += columns + 2.0
         if k < 2:
-            label(axes, x - 0.5, low - 2.7, "=" if k == 0 else "·", size=13, ha="center")
+            label(axes, x - 1.3, low - 2.7, "=" if k == 0 else "·", size=13, ha="center")
     label(
         axes, 1.0, 1.2,
         "m = 2, n = 4, k = 3. cuBLAS is told: n x m, B first with pitch n, then A with pitch k.",
@@ -71,13 +71,14 @@ def lesson_31_libraries() -> Figure:
 def block(
     axes: Axes, left: float, top: float, name: str, rows: int, columns: int, colour: str
 ) -> None:
-    """An empty matrix with its name in the middle and its sizes on two sides."""
-    for r in range(rows):
-        for c in range(columns):
-            cell(axes, left + c, top - r - 1, "", colour)
-    label(axes, left + columns / 2, top - rows / 2, name, size=11, ha="center", va="center")
+    """A matrix without its elements: its name in the middle, its sizes above and on the left."""
+    x = [left, left + columns, left + columns, left, left]
+    y = [top, top, top - rows, top - rows, top]
+    axes.fill(x, y, color=colour)
+    axes.plot(x, y, color=INK, lw=1.2)
+    label(axes, left + columns / 2, top - rows / 2, name, size=12, ha="center", va="center")
     label(axes, left + columns / 2, top + 0.35, str(columns), size=8, color=FAINT, ha="center")
-    label(axes, left - 0.15, top - rows / 2, str(rows), size=8, color=FAINT, ha="right")
+    label(axes, left - 0.2, top - rows / 2, str(rows), size=8, color=FAINT, ha="right", va="center")
 
 
 FIGURES = {"31_libraries": lesson_31_libraries}

@@ -304,8 +304,8 @@ void check_stream(const Libraries& libraries, const std::function<void()>& work)
 TEST_CASE("task 1: makes handles and plans", "[task1]") {
     const Opened opened(100);
     const Libraries& libraries = opened.get();
-    CHECK(libraries.blas != nullptr);
-    CHECK(libraries.solver != nullptr);
+    CHECK_SAID(libraries.blas != nullptr, "libraries.blas is null: no handle was made");
+    CHECK_SAID(libraries.solver != nullptr, "libraries.solver is null: no handle was made");
     REQUIRE(libraries.forward != libraries.inverse);
     CHECK(libraries.stream == opened.stream());
     CHECK(libraries.samples == 100);
