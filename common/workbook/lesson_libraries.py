@@ -17,19 +17,19 @@ from .lock import only_one
 from .phases import Phase
 from .project import Lesson, WorkbookError, lessons
 
-# By the header in the lesson's interface: NVIDIA's library, the header that its stand-in includes,
-# and the package that has it.
+# By the header in the lesson's interface: NVIDIA's library, the beginning of the variables in which
+# CMake has what its stand-in needs, and the package that has that.
 _BY_HEADER = {
     "cublas_v2.h": (
-        "cublas", "cblas.h",
+        "cublas", "OPENBLAS",
         Need("libopenblas-dev", "computes in place of cuBLAS (105 MB)"),  # Debian
     ),
     "cusolverDn.h": (
-        "cusolver", "lapacke.h",
+        "cusolver", "LAPACKE",
         Need("liblapacke-dev", "computes in place of cuSOLVER (40 MB)"),  # Debian
     ),
     "cufft.h": (
-        "cufft", "fftw3.h",
+        "cufft", "FFTW",
         Need("libfftw3-dev", "computes in place of cuFFT (25 MB)"),  # Debian
     ),
 }  # fmt: skip
@@ -69,13 +69,32 @@ def require(folder: Path, targets: list[str]) -> list[str]:
     return list(dict.fromkeys(unbuilt))
 
 
-def _device_of(folder: Path) -> str:
+def _cache(folder: Path) -> str:
     try:
-        cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
+        return (folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return "emulator"
-    match = re.search(r"^DEVICE:\w+=(\w+)$", cache, re.MULTILINE)
+        return ""
+
+
+def _device_of(folder: Path) -> str:
+    match = re.search(r"^DEVICE:\w+=(\w+)$", _cache(folder), re.MULTILINE)
     return match.group(1) if match else "emulator"
+
+
+def _missing(folder: Path, headers: list[str]) -> list[Need]:
+    """The packages of what CMake has not found. Headers prove nothing: several have cblas.h."""
+    absent = re.findall(r"^([A-Z]+)_\w+:\w+=\w+-NOTFOUND$", _cache(folder), re.MULTILINE)
+    # FFTW_LIBRARY and FFTWF_LIBRARY are of one package.
+    found = [_BY_HEADER[header] for header in headers]
+    return [need for _, name, need in found if any(one.startswith(name) for one in absent)]
+
+
+def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
+    """Whether CMake knows the lesson now, and what it has printed."""
+    with only_one("configuring"), Phase("configure", "Configuring anew"):
+        done = subprocess.run(["cmake", str(folder)], capture_output=True, text=True)
+    known = (folder / "lessons" / f"link_{lesson.id}.txt").is_file()
+    return known, done.stdout + done.stderr
 
 
 def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
@@ -88,19 +107,17 @@ def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
             "toolkit's version; on the emulated device it works without them: make "
             + lesson.number,
         )
-    with only_one("setting up"):
-        absent = install.missing_headers([_BY_HEADER[header][1] for header in headers])
-        needs = [need for _, file, need in map(_BY_HEADER.__getitem__, headers) if file in absent]
-        if needs:
+    known, said = _configure(folder, lesson)  # somebody may have installed them meanwhile
+    if not known and (needs := _missing(folder, headers)):
+        with only_one("setting up"):
             install.install_packages(
                 needs,
-                f"Lesson {lesson.number} calls {called}. On the emulated device others compute in "
-                "their place,\nand these are missing here (sizes on disk):",
+                f"Lesson {lesson.number} calls {called}.\nOn the emulated device other libraries "
+                "compute in their place, which are\nmissing here (sizes on disk):",
             )
-    with only_one("configuring"), Phase("configure", "Configuring anew"):
-        done = subprocess.run(["cmake", str(folder)], capture_output=True, text=True)
-    if not (folder / "lessons" / f"link_{lesson.id}.txt").is_file():
-        print("\n".join((done.stdout + done.stderr).splitlines()[-15:]))
+        known, said = _configure(folder, lesson)
+    if not known:
+        print("\n".join(said.splitlines()[-15:]), flush=True)
         raise WorkbookError(
             f"CMake does not find the libraries of lesson {lesson.number} (its last lines are "
             "above): your file is not to blame, and was not graded",

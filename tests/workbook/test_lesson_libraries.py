@@ -13,6 +13,7 @@ from workbook import install, lesson_libraries
 from workbook.project import NOT_ABLE, WorkbookError
 
 TARGETS = ["lesson_31_libraries"]
+ALL = ("OPENBLAS_LIBRARY", "LAPACKE_INCLUDE_DIR", "FFTWF_LIBRARY")
 PACKAGES = "libopenblas-dev liblapacke-dev libfftw3-dev"
 
 
@@ -26,22 +27,28 @@ class Libraries(unittest.TestCase):
         self.device("emulator")
 
     def device(self, name: str) -> None:
-        (self.folder / "CMakeCache.txt").write_text(f"DEVICE:STRING={name}\n")
+        self.cache = self.folder / "CMakeCache.txt"
+        self.cache.write_text(f"DEVICE:STRING={name}\n")
 
-    def configured(self, *_args: object, **_options: object) -> subprocess.CompletedProcess[str]:
-        (self.folder / "lessons" / "link_31_libraries.txt").touch()
+    def cmake(self, *_args: object, **_options: object) -> subprocess.CompletedProcess[str]:
+        """As CMake does: it leaves the lesson out while something is missing."""
+        if "NOTFOUND" not in self.cache.read_text():
+            (self.folder / "lessons" / "link_31_libraries.txt").touch()
         return subprocess.CompletedProcess([], 0, "", "")
 
-    def require(self, root: list[str] | None, absent: bool = True) -> tuple[list[str], str]:
-        """With or without rights, on a machine with or without the packages; and what is said."""
+    def install(self, *_args: object) -> str:
+        self.device("emulator")
+        return ""
+
+    def require(self, root: list[str] | None, *absent: str) -> tuple[list[str], str]:
+        """With or without rights, where CMake has not found `absent`; and what is said."""
+        with self.cache.open("a") as cache:
+            cache.writelines(f"{name}:FILEPATH={name}-NOTFOUND\n" for name in absent)
         with (
             mock.patch.object(install, "root_prefix", return_value=root),
-            mock.patch.object(
-                install, "missing_headers", side_effect=lambda names: names if absent else []
-            ),
             mock.patch.object(install, "missing", return_value=[]),
-            mock.patch.object(install, "_root", return_value="") as run,
-            mock.patch.object(lesson_libraries.subprocess, "run", side_effect=self.configured),
+            mock.patch.object(install, "_root", side_effect=self.install) as run,
+            mock.patch.object(lesson_libraries.subprocess, "run", side_effect=self.cmake),
             mock.patch("builtins.print") as said,
         ):
             self.run_as_root = run
@@ -55,30 +62,43 @@ class Libraries(unittest.TestCase):
         installs.assert_not_called()
 
     def test_names_and_sizes_come_before_the_installation(self) -> None:
-        unbuilt, said = self.require([])
+        unbuilt, said = self.require([], *ALL)
         self.assertEqual(unbuilt, ["stand_in_cublas", "stand_in_cusolver", "stand_in_cufft"])
         self.assertIn("Lesson 31 calls cuBLAS, cuSOLVER and cuFFT", said)
+        self.assertLessEqual(max(map(len, said.splitlines())), 80)
         self.assertIn("MB", said)
         commands = [" ".join(call.args[1]) for call in self.run_as_root.call_args_list]
         self.assertTrue(any(command.endswith(PACKAGES) for command in commands), commands)
 
     def test_without_rights_the_command_is_said(self) -> None:
         with self.assertRaises(WorkbookError) as caught:
-            self.require(None)
+            self.require(None, *ALL)
         self.assertIn(f"install -y --no-install-recommends {PACKAGES}", caught.exception.to_do)
         self.assertEqual(caught.exception.code, NOT_ABLE)  # which is no grade
 
     def test_what_is_installed_is_not_installed_again(self) -> None:
-        self.require(None, absent=False)
+        self.require(None)
         self.run_as_root.assert_not_called()
 
+    def test_only_what_is_missing_is_installed(self) -> None:
+        # The header of another BLAS is found, and OpenBLAS is not.
+        _, said = self.require([], "OPENBLAS_LIBRARY")
+        self.assertIn("libopenblas-dev", said)
+        self.assertNotIn("libfftw3-dev", said)
+
+    def test_what_cmake_does_not_find_is_not_the_students_fault(self) -> None:
+        with mock.patch.object(self, "install", return_value=""):
+            with self.assertRaises(WorkbookError) as caught:
+                self.require([], *ALL)
+        self.assertIn("your file is not to blame", str(caught.exception))
+
     def test_once_known_and_built_nothing_is_done(self) -> None:
-        self.configured()
+        self.cmake()
         for name in ("cublas", "cusolver", "cufft"):
             (self.folder / "emulator" / f"lib{name}.so").touch()
-        with mock.patch.object(install, "missing_headers") as looks:
+        with mock.patch.object(lesson_libraries.subprocess, "run") as runs:
             self.assertEqual(lesson_libraries.require(self.folder, TARGETS), [])
-        looks.assert_not_called()
+        runs.assert_not_called()
 
     def test_a_card_needs_nvidias_own(self) -> None:
         self.device("gpu")
