@@ -93,7 +93,7 @@ TEST_CASE("writers: copies are the host's, and a free forgets", "[checks][writer
     CHECK(!p.writers.at(x.address + 4096));
 }
 
-TEST_CASE("writers: of what a library has written no writer is known", "[checks][writers]") {
+TEST_CASE("writers: a library's kernel is told from the program's", "[checks][writers]") {
     Followed p;
     const auto x = p.global(8);
     p.launch(1, 32);
@@ -105,7 +105,8 @@ TEST_CASE("writers: of what a library has written no writer is known", "[checks]
     access.address = x[0];
     access.bytes = 4;
     p.writers.on_host_access(access);
-    CHECK(!p.writers.at(x[0]));
+    REQUIRE(p.writers.at(x[0]));
+    CHECK(p.writers.at(x[0])->by == Writer::By::kLibrary);
     REQUIRE(p.writers.at(x[1]));
     CHECK(p.writers.at(x[1])->by == Writer::By::kNobody);
 }

@@ -101,11 +101,11 @@ std::optional<Writer> Writers::at(uint64_t address) const {
     if (full_ || !allocation || !allocation->live || !allocation->contains(address, 1)) return {};
     const uint64_t* const cell =
         const_cast<Writers*>(this)->cells(*allocation, address - allocation->address);
-    if (!cell || *cell == kLibraryCell) return {};
+    if (!cell) return {};
     Writer writer;
     if (*cell == 0) return writer;
-    if (*cell == kHostCell) {
-        writer.by = Writer::By::kHost;
+    if (*cell == kHostCell || *cell == kLibraryCell) {
+        writer.by = *cell == kHostCell ? Writer::By::kHost : Writer::By::kLibrary;
         return writer;
     }
     const Record& record = records_[(*cell >> 5) - 1];

@@ -22,7 +22,7 @@ struct LaunchShape {
 };
 
 struct Writer {
-    enum class By : uint8_t { kNobody, kKernel, kHost } by = By::kNobody;
+    enum class By : uint8_t { kNobody, kKernel, kHost, kLibrary } by = By::kNobody;
     // Of a kernel's store or atomic only.
     LaunchShape launch;
     machine::Dim3 block{0, 0, 0}, thread{0, 0, 0};
