@@ -9,23 +9,35 @@
 # files are also linked with it and with bench_main.cpp, for the clock: bench_lesson_NN_slug and
 # bench_solution_NN_slug.
 #
+# A lesson whose interface includes cublas_v2.h, cufft.h or cusolverDn.h is linked with these libraries:
+# on the emulator with their stand-ins, which are built for it. Where they cannot be, the lesson has no
+# targets, and WORKBOOK_ABSENT_LESSONS, a global property, names it.
+#
 # lessons/link_NN_slug.txt and link_bench_NN_slug.txt in the build folder list what another .cu file
 # (a variant, a mutant) is linked with to take the place of the solution.
 function(workbook_add_lesson id)
     string(REGEX REPLACE "^[0-9]+_" "" slug ${id})
+    workbook_libraries_of(${PROJECT_SOURCE_DIR}/lessons/${id}/${slug}.h libraries headers absent)
+    if(absent)
+        set_property(GLOBAL APPEND PROPERTY WORKBOOK_ABSENT_LESSONS ${id})
+        return()
+    endif()
     add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL
         ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp)
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
-    target_include_directories(lesson_test_${id} PRIVATE ${PROJECT_SOURCE_DIR}/lessons/${id})
-    workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main)
+    target_include_directories(lesson_test_${id} PRIVATE
+        ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
+    workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main LIBRARIES ${libraries})
     set(workload ${PROJECT_SOURCE_DIR}/tests/lessons/workload_${id}.cpp)
     if(EXISTS ${workload})
         add_library(lesson_workload_${id} OBJECT EXCLUDE_FROM_ALL ${workload})
         # After the tests' -O1: reference() is what one core can do. g++ 12 warns of its own strings.
         set_source_files_properties(${workload} PROPERTIES COMPILE_OPTIONS "-O3;-Wno-restrict")
         target_link_libraries(lesson_workload_${id} PRIVATE workbook_lesson_test)
-        target_include_directories(lesson_workload_${id} PRIVATE ${PROJECT_SOURCE_DIR}/lessons/${id})
-        workbook_link_list(link_bench_${id} lesson_workload_${id} workbook_bench_main)
+        target_include_directories(lesson_workload_${id} PRIVATE
+            ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
+        workbook_link_list(link_bench_${id} lesson_workload_${id} workbook_bench_main
+            LIBRARIES ${libraries})
     endif()
     # A test that watches host threads is told of each access to memory by the code it tests.
     set(options)
@@ -38,26 +50,74 @@ function(workbook_add_lesson id)
         add_executable(${target} EXCLUDE_FROM_ALL
             ${PROJECT_SOURCE_DIR}/${kind}s/${id}/${slug}.cu $<TARGET_OBJECTS:lesson_test_${id}>)
         target_include_directories(${target} PRIVATE
-            ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host)
+            ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host ${headers})
         target_compile_options(${target} PRIVATE ${options})
-        target_link_libraries(${target} PRIVATE workbook_device workbook_lesson_main)
+        target_link_libraries(${target} PRIVATE
+            workbook_device workbook_lesson_main ${libraries})
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         if(EXISTS ${workload})
             add_executable(bench_${target} EXCLUDE_FROM_ALL
                 $<TARGET_OBJECTS:${target}> $<TARGET_OBJECTS:lesson_workload_${id}>)
-            target_link_libraries(bench_${target} PRIVATE workbook_device workbook_bench_main)
+            target_link_libraries(bench_${target} PRIVATE
+                workbook_device workbook_bench_main ${libraries})
             set_target_properties(bench_${target} PROPERTIES LINKER_LANGUAGE CUDA
                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         endif()
     endforeach()
 endfunction()
 
-# workbook_link_list(NAME object-library...): lessons/NAME.txt with the objects and libraries, and the
-# linker's options, one a line.
+# workbook_libraries_of(HEADER LIBRARIES HEADERS ABSENT): sets the targets of the libraries that an
+# interface includes, after -Wl,--no-as-needed (a test that stands between a program and a library calls
+# it by name at run time); the folder of the workbook's own headers where the toolkit has none; and
+# whether a library is missing.
+function(workbook_libraries_of header libraries headers absent)
+    set(targets "")
+    set(folder "")
+    set(missing FALSE)
+    file(STRINGS ${header} includes REGEX "^#include <(cublas_v2|cufft|cusolverDn)\\.h>")
+    foreach(name IN ITEMS cusolverDn cublas_v2 cufft)
+        if(NOT includes MATCHES "<${name}\\.h>")
+            continue()
+        endif()
+        string(REGEX REPLACE "(_v2|Dn)$" "" library ${name})
+        if(DEVICE STREQUAL gpu)
+            set(target CUDA::${library})
+        else()
+            get_property(target GLOBAL PROPERTY WORKBOOK_LIBRARY_${library})
+            find_file(WORKBOOK_${name}_HEADER ${name}.h PATHS ${CUDAToolkit_INCLUDE_DIRS}
+                NO_DEFAULT_PATH)
+            mark_as_advanced(WORKBOOK_${name}_HEADER)
+            if(NOT WORKBOOK_${name}_HEADER)
+                set(folder ${PROJECT_SOURCE_DIR}/common/libraries/include)
+            endif()
+        endif()
+        if(target AND TARGET ${target})
+            list(APPEND targets ${target})
+        else()
+            set(missing TRUE)
+        endif()
+    endforeach()
+    if(targets)
+        list(PREPEND targets -Wl,--no-as-needed)
+    endif()
+    set(${libraries} "${targets}" PARENT_SCOPE)
+    set(${headers} "${folder}" PARENT_SCOPE)
+    set(${absent} ${missing} PARENT_SCOPE)
+endfunction()
+
+# workbook_link_list(NAME object-library... [LIBRARIES library...]): lessons/NAME.txt with the objects
+# and libraries, and the linker's options, one a line.
 function(workbook_link_list name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
     set(lines "")
-    foreach(library IN LISTS ARGN)
+    foreach(library IN LISTS arg_UNPARSED_ARGUMENTS)
         string(APPEND lines "$<JOIN:$<TARGET_OBJECTS:${library}>,\n>\n")
+    endforeach()
+    foreach(library IN LISTS arg_LIBRARIES)
+        if(TARGET ${library})
+            set(library $<TARGET_FILE:${library}>)
+        endif()
+        string(APPEND lines "${library}\n")
     endforeach()
     string(APPEND lines "$<TARGET_FILE:CUDA::cudart>\n${WORKBOOK_LINKER}\n${WORKBOOK_LINK_NOW}\n")
     get_target_property(catch_type Catch2::Catch2 TYPE)

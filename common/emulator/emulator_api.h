@@ -97,7 +97,9 @@ uint64_t emulatorTimelineHost(void);  // the time that the host has reached
 typedef struct EmulatorWriter {
     uint64_t size;    // set by the caller to sizeof(EmulatorWriter)
     uint64_t launch;  // 1, 2, 3, ... in the process
-    uint32_t by;  // 0: not written since its allocation, 1: a kernel, 2: the host (copy or memset)
+    // 0: not written since its allocation, 1: a kernel, 2: the host (copy or memset), 3: a kernel
+    // of a library, of which no more is known
+    uint32_t by;
     uint32_t line;  // of the store, 0 if unknown; this and the members below are for kernels only
     uint32_t grid[3], block_size[3], block[3], thread[3];
     char kernel[96];

@@ -25,6 +25,7 @@ void note_creation(const char* name, const char* thing) {
     }
     emulatorLibraryMisuse(
         name,
+        "created-often",
         '`' + std::string(name) + "` has created " + std::to_string(kMany) + ' ' + thing +
             "s on this line: on a card each one allocates memory and initialises the device, so "
             "create one and reuse it");

@@ -19,6 +19,7 @@ from . import (
     files,
     headers,
     install,
+    lesson_libraries,
     processor,
     refusals,
     runner,
@@ -185,6 +186,8 @@ def build(
     if show:
         with Phase("build", show) as phase:
             return build(folder, targets, reached=phase.reached)
+    if stand_ins := lesson_libraries.require(folder, targets):
+        _build_stand_ins(folder, stand_ins)
     command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
     command += ["--", *native] if native else []
     with only_one("building"):
@@ -196,6 +199,17 @@ def build(
             code, text = _run(command, reached)
         sources.forget_changed()
         return Built(code == 0, text, "build")
+
+
+def _build_stand_ins(folder: Path, targets: list[str]) -> None:
+    built = build(folder, targets, "Building stand-ins for the lesson's libraries")
+    if not built.ok:
+        _stop_on_full_disk(built.text, folder)
+        _say(first_failure(built.text))
+        raise WorkbookError(
+            "the stand-ins for NVIDIA's libraries did not build (the first error is above)",
+            "this is the workbook's own code: make clean, then make; if it stays, please report it",
+        )
 
 
 def _limited(command: list[str]) -> list[str]:

@@ -146,9 +146,11 @@ def root_prefix() -> list[str] | None:
     return None
 
 
-def install_packages(needs: list[Need]) -> None:
+def install_packages(
+    needs: list[Need], why: str = "The workbook needs a few packages that are missing here:"
+) -> None:
     """Installs Debian packages; without the rights or the tool, says exactly what to run."""
-    print("The workbook needs a few packages that are missing here:")
+    print(why)
     for need in needs:
         print(f"  {need.package:20} {need.why}")
     packages = [need.package for need in needs]

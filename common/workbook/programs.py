@@ -14,7 +14,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from . import build_cache, compile_commands, refusals, skeletons
+from . import build_cache, compile_commands, lesson_libraries, refusals, skeletons
 from .project import ROOT, Lesson, WorkbookError
 
 TEST, BENCH = "link", "link_bench"  # what a file is linked with
@@ -53,6 +53,7 @@ def object_of(build: Path, lesson: Lesson, source: Path) -> tuple[Path, str]:
     An object is used again only while nothing that went into it has changed: the source, the
     command, the environment, every header that was read, the compilers themselves.
     """
+    lesson_libraries.require(build, [f"solution_{lesson.id}"])
     found = compile_commands.of(build, lesson.solution_file, f"solution_{lesson.id}")
     if not found:
         raise WorkbookError(f"{build}/compile_commands.json does not know {lesson.solution_file}")

@@ -155,3 +155,12 @@ TEST_CASE("a workspace that is too small is refused", "[solver]") {
     if (lab::emulated())  // cuSOLVER 12 itself needs none for so small a matrix, and says success
         CHECK(cusolverDnDpotrf(handle, CUBLAS_FILL_MODE_LOWER, n, a, n, work, 0, info) != kOk);
 }
+
+TEST_CASE("pivots that getrf has not stored are not followed", "[solver]") {
+    const int n = 3;
+    Handle handle;
+    Device<double> a(symmetric(n)), b(numbers<double>(n, 4));
+    Device<int> pivots(std::vector<int>{1, 1 << 30, 3}), info(1);
+    CHECK(cusolverDnDgetrs(handle, CUBLAS_OP_N, n, 1, a, n, pivots, b, n, info) == kOk);
+    CHECK(b.values() == numbers<double>(n, 4));
+}

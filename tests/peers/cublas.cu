@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS on the work of lessons 02, 16 and 29: a vector added to another, a transpose, and products
-// of matrices.
+// cuBLAS on the work of lessons 02, 16, 29 and 31: a vector added to another, a transpose, and
+// products of matrices.
 #include <cublas_v2.h>
 
 #include "tests/support/products.h"

@@ -408,6 +408,7 @@ struct ApiEvent {
         kTooMuchShared,
         kHostFree,  // free() or delete of device memory
     } reason = Reason::kUnknown;
+    std::string detail;  // kLibraryOperand: the parameter's name; kLibraryMisuse: what kind
 };
 
 }  // namespace machine

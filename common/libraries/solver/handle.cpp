@@ -46,6 +46,7 @@ cusolverStatus_t run(const cusolverDnContext& context, const char* name,
 bool large_enough(const char* name, int given, int wanted) {
     if (given >= wanted) return true;
     emulatorLibraryMisuse(name,
+                          "workspace",
                           '`' + std::string(name) + "` gets a workspace of " +
                               std::to_string(given) + " elements, but `" + name +
                               "_bufferSize` returns " + std::to_string(wanted));

@@ -46,6 +46,7 @@ void warn_if_not_symmetric(const char* name, cublasFillMode_t fill, int n, const
     if (row == 0) return;
     const T lower = a[row + int64_t(column) * lda], upper = a[column + int64_t(row) * lda];
     emulatorLibraryMisuse(name,
+                          "not-symmetric",
                           '`' + std::string(name) + "` is for symmetric matrices, and " +
                               place(row, column) + " is " + std::to_string(lower) + " but " +
                               place(column, row) + " is " + std::to_string(upper) +

@@ -39,6 +39,21 @@ cusolverStatus_t size(const char* name, cusolverDnHandle_t handle, bool valid, i
     });
 }
 
+// Whether `pivots` may be what getrf has stored: rows from 1 to n. LAPACK would follow any number.
+bool are_pivots(const char* name, const int* pivots, int n) {
+    for (int i = 0; i < n; ++i) {
+        if (pivots[i] > i && pivots[i] <= n) continue;
+        emulatorLibraryMisuse(name,
+                              "pivots",
+                              '`' + std::string(name) + "` gets devIpiv[" + std::to_string(i) +
+                                  "] = " + std::to_string(pivots[i]) +
+                                  ", which is no row that getrf has stored there: was the matrix "
+                                  "factorised, with the same devIpiv?");
+        return false;
+    }
+    return true;
+}
+
 template <class T>
 cusolverStatus_t do_getrf(const char* name, cusolverDnHandle_t handle, int m, int n, T* a, int lda,
                           T* work, int* pivots, int* info) {
@@ -73,6 +88,7 @@ cusolverStatus_t do_getrs(const char* name, cusolverDnHandle_t handle, cublasOpe
                     updated(matrix_of("B", b, n, columns, ldb)),
                     written(vector_of("devInfo", info, 1))},
                    [=](std::byte* const* at) {
+                       if (!are_pivots(name, as<int>(at[1]), n)) return;
                        store_info(at[3],
                                   lapack::getrs(lapack::letter(op),
                                                 n,

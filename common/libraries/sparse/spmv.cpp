@@ -28,7 +28,7 @@ bool add_product(const char* name, const cusparseSpMatDescr& a, bool transposed,
                  const std::byte* offsets, const std::byte* indexes, const T* values, const T* x,
                  std::vector<double>& sum) {
     const auto misuse = [&](const std::string& what) {
-        emulatorLibraryMisuse(name, '`' + std::string(name) + "`: " + what);
+        emulatorLibraryMisuse(name, "indexes", '`' + std::string(name) + "`: " + what);
         return false;
     };
     for (int64_t row = 0; row < a.rows; ++row) {

@@ -40,7 +40,9 @@ class Launch:
 
 @dataclass(frozen=True)
 class Writer:
-    """The last writer of an element. `by`: nobody, kernel or host (a copy or memset)."""
+    """The last writer of an element. `by`: nobody, kernel, host (a copy or memset) or library (a
+    kernel of one).
+    """
 
     by: str
     line: int = 0
@@ -48,6 +50,11 @@ class Writer:
     thread: tuple[int, int, int] = (0, 0, 0)
     kernel: str = ""
     launch: int = 0
+
+    @property
+    def on_device(self) -> bool:
+        """Whether a kernel wrote it, the program's or a library's."""
+        return self.by in ("kernel", "library")
 
 
 @dataclass
@@ -120,7 +127,7 @@ class Compared:
         mask = self.filled()
         for index, writer in self.writers.items():
             if index < self.kept and self.bad[index]:
-                mask[index] = writer.by != "kernel"
+                mask[index] = not writer.on_device
         return mask
 
 
@@ -157,7 +164,7 @@ def _one(array: dict[str, Any], raw: bytes) -> Compared:
     if kept < 0 or len(raw) != kept * 17:
         raise ValueError("the bytes do not fit the header")
     kind = {"f8": "<f8", "i8": "<i8", "u8": "<u8"}[array["type"]]
-    names = ("nobody", "kernel", "host")
+    names = ("nobody", "kernel", "host", "library")
     writers = {
         int(w[0]): Writer(names[w[1]], int(w[2]), tuple(w[3]), tuple(w[4]), str(w[5]), int(w[6]))
         for w in array.get("writers", [])

@@ -275,7 +275,36 @@ def _of_bounds(finding: Finding) -> str:
     return by_code[finding.code]
 
 
+def _of_operand(finding: Finding, operand: str) -> str:
+    """An array that a library was given: what is wrong with it."""
+    if finding.code != "out-of-bounds-global":
+        return by_code[finding.code]
+    if operand.lower() in ("work", "workspace"):
+        return "a workspace that is smaller than what _bufferSize asks for: it counts elements, " \
+               "not bytes"  # fmt: skip
+    return f"`{operand}` is smaller than the sizes of the call say: is one of them wrong, or in " \
+           "another's place?"  # fmt: skip
+
+
+# What the status that a lesson's exception names says about the call.
+_STATUS = (
+    (r"CUBLAS_STATUS_INVALID_VALUE",
+     "an argument that cuBLAS refuses: a negative size, or a leading dimension smaller than a "
+     "column, as cuBLAS sees the matrix"),
+    (r"CUSOLVER_STATUS_INVALID_VALUE",
+     "an argument that cuSOLVER refuses: a negative size, a leading dimension smaller than a "
+     "column, or a workspace that is too small"),
+    (r"(?:CUBLAS|CUSOLVER)_STATUS_NOT_INITIALIZED",
+     "a handle that was never made, or is destroyed"),
+    (r"CUFFT_INVALID_PLAN", "a plan that was never made, or is destroyed"),
+    (r"CUFFT_INVALID_TYPE", "a plan of another kind: R2C, C2R and C2C each need their own"),
+    (r"CUFFT_INVALID_SIZE", "a transform of a size that cuFFT refuses"),
+)  # fmt: skip
+
+
 def _of_finding(finding: Finding, lost: bool) -> str:
+    if operand := finding.facts.get("operand"):
+        return _of_operand(finding, str(operand))
     if finding.code.startswith("race-"):
         return _of_race(finding, lost)
     if finding.code.startswith("out-of-bounds-"):
@@ -284,7 +313,8 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         words := copies.of_sizes(str(finding.data.get("message", "")))
     ):
         return words
-    if words := _BY_REASON.get((finding.code, str(finding.facts.get("reason", "")))):
+    reason = str(finding.facts.get("reason") or finding.facts.get("misuse", ""))
+    if words := _BY_REASON.get((finding.code, reason)):
         return words
     alone = finding.facts.get("threads") == 1 and finding.facts.get("returned")
     if finding.code == "hang" and alone:
@@ -306,6 +336,12 @@ _BY_REASON = {
     "elements, or a division that cut off what should have been rounded up",
     ("invalid-launch", "too-much-shared"): "more shared memory than a block may have: split the "
     "work into smaller parts",
+    ("library-misuse", "workspace"): "a workspace that is smaller than what _bufferSize asks for",
+    ("library-misuse", "created-often"): "a handle or a plan that is made again and again: make it "
+    "once",
+    ("library-misuse", "not-symmetric"): "a function for symmetric matrices, and a matrix that is "
+    "not symmetric",
+    ("library-misuse", "pivots"): "a system that is solved before its matrix is factorised",
     ("host-dereference", "host-free"): "device memory passed to free() or delete: use cudaFree()",
     ("double-free", "no-allocation"): "cudaFree of an address that cudaMalloc did not return: "
     "host memory, or the address of the pointer itself",
@@ -394,6 +430,11 @@ def likely_cause(
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
     if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
         return "an argument of a CUDA call that the runtime rejects"
+    if exception and (misuse := [f for f in findings if f.code == "library-misuse"]):
+        return _of_finding(misuse[0], False)  # the call was refused for this
+    for pattern, words in _STATUS:
+        if re.search(pattern, exception):
+            return words
     if missed and "never written" in values and not mistake:
         return absent
     if values:

@@ -26,9 +26,10 @@ def _all_untouched(c: Compared) -> bool:
     """Whether no thread wrote any wrong element, as far as is known."""
     filled = c.filled()
     known = [w for i, w in c.writers.items() if i < c.kept and c.bad[i]]
-    if known and all(w.by != "kernel" for w in known):
+    by_kernels = any(w.on_device for w in known)
+    if known and not by_kernels:
         return True
-    return bool(filled[c.bad].all()) and not any(w.by == "kernel" for w in known)
+    return bool(filled[c.bad].all()) and not by_kernels
 
 
 def _was(c: Compared) -> str:
@@ -39,7 +40,8 @@ def _was(c: Compared) -> str:
 
 def _none_by_a_kernel(c: Compared) -> bool:
     """Whether it is known of many elements, right ones too, that no kernel wrote them."""
-    if len(c.writers) < 4 or any(w.by == "kernel" for w in c.writers.values()):
+    by_kernels = any(w.on_device for w in c.writers.values())
+    if len(c.writers) < 4 or by_kernels:
         return False
     return any(not c.bad[i] for i in c.writers if i < c.kept) or c.wrong > 0.9 * c.size
 
@@ -89,7 +91,7 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
 def _bytes_for_elements(c: Compared) -> str:
     """A copy or a fill of as many bytes as there are elements ends after a part of them."""
     part = {2: "half", 4: "quarter", 8: "eighth"}.get(c.element_bytes)
-    if not part or c.size < 32 or any(w.by == "kernel" for w in c.writers.values()):
+    if not part or c.size < 32 or any(w.on_device for w in c.writers.values()):
         return ""
     first = c.ranges[0][0]
     rest_is_zero = c.whole and bool((c.got[first:] == 0).all())
@@ -114,7 +116,7 @@ def _bytes_for_elements(c: Compared) -> str:
 def _beyond(c: Compared) -> str:
     """Of the elements whose values were not stored, the first wrong ones have no writer."""
     known = [w for i, w in c.writers.items() if any(a <= i < b for a, b in c.ranges)]
-    if not known or any(w.by == "kernel" for w in known) or not c.launch:
+    if not known or any(w.on_device for w in known) or not c.launch:
         return ""
     return _from_some_element_on(c, c.launch)
 
@@ -300,6 +302,8 @@ def owner(c: Compared, index: int) -> tuple[str, int]:
             "(" + ",".join(map(str, triple)) + ")" for triple in (writer.thread, writer.block)
         )
         return f"thread {thread} of block {block} wrote it", writer.line
+    if writer.by == "library":
+        return "a function of a library wrote it", 0
     if writer.by == "host":
         return "no thread wrote it: it holds what it held before", 0
     return "nothing wrote it", 0

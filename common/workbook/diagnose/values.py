@@ -46,7 +46,7 @@ def _only_gaps_are_right(c: Compared) -> bool:
     """Whether all rows are wrong but for the same columns at their ends, and no kernel is known to
     have written anything.
     """
-    if c.columns < 2 or c.kept % c.columns or any(w.by == "kernel" for w in c.writers.values()):
+    if c.columns < 2 or c.kept % c.columns or any(w.on_device for w in c.writers.values()):
         return False
     wrong = c.bad.reshape(-1, c.columns)
     whole = int(wrong.all(axis=0).argmin())

@@ -93,6 +93,24 @@ TEST_CASE("writers: copies are the host's, and a free forgets", "[checks][writer
     CHECK(!p.writers.at(x.address + 4096));
 }
 
+TEST_CASE("writers: a library's kernel is told from the program's", "[checks][writers]") {
+    Followed p;
+    const auto x = p.global(8);
+    p.launch(1, 32);
+    p.thread(0, 1).store(10, x[0]);
+    machine::HostAccess access{};
+    access.kind = machine::HostAccess::Kind::kWrite;
+    access.ordering = machine::HostAccess::Ordering::kLibrary;
+    access.allocation = p.memory.find(x[0]);
+    access.address = x[0];
+    access.bytes = 4;
+    p.writers.on_host_access(access);
+    REQUIRE(p.writers.at(x[0]));
+    CHECK(p.writers.at(x[0])->by == Writer::By::kLibrary);
+    REQUIRE(p.writers.at(x[1]));
+    CHECK(p.writers.at(x[1])->by == Writer::By::kNobody);
+}
+
 TEST_CASE("writers: launches are remembered, the last one first", "[checks][writers]") {
     Followed p;
     for (uint32_t n = 1; n <= 20; ++n) p.launch(n, 32);

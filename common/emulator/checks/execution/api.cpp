@@ -74,6 +74,10 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
     }
     if (event.reason != machine::ApiEvent::Reason::kUnknown)
         finding.facts.add("reason", name_of(event.reason));
+    if (!event.detail.empty())
+        finding.facts.add(event.kind == machine::ApiEvent::Kind::kLibraryMisuse ? "misuse"
+                                                                                : "operand",
+                          event.detail);
     finding.count_text = "more times on the same line";
     return finding;
 }

@@ -43,7 +43,11 @@ void Writers::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
     if (access.kind == Kind::kRead || access.kind >= Kind::kFree || !access.allocation) return;
     if (access.address < access.allocation->address) return;
-    set(*access.allocation, access.address - access.allocation->address, access.bytes, kHostCell);
+    const bool library = access.ordering == machine::HostAccess::Ordering::kLibrary;
+    set(*access.allocation,
+        access.address - access.allocation->address,
+        access.bytes,
+        library ? kLibraryCell : kHostCell);
 }
 
 void Writers::on_launch_begin(const machine::LaunchInfo& launch) {
@@ -100,8 +104,8 @@ std::optional<Writer> Writers::at(uint64_t address) const {
     if (!cell) return {};
     Writer writer;
     if (*cell == 0) return writer;
-    if (*cell == kHostCell) {
-        writer.by = Writer::By::kHost;
+    if (*cell == kHostCell || *cell == kLibraryCell) {
+        writer.by = *cell == kHostCell ? Writer::By::kHost : Writer::By::kLibrary;
         return writer;
     }
     const Record& record = records_[(*cell >> 5) - 1];

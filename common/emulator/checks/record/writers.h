@@ -22,7 +22,7 @@ struct LaunchShape {
 };
 
 struct Writer {
-    enum class By : uint8_t { kNobody, kKernel, kHost } by = By::kNobody;
+    enum class By : uint8_t { kNobody, kKernel, kHost, kLibrary } by = By::kNobody;
     // Of a kernel's store or atomic only.
     LaunchShape launch;
     machine::Dim3 block{0, 0, 0}, thread{0, 0, 0};
@@ -54,7 +54,8 @@ public:
 
 private:
     // One instruction of one warp. A cell is the record's number + 1, times 32, plus the lane;
-    // 0 is no writer, kHostCell the host.
+    // 0 is no writer, kHostCell the host, kLibraryCell a library's kernel, of which no line is
+    // known.
     struct Record {
         uint32_t launch;  // index into shapes_
         uint32_t warp;
@@ -64,6 +65,7 @@ private:
         bool operator==(const Record&) const = default;
     };
     static constexpr uint64_t kHostCell = ~0ull;
+    static constexpr uint64_t kLibraryCell = ~0ull - 1;
 
     // The number of such a record + 1, a new one where none is remembered; 0 where none is left.
     uint64_t number_of(const Record& record);

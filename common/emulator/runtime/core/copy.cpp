@@ -78,7 +78,7 @@ public:
         const uint64_t bytes = span_of(box, extent);
         std::string verb = reads ? "reads from " : "writes to ";
         if (!operand_.empty())
-            verb = (reads ? "reads " + operand_ + " from " : "writes " + operand_ + " to ");
+            verb = (reads ? "reads `" : "writes `") + operand_ + (reads ? "` from " : "` to ");
         if (!box.address) return wrong(box, Reason::kNullPointer, nullptr, verb + "a null pointer");
         machine::Memory& memory = call_.global.memory;
         Allocation* found = memory.find(box.address);
@@ -160,7 +160,7 @@ private:
             text += " (" + std::to_string(extent.height * extent.depth) + " rows of " +
                     count(extent.width) + ", " + std::to_string(box.pitch) + " apart)";
         }
-        if (kind_ == machine::ApiEvent::Kind::kLibraryOperand) text += " as " + operand_;
+        if (kind_ == machine::ApiEvent::Kind::kLibraryOperand) text += " as `" + operand_ + '`';
         text += verb_ == "fills" ? " of " : reads ? " out of " : " into ";
         text += describe(allocation);
         const int64_t offset = int64_t(box.address - allocation.address);
@@ -179,6 +179,7 @@ private:
         event.kind = kind_;
         event.reason = reason;
         event.api = api_;
+        event.detail = operand_;
         event.error = cudaErrorInvalidValue;
         event.message = "`" + std::string(api_) + "` " + what;
         event.address = box.address;
@@ -259,7 +260,7 @@ cudaError_t check_operand(Call& call, const char* api, machine::HostSite site, c
     Checker checker(call, api, site);
     checker.kind_ = machine::ApiEvent::Kind::kLibraryOperand;
     checker.verb_ = reads ? "reads" : "writes";
-    checker.operand_ = '`' + std::string(operand) + '`';
+    checker.operand_ = operand;
     End end;
     const cudaError_t error = checker.end(box, extent, Role::kDevice, reads, end);
     allocation = end.allocation;

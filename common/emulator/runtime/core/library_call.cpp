@@ -151,13 +151,15 @@ EMULATOR_API void emulatorLibraryLacks(const char* name) {
     warn_once(std::string(name) + " is not supported by the emulated device");
 }
 
-EMULATOR_API void emulatorLibraryMisuse(const char* name, const std::string& message) {
+EMULATOR_API void emulatorLibraryMisuse(const char* name, const char* kind,
+                                        const std::string& message) {
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     machine::ApiEvent event{};
     event.kind = machine::ApiEvent::Kind::kLibraryMisuse;
     event.api = name;
     event.message = message;
+    event.detail = kind;
     event.site = capture_host_site();
     all.fire(event);
 }

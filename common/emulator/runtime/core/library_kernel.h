@@ -68,8 +68,10 @@ EMULATOR_API void emulatorLibraryFailed(const char* api, const char* status);
 // Prints once that `api` is not implemented.
 EMULATOR_API void emulatorLibraryLacks(const char* api);
 
-// Reports a `library-misuse` finding with this message.
-EMULATOR_API void emulatorLibraryMisuse(const char* api, const std::string& message);
+// Reports a `library-misuse` finding with this message. `kind`: what is wrong, in one word, for
+// programs that read findings.
+EMULATOR_API void emulatorLibraryMisuse(const char* api, const char* kind,
+                                        const std::string& message);
 
 // Identifies the place in the program that called the library.
 EMULATOR_API uint64_t emulatorLibraryCaller();

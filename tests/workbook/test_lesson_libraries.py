@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Libraries of a lesson: installed when it is first built, and named where they cannot be."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from workbook import install, lesson_libraries
+from workbook.project import NOT_ABLE, WorkbookError
+
+TARGETS = ["lesson_31_libraries"]
+ALL = ("OPENBLAS_LIBRARY", "LAPACKE_INCLUDE_DIR", "FFTWF_LIBRARY")
+PACKAGES = "libopenblas-dev liblapacke-dev libfftw3-dev"
+
+
+class Libraries(unittest.TestCase):
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        (self.folder / "lessons").mkdir()
+        (self.folder / "emulator").mkdir()
+        self.device("emulator")
+
+    def device(self, name: str) -> None:
+        self.cache = self.folder / "CMakeCache.txt"
+        self.cache.write_text(f"DEVICE:STRING={name}\n")
+
+    def cmake(self, *_args: object, **_options: object) -> subprocess.CompletedProcess[str]:
+        """As CMake does: it leaves the lesson out while something is missing."""
+        if "NOTFOUND" not in self.cache.read_text():
+            (self.folder / "lessons" / "link_31_libraries.txt").touch()
+        return subprocess.CompletedProcess([], 0, "", "")
+
+    def install(self, *_args: object) -> str:
+        self.device("emulator")
+        return ""
+
+    def require(self, root: list[str] | None, *absent: str) -> tuple[list[str], str]:
+        """With or without rights, where CMake has not found `absent`; and what is said."""
+        with self.cache.open("a") as cache:
+            cache.writelines(f"{name}:FILEPATH={name}-NOTFOUND\n" for name in absent)
+        with (
+            mock.patch.object(install, "root_prefix", return_value=root),
+            mock.patch.object(install, "missing", return_value=[]),
+            mock.patch.object(install, "_root", side_effect=self.install) as run,
+            mock.patch.object(lesson_libraries.subprocess, "run", side_effect=self.cmake),
+            mock.patch("builtins.print") as said,
+        ):
+            self.run_as_root = run
+            unbuilt = lesson_libraries.require(self.folder, TARGETS)
+        return unbuilt, "\n".join(str(call.args[0]) for call in said.call_args_list)
+
+    def test_other_lessons_need_nothing(self) -> None:
+        with mock.patch.object(install, "install_packages") as installs:
+            self.assertEqual(lesson_libraries.require(self.folder, ["lesson_29_matmul_tiled"]), [])
+            self.assertEqual(lesson_libraries.require(self.folder, ["emulate"]), [])
+        installs.assert_not_called()
+
+    def test_names_and_sizes_come_before_the_installation(self) -> None:
+        unbuilt, said = self.require([], *ALL)
+        self.assertEqual(unbuilt, ["stand_in_cublas", "stand_in_cusolver", "stand_in_cufft"])
+        self.assertIn("Lesson 31 calls cuBLAS, cuSOLVER and cuFFT", said)
+        self.assertLessEqual(max(map(len, said.splitlines())), 80)
+        self.assertIn("MB", said)
+        commands = [" ".join(call.args[1]) for call in self.run_as_root.call_args_list]
+        self.assertTrue(any(command.endswith(PACKAGES) for command in commands), commands)
+
+    def test_without_rights_the_command_is_said(self) -> None:
+        with self.assertRaises(WorkbookError) as caught:
+            self.require(None, *ALL)
+        self.assertIn(f"install -y --no-install-recommends {PACKAGES}", caught.exception.to_do)
+        self.assertEqual(caught.exception.code, NOT_ABLE)  # which is no grade
+
+    def test_what_is_installed_is_not_installed_again(self) -> None:
+        self.require(None)
+        self.run_as_root.assert_not_called()
+
+    def test_only_what_is_missing_is_installed(self) -> None:
+        # The header of another BLAS is found, and OpenBLAS is not.
+        _, said = self.require([], "OPENBLAS_LIBRARY")
+        self.assertIn("libopenblas-dev", said)
+        self.assertNotIn("libfftw3-dev", said)
+
+    def test_what_cmake_does_not_find_is_not_the_students_fault(self) -> None:
+        with mock.patch.object(self, "install", return_value=""):
+            with self.assertRaises(WorkbookError) as caught:
+                self.require([], *ALL)
+        self.assertIn("your file is not to blame", str(caught.exception))
+
+    def test_once_known_and_built_nothing_is_done(self) -> None:
+        self.cmake()
+        for name in ("cublas", "cusolver", "cufft"):
+            (self.folder / "emulator" / f"lib{name}.so").touch()
+        with mock.patch.object(lesson_libraries.subprocess, "run") as runs:
+            self.assertEqual(lesson_libraries.require(self.folder, TARGETS), [])
+        runs.assert_not_called()
+
+    def test_a_card_needs_nvidias_own(self) -> None:
+        self.device("gpu")
+        with self.assertRaises(WorkbookError) as caught:
+            self.require([])
+        self.assertIn("this CUDA toolkit does not include", str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
