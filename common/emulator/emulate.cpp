@@ -247,6 +247,8 @@ void set_up_python(const fs::path& directory) {
             setenv("CUPY_CACHE_DIR", (fs::path(home) / ".cupy/emulated_device").c_str(), 1);
     // Python frees an object when it likes, and not all of them at its end.
     setenv("EMULATOR_CHECKS", "all,-leak", 0);
+    // Asked before there is any PTX to choose by.
+    setenv("EMULATOR_ARCH", "90", 0);
     // The size of a grid says nothing about speed here.
     setenv("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0", 0);
 }

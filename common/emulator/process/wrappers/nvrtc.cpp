@@ -70,15 +70,17 @@ WRAPPER_API int nvrtcGetCUBIN(Program program, char* image) {
 // All others are passed on as they are, whichever of them the real library has.
 #define NAMES(X)                                                                                   \
     X(nvrtcVersion)                                                                                \
-    X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram)                   \
-        X(nvrtcDestroyProgram) X(nvrtcGetErrorString) X(nvrtcGetPTXSize) X(nvrtcGetPTX)            \
-            X(nvrtcGetLTOIRSize) X(nvrtcGetLTOIR) X(nvrtcGetOptiXIRSize) X(nvrtcGetOptiXIR)        \
-                X(nvrtcGetTileIRSize) X(nvrtcGetTileIR) X(nvrtcGetNVVMSize) X(nvrtcGetNVVM)        \
-                    X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcAddNameExpression)      \
-                        X(nvrtcGetLoweredName) X(nvrtcGetPCHHeapSize) X(nvrtcSetPCHHeapSize)       \
-                            X(nvrtcGetPCHCreateStatus) X(nvrtcGetPCHHeapSizeRequired)              \
-                                X(nvrtcSetFlowCallback) X(nvrtcGetBundledHeadersInfo)              \
-                                    X(nvrtcInstallBundledHeaders) X(nvrtcRemoveBundledHeaders)
+    X(nvrtcGetNumSupportedArchs)                                                                   \
+    X(nvrtcGetSupportedArchs)                                                                      \
+    X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcGetErrorString) X(nvrtcGetPTXSize)         \
+        X(nvrtcGetPTX) X(nvrtcGetLTOIRSize) X(nvrtcGetLTOIR) X(nvrtcGetOptiXIRSize)                \
+            X(nvrtcGetOptiXIR) X(nvrtcGetTileIRSize) X(nvrtcGetTileIR) X(nvrtcGetNVVMSize)         \
+                X(nvrtcGetNVVM) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)                    \
+                    X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) X(nvrtcGetPCHHeapSize)        \
+                        X(nvrtcSetPCHHeapSize) X(nvrtcGetPCHCreateStatus)                          \
+                            X(nvrtcGetPCHHeapSizeRequired) X(nvrtcSetFlowCallback)                 \
+                                X(nvrtcGetBundledHeadersInfo) X(nvrtcInstallBundledHeaders)        \
+                                    X(nvrtcRemoveBundledHeaders)
 NAMES(PASS_ON)
 
 namespace {
