@@ -8,6 +8,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "driver/device_runtime.h"
 #include "driver/link_images.h"
 #include "driver/modules.h"
 #include "machine/machine.h"
@@ -63,6 +64,12 @@ CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t byt
         for (Image& other : images)
             if (other.arch <= arch && (best->arch > arch || other.arch > best->arch)) best = &other;
         if (name && *name) best->name = name;
+        // In the same text, so that its calls find the definitions.
+        if (best->text.find(" cudaCGSynchronize") != best->text.npos ||
+            best->text.find(" cudaCGGetIntrinsicHandle") != best->text.npos) {
+            while (!best->text.empty() && best->text.back() == '\0') best->text.pop_back();
+            best->text += kDeviceRuntime;
+        }
         state.inputs.push_back(std::move(*best));
     }
     return CUDA_SUCCESS;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "checks/source/python.h"
+#include "checks/source/resolvers.h"
+
 namespace checks {
 
 std::string line_text(const ptx::SourceLine& line, std::string_view seen_from) {
@@ -38,7 +41,11 @@ Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
 }
 
 Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane) {
-    Place place = place_of(site, *warp.block->launch);
+    const machine::LaunchInfo& launch = *warp.block->launch;
+    Place place = place_of(site, launch);
+    const ptx::SourceLine caller = resolve_host(launch.launched_at);
+    if (caller.line && (is_python(caller.file) || caller.file[0] == '<'))
+        place.launched_at = base_name(caller.file) + ':' + std::to_string(caller.line);
     place.block = warp.block->index;
     place.thread = thread_at(warp.block->launch->block, warp.thread(lane));
     return place;

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.metadata
+import linecache
 import os
 import sys
 import traceback
@@ -92,8 +93,36 @@ def own_allocations(module) -> None:
         say("CuPy's memory pool could not be switched off: the ends of arrays are not checked")
 
 
+def script_position(source: str) -> tuple[str, int] | None:
+    """The file of the script that is calling and the line where `source` begins in it, verbatim."""
+    frame = sys._getframe(1)
+    while frame and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    if not frame:
+        return None
+    path = frame.f_code.co_filename
+    text = "".join(linecache.getlines(path))
+    at = text.find(source)
+    return (path, text.count("\n", 0, at) + 1) if at >= 0 else None
+
+
+def lines_for_sources(module) -> None:
+    """cupy.cuda.compiler: CUDA source that stands in the script keeps the script's lines."""
+    original = module._compile_with_cache_cuda
+
+    def compile_with_lines(source, *arguments, **options):
+        place = script_position(source) if source.strip() else None
+        if place:
+            path = place[0].replace("\\", "\\\\").replace('"', '\\"')
+            source = f'#line {place[1]} "{path}"\n{source}'
+        return original(source, *arguments, **options)
+
+    module._compile_with_cache_cuda = compile_with_lines
+
+
 CHANGES = {
     "numba.cuda.decorators": lines_for_kernels,
+    "cupy.cuda.compiler": lines_for_sources,
     "cupy": own_allocations,
     "cuda.core": lambda module: check_version("cuda-core"),
     "cuda.bindings.driver": lambda module: check_version("cuda-bindings"),
