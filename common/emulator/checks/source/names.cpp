@@ -22,7 +22,7 @@ std::string last_component(const std::string& name) {
 // As the source declares them, one per PTX parameter; empty when text and PTX do not agree.
 std::vector<ParameterText> declared_parameters(const machine::LaunchInfo& launch) {
     if (!launch.parameters || launch.declared.file.empty()) return {};
-    if (is_python(launch.declared.file)) return python_parameters(launch);
+    if (auto found = python_parameters(launch); !found.empty()) return found;  // else a RawKernel
     auto found =
         find_kernel(launch.declared.file, last_component(launch.kernel), launch.declared.line);
     if (!found) return {};

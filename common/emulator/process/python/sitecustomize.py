@@ -169,7 +169,8 @@ class Finder(importlib.abc.MetaPathFinder):
 def is_library(path: str) -> bool:
     """Whether a file is Python's own or an installed one."""
     return (
-        path.startswith("<frozen")
+        path == __file__
+        or path.startswith("<frozen")
         or "/site-packages/" in path
         or "/dist-packages/" in path
         or "/lib/python3" in path
