@@ -240,6 +240,7 @@ void set_up_python(const fs::path& directory) {
             fail(kExitCannotRun, part.string() + " is missing; build the emulator (cmake --build)");
     prepend("LD_AUDIT", audit.string());
     setenv(emulator::kFolderVariable, directory.c_str(), 1);
+    setenv(emulator::kProcessVariable, std::to_string(getpid()).c_str(), 1);
     prepend("PYTHONPATH", hooks.string());
     // What CuPy has compiled for a card is no use here, and the other way round.
     if (!std::getenv("CUPY_CACHE_DIR"))

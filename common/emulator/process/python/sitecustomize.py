@@ -7,6 +7,8 @@ Python imports the first module of this name on its path; another one is importe
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import importlib
 import importlib.abc
 import importlib.metadata
@@ -120,7 +122,27 @@ def lines_for_sources(module) -> None:
     module._compile_with_cache_cuda = compile_with_lines
 
 
+def runtime_functions(module) -> None:
+    """cuda.bindings' copy of NVIDIA's runtime: its functions become the emulator's.
+
+    Other modules import them from a table of capsules (Cython's), named after their signatures.
+    """
+    runtime = ctypes.CDLL("libcudart.so.13")
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype = ctypes.c_void_p
+    api.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    table = getattr(module, "__pyx_capi__", {})
+    for name, capsule in list(table.items()):
+        function = getattr(runtime, name.removeprefix("_"), None) if "cuda" in name else None
+        if function is not None:
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            table[name] = api.PyCapsule_New(address, api.PyCapsule_GetName(capsule), None)
+
+
 CHANGES = {
+    "cuda.bindings._internal.runtime": runtime_functions,
     "numba.cuda.decorators": lines_for_kernels,
     "cupy.cuda.compiler": lines_for_sources,
     "cupy": own_allocations,
@@ -201,6 +223,13 @@ def explain(kind, error, trace) -> None:
         )
 
 
+def tell_without_cuda() -> None:
+    """At the end of a script that imported no CUDA library: it was run for nothing."""
+    if not any(name in sys.modules for name in ("numba.cuda", "cupy", "pycuda", "cuda.bindings")):
+        script = getattr(sys.modules.get("__main__"), "__file__", None) or "the program"
+        say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
+
+
 def import_other() -> None:
     """Imports the sitecustomize that Python would have found without this one."""
     here = os.path.dirname(os.path.abspath(__file__))
@@ -216,4 +245,6 @@ def import_other() -> None:
 
 sys.meta_path.insert(0, Finder())
 sys.excepthook = explain
+if os.environ.get("EMULATOR_PROCESS") == str(os.getpid()) and not sys.flags.interactive:
+    atexit.register(tell_without_cuda)
 import_other()
