@@ -31,8 +31,15 @@ Place place_of(machine::SiteId site) {
     return place;
 }
 
+std::string script_line(const machine::LaunchInfo& launch) {
+    const ptx::SourceLine line = resolve_host(launch.launched_at);
+    const bool script = line.line && (is_python(line.file) || line.file[0] == '<');
+    return script ? base_name(line.file) + ':' + std::to_string(line.line) : "";
+}
+
 Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
     Place place = place_of(site);
+    place.launched_at = script_line(launch);
     if (!site_of(site).library) return place;
     Place caller = place_of_host(launch.launched_at);
     if (caller.line == 0) return place;
@@ -43,9 +50,6 @@ Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
 Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane) {
     const machine::LaunchInfo& launch = *warp.block->launch;
     Place place = place_of(site, launch);
-    const ptx::SourceLine caller = resolve_host(launch.launched_at);
-    if (caller.line && (is_python(caller.file) || caller.file[0] == '<'))
-        place.launched_at = base_name(caller.file) + ':' + std::to_string(caller.line);
     place.block = warp.block->index;
     place.thread = thread_at(warp.block->launch->block, warp.thread(lane));
     return place;

@@ -16,6 +16,7 @@ import linecache
 import os
 import sys
 import traceback
+import warnings
 
 # The releases with which the tests in tests/python pass: from the first to below the second.
 TESTED = {
@@ -226,8 +227,9 @@ def explain(kind, error, trace) -> None:
 def tell_without_cuda() -> None:
     """At the end of a script that imported no CUDA library: it was run for nothing."""
     if not any(name in sys.modules for name in ("numba.cuda", "cupy", "pycuda", "cuda.bindings")):
-        script = getattr(sys.modules.get("__main__"), "__file__", None) or "the program"
-        say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
+        say(
+            f"{sys.argv[0] or 'the program'} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated"
+        )
 
 
 def import_other() -> None:
@@ -243,6 +245,8 @@ def import_other() -> None:
             sys.modules["sitecustomize"] = this
 
 
+# PTX of any of the tested compilers loads here.
+warnings.filterwarnings("ignore", "The CUDA driver version is older than the backend version")
 sys.meta_path.insert(0, Finder())
 sys.excepthook = explain
 if os.environ.get("EMULATOR_PROCESS") == str(os.getpid()) and not sys.flags.interactive:
