@@ -109,18 +109,35 @@ def script_position(source: str) -> tuple[str, int] | None:
     return (path, text.count("\n", 0, at) + 1) if at >= 0 else None
 
 
+def with_lines(source: str) -> str:
+    """CUDA source that stands in the script, with the script's lines; any other as it is."""
+    place = script_position(source) if source.strip() else None
+    if not place:
+        return source
+    path = place[0].replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line {place[1]} "{path}"\n{source}'
+
+
 def lines_for_sources(module) -> None:
-    """cupy.cuda.compiler: CUDA source that stands in the script keeps the script's lines."""
+    """cupy.cuda.compiler: compiles with the lines of the script."""
     original = module._compile_with_cache_cuda
 
     def compile_with_lines(source, *arguments, **options):
-        place = script_position(source) if source.strip() else None
-        if place:
-            path = place[0].replace("\\", "\\\\").replace('"', '\\"')
-            source = f'#line {place[1]} "{path}"\n{source}'
-        return original(source, *arguments, **options)
+        return original(with_lines(source), *arguments, **options)
 
     module._compile_with_cache_cuda = compile_with_lines
+
+
+def ptx_for_pycuda(module) -> None:
+    """pycuda.compiler: nvcc writes PTX with source lines instead of machine code."""
+    original = module.compile_plain
+
+    def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
+        if target == "cubin":
+            target, options = "ptx", [*options, "-lineinfo"]
+        return original(with_lines(source), options, keep, nvcc, cache_dir, target)
+
+    module.compile_plain = compile_plain
 
 
 def runtime_functions(module) -> None:
@@ -144,6 +161,7 @@ def runtime_functions(module) -> None:
 
 CHANGES = {
     "cuda.bindings._internal.runtime": runtime_functions,
+    "pycuda.compiler": ptx_for_pycuda,
     "numba.cuda.decorators": lines_for_kernels,
     "cupy.cuda.compiler": lines_for_sources,
     "cupy": own_allocations,
@@ -227,9 +245,8 @@ def explain(kind, error, trace) -> None:
 def tell_without_cuda() -> None:
     """At the end of a script that imported no CUDA library: it was run for nothing."""
     if not any(name in sys.modules for name in ("numba.cuda", "cupy", "pycuda", "cuda.bindings")):
-        say(
-            f"{sys.argv[0] or 'the program'} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated"
-        )
+        script = sys.argv[0] or "the program"
+        say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
 
 
 def import_other() -> None:
