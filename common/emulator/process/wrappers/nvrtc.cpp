@@ -72,15 +72,31 @@ WRAPPER_API int nvrtcGetCUBIN(Program program, char* image) {
     X(nvrtcVersion)                                                                                \
     X(nvrtcGetNumSupportedArchs)                                                                   \
     X(nvrtcGetSupportedArchs)                                                                      \
-    X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcGetErrorString) X(nvrtcGetPTXSize)         \
-        X(nvrtcGetPTX) X(nvrtcGetLTOIRSize) X(nvrtcGetLTOIR) X(nvrtcGetOptiXIRSize)                \
-            X(nvrtcGetOptiXIR) X(nvrtcGetTileIRSize) X(nvrtcGetTileIR) X(nvrtcGetNVVMSize)         \
-                X(nvrtcGetNVVM) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)                    \
-                    X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) X(nvrtcGetPCHHeapSize)        \
-                        X(nvrtcSetPCHHeapSize) X(nvrtcGetPCHCreateStatus)                          \
-                            X(nvrtcGetPCHHeapSizeRequired) X(nvrtcSetFlowCallback)                 \
-                                X(nvrtcGetBundledHeadersInfo) X(nvrtcInstallBundledHeaders)        \
-                                    X(nvrtcRemoveBundledHeaders)
+    X(nvrtcCreateProgram)                                                                          \
+    X(nvrtcDestroyProgram)                                                                         \
+    X(nvrtcGetErrorString)                                                                         \
+    X(nvrtcGetPTXSize)                                                                             \
+    X(nvrtcGetPTX)                                                                                 \
+    X(nvrtcGetLTOIRSize)                                                                           \
+    X(nvrtcGetLTOIR)                                                                               \
+    X(nvrtcGetOptiXIRSize)                                                                         \
+    X(nvrtcGetOptiXIR)                                                                             \
+    X(nvrtcGetTileIRSize)                                                                          \
+    X(nvrtcGetTileIR)                                                                              \
+    X(nvrtcGetNVVMSize)                                                                            \
+    X(nvrtcGetNVVM)                                                                                \
+    X(nvrtcGetProgramLogSize)                                                                      \
+    X(nvrtcGetProgramLog)                                                                          \
+    X(nvrtcAddNameExpression)                                                                      \
+    X(nvrtcGetLoweredName)                                                                         \
+    X(nvrtcGetPCHHeapSize)                                                                         \
+    X(nvrtcSetPCHHeapSize)                                                                         \
+    X(nvrtcGetPCHCreateStatus)                                                                     \
+    X(nvrtcGetPCHHeapSizeRequired)                                                                 \
+    X(nvrtcSetFlowCallback)                                                                        \
+    X(nvrtcGetBundledHeadersInfo)                                                                  \
+    X(nvrtcInstallBundledHeaders)                                                                  \
+    X(nvrtcRemoveBundledHeaders)
 NAMES(PASS_ON)
 
 namespace {
