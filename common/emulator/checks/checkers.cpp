@@ -190,6 +190,11 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
             chosen.insert(&entry);
         }
         for (const std::string& code : unwanted) wanted.erase(code);
+        std::erase_if(chosen, [&](const CheckerEntry* entry) {
+            return std::none_of(entry->codes.begin(), entry->codes.end(), [&](const auto& code) {
+                return wanted.contains(code);
+            });
+        });
         all = false;
     }
     report.merge_races_of_a_line();
