@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lesson 13: sums of rows of different lengths, a thread for each row and an atomic for each item."""
+"""Lesson 13: sums of rows of different lengths: a thread for each row, an atomic for each item."""
 
 import numpy as np
 from numba import cuda
