@@ -13,8 +13,8 @@ WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 # Commands of their own name, and those with an argument: hint-02, explain-race-shared.
-COMMANDS := next all watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator grade-class
-WITH_ARGUMENT := hint solution reset picture sanitize demo mutant explain autograde
+COMMANDS := next all python watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator grade-class
+WITH_ARGUMENT := python hint solution reset picture sanitize demo mutant explain autograde
 
 .DEFAULT_GOAL := next
 .PHONY: $(COMMANDS) test test-all test-hardware test-sanitized help FORCE-IT $(NUMBERS)
@@ -23,8 +23,8 @@ QUIET := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(shell mkdir -p .work
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .NOTPARALLEL:
 
-# $(call command,GOAL): what the goal means to common/workbook.
-command = $(if $(filter $(NUMBERS),$1),grade $1,$(or $(filter $(COMMANDS),$1),$(foreach c,$(WITH_ARGUMENT),$(if $(filter $c-%,$1),$c $(patsubst $c-%,%,$1)))))
+# $(call command,GOAL): what the goal means to common/workbook, where `python` starts an interpreter.
+command = $(patsubst python,in-python,$(if $(filter $(NUMBERS),$1),grade $1,$(or $(filter $(COMMANDS),$1),$(foreach c,$(WITH_ARGUMENT),$(if $(filter $c-%,$1),$c $(patsubst $c-%,%,$1))))))
 
 # A lesson that has not passed is no error of make's, and yet its exit status must say so. Under
 # --question make ends with 1 and without `make: *** [Makefile:30: 02] Error 1` where a recipe is left
@@ -88,6 +88,8 @@ help:
 	@echo "                     you, a page for each student (LESSONS=\"02 18\", JOBS, LIMITS, POINTS)"
 	@echo "make autograde-02 FILE=file FORMAT=json|gradescope|github|score   one file, in a sandbox,"
 	@echo "                     for other systems; the exit status is the verdict"
+	@echo "make python          install Numba and CuPy, to run them on the emulated device"
+	@echo "make python-05       run the lesson's Python programs there"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those; SHARE=1/2: half)"
 	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"

@@ -145,6 +145,8 @@ std::optional<ElfFacts> read_elf(const std::string& path) {
     read_sections(image, header, facts);
     // The runtime loads the driver by this name with dlopen; a program that only uses the runtime
     // is not linked with it.
+    constexpr char kPython[] = "Py_BytesMain";  // what the interpreter's main() calls
+    facts.is_python = facts.is_dynamic && image.contains(kPython, sizeof kPython);
     constexpr char kDriver[] = "libcuda.so.1";
     bool shared_runtime = false;
     for (const auto& name : facts.needed) shared_runtime |= name.starts_with("libcudart.so");

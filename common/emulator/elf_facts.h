@@ -15,6 +15,7 @@ struct ElfFacts {
     bool is_dynamic = false;          // has an interpreter, so that shared libraries can be loaded
     bool has_device_code = false;     // a section .nv_fatbin
     bool has_static_cudart = false;   // the CUDA runtime is linked statically
+    bool is_python = false;           // runs Python scripts
     std::vector<std::string> needed;  // DT_NEEDED
     std::vector<std::string> rpath, runpath;  // with $ORIGIN replaced
 };

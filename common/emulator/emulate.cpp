@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -30,9 +32,11 @@ constexpr const char* kSupported[] = {kCudart, "libcudart.so.12"};
 
 constexpr const char* kHelp =
     R"(usage: emulate [OPTIONS] PROGRAM [ARGUMENTS]
+       emulate [OPTIONS] python3 SCRIPT [ARGUMENTS]
 
 Runs a CUDA program (built with `nvcc -cudart shared`, or one that uses the driver API) on an emulated device, without a GPU, and
 reports what is wrong with it: accesses out of bounds, races, divergent barriers, leaks, ...
+Runs a Python script that uses Numba, CuPy, PyCUDA or cuda-python in the same way (PYTHON.md).
 
   --checks=LIST         all or full (default), quick (all but races: a half to a fifth of the time),
                         none, or a comma-separated list of names and finding codes
@@ -132,16 +136,37 @@ std::string cudart_of(const emulator::ElfFacts& facts) {
     return "";
 }
 
-// Exits with one message when the program cannot run on the emulator. Otherwise returns the names
-// of libcudart that it is linked with, directly or through its libraries.
-std::set<std::string> check_program(const std::string& path) {
+// The interpreter in the first line of a script (`#!/usr/bin/env python3`), located; "" for a file
+// without such a line.
+std::string interpreter_of(const std::string& path) {
+    std::ifstream file(path);
+    std::string line, word;
+    if (!std::getline(file, line) || !line.starts_with("#!")) return "";
+    std::istringstream words(line.substr(2));
+    words >> word;
+    if (fs::path(word).filename() == "env")
+        while (words >> word && (word.starts_with("-") || word.find('=') != std::string::npos)) {
+        }
+    return word.empty() ? "" : locate(word);
+}
+
+// What a program needs before it can run.
+struct Needs {
+    std::set<std::string> runtimes;  // the names of libcudart that it is linked with
+    bool python = false;             // it is Python, or a script for it
+};
+
+// Exits with one message when the program cannot run on the emulator.
+Needs check_program(const std::string& path) {
     if (access(path.c_str(), F_OK) != 0) fail(kExitNotFound, path + ": " + std::strerror(errno));
     if (fs::is_directory(path)) fail(kExitCannotRun, path + " is a directory, not a program");
     if (access(path.c_str(), X_OK) != 0)
         fail(kExitCannotRun, path + " is not executable; if it is a program: chmod +x " + path);
-    const auto facts = emulator::read_elf(path);
+    const std::string interpreter = interpreter_of(path);
+    const auto facts = emulator::read_elf(interpreter.empty() ? path : interpreter);
+    if (facts && facts->is_python) return {{}, true};
     if (!facts) fail(kExitCannotRun, path + ": cannot be read: " + std::strerror(errno));
-    if (!facts->is_elf)
+    if (!facts->is_elf || !interpreter.empty())
         fail(kExitCannotRun,
              path + " is not a program for Linux (not an ELF file); give the program "
                     "that nvcc built, not a source file or a script");
@@ -190,7 +215,7 @@ std::set<std::string> check_program(const std::string& path) {
                  " contains no device code (no section .nv_fatbin) and uses "
                  "neither libcudart nor libcuda: it is not a CUDA program. If it loads CUDA code "
                  "later by itself, use --force");
-    return runtimes;
+    return {runtimes, false};
 }
 
 void prepend(const char* variable, const std::string& value) {
@@ -210,8 +235,30 @@ void preload(const std::string& library) {
     setenv("LD_PRELOAD", (names.substr(0, end) + ":" + library + names.substr(end)).c_str(), 1);
 }
 
-// `runtimes`: the names of libcudart that the program needs.
-void set_up_environment(std::set<std::string> runtimes) {
+// For a process that loads CUDA code while it runs: see process/.
+void set_up_python(const fs::path& directory) {
+    const fs::path audit = directory / "libemulator_audit.so", hooks = directory / "python";
+    for (const fs::path& part : {audit, hooks / "sitecustomize.py"})
+        if (!fs::exists(part))
+            fail(kExitCannotRun, part.string() + " is missing; build the emulator (cmake --build)");
+    prepend("LD_AUDIT", audit.string());
+    setenv(emulator::kFolderVariable, directory.c_str(), 1);
+    setenv(emulator::kProcessVariable, std::to_string(getpid()).c_str(), 1);
+    prepend("PYTHONPATH", hooks.string());
+    // What CuPy has compiled for a card is no use here, and the other way round.
+    if (!std::getenv("CUPY_CACHE_DIR"))
+        if (const char* home = std::getenv("HOME"))
+            setenv("CUPY_CACHE_DIR", (fs::path(home) / ".cupy/emulated_device").c_str(), 1);
+    // Python frees an object when it likes, and not all of them at its end.
+    setenv("EMULATOR_CHECKS", "all,-leak", 0);
+    // Asked before there is any PTX to choose by.
+    setenv("EMULATOR_ARCH", "90", 0);
+    // The size of a grid says nothing about speed here.
+    setenv("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0", 0);
+}
+
+void set_up_environment(const Needs& needs) {
+    std::set<std::string> runtimes = needs.runtimes;
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
     const fs::path directory = self.parent_path(), library = directory / kCudart;
@@ -229,6 +276,7 @@ void set_up_environment(std::set<std::string> runtimes) {
     if (runtimes.empty()) runtimes.insert(kCudart);
     for (const auto& name : runtimes) preload(blank ? name : (directory / name).string());
     unsetenv(emulator::kSessionVariable);
+    if (needs.python) set_up_python(directory);
 }
 
 }  // namespace
@@ -286,9 +334,12 @@ int main(int argc, char** argv) {
     }
     if (next >= argc) fail(emulator::kExitBadUsage, "no program given; see emulate --help");
     const std::string program = locate(argv[next]);
-    std::set<std::string> runtimes;
-    if (!force) runtimes = check_program(program);
-    set_up_environment(runtimes);
+    Needs needs;
+    if (!force)
+        needs = check_program(program);
+    else if (const auto facts = emulator::read_elf(program); facts && facts->is_python)
+        needs.python = true;
+    set_up_environment(needs);
     execv(program.c_str(), argv + next);
     fail(kExitCannotRun, program + " cannot be started: " + std::strerror(errno));
 }

@@ -155,11 +155,53 @@ set_target_properties(emulator_cudart12 PROPERTIES
     OUTPUT_NAME cudart SUFFIX .so.12 INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
     LINK_DEPENDS ${generated}/stubs.stamp LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 
+# For processes that load CUDA code while they run (Python): the audit library, which uses no C++
+# library, and the wrappers around NVIDIA's compilers, which only the audit library hands out.
+add_library(emulator_audit SHARED process/audit.cpp process/static_runtime.cpp)
+target_link_libraries(emulator_audit PRIVATE emulator_options)
+target_compile_options(emulator_audit PRIVATE -O2 -fno-exceptions -fno-rtti -fno-stack-protector)
+target_link_options(emulator_audit PRIVATE -nodefaultlibs -Wl,-z,defs)
+target_link_libraries(emulator_audit PRIVATE c)
+set_target_properties(emulator_audit PROPERTIES
+    OUTPUT_NAME emulator_audit LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
+set(python_hooks ${PROJECT_BINARY_DIR}/emulator/python/sitecustomize.py)
+add_custom_command(OUTPUT ${python_hooks}
+    COMMAND ${CMAKE_COMMAND} -E copy
+        ${CMAKE_CURRENT_SOURCE_DIR}/process/python/sitecustomize.py ${python_hooks}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/process/python/sitecustomize.py VERBATIM)
+add_custom_target(emulator_python_hooks DEPENDS ${python_hooks})
+set(emulator_process_targets emulator_audit emulator_python_hooks)
+
+# emulator_wrapper(NAME PREFIX SOURCE SONAMES...): exports PREFIX*.
+function(emulator_wrapper name prefix source)
+    foreach(soname IN LISTS ARGN)
+        string(MAKE_C_IDENTIFIER ${soname} id)
+        set(script ${generated}/${soname}.map)
+        file(CONFIGURE OUTPUT ${script} @ONLY CONTENT
+            "@soname@ { global: @prefix@*; __@prefix@*; emulator_wrapped_library; local: *; };\n")
+        add_library(emulator_${id} SHARED process/wrappers/${source} process/wrappers/wrapped.cpp)
+        target_compile_definitions(emulator_${id} PRIVATE WRAPPED_NAME="${name}")
+        target_link_libraries(emulator_${id} PRIVATE emulator_options emulator_cudart ${CMAKE_DL_LIBS})
+        target_link_options(emulator_${id} PRIVATE
+            -Wl,--version-script=${script} -Wl,-soname,${soname} ${no_undefined_names})
+        set_target_properties(emulator_${id} PROPERTIES
+            PREFIX "" OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON LINK_DEPENDS ${script}
+            INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH TRUE
+            LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator/wrappers)
+        list(APPEND emulator_process_targets emulator_${id})
+    endforeach()
+    set(emulator_process_targets ${emulator_process_targets} PARENT_SCOPE)
+endfunction()
+emulator_wrapper(NVRTC nvrtc nvrtc.cpp libnvrtc.so.13 libnvrtc.so.12)
+if(EMULATOR_DRIVER)
+    emulator_wrapper(nvJitLink nvJitLink nvjitlink.cpp libnvJitLink.so.13 libnvJitLink.so.12)
+endif()
+
 file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform/*64.cpp)
 add_executable(emulate emulate.cpp elf_facts.cpp options.cpp ${emulator_platforms})
 target_link_libraries(emulate PRIVATE emulator_options)
 set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
-add_dependencies(emulate emulator_cudart emulator_cudart12 emulator_cuda)
+add_dependencies(emulate emulator_cudart emulator_cudart12 emulator_cuda ${emulator_process_targets})
 
 # The self-test's program, which `make` and `make doctor` run on a device that was just built.
 add_executable(emulator_self_test self_test.cu)

@@ -99,7 +99,9 @@ Options options_from_environment(std::vector<std::string>& unknown) {
         const size_t equals = text.find('=');
         const std::string name(text.substr(0, equals));
         const std::string value(equals == std::string_view::npos ? "" : text.substr(equals + 1));
-        if (name != kSessionVariable && !set_option(options, name, value)) unknown.push_back(name);
+        if (name == kSessionVariable || name == kFolderVariable || name == kProcessVariable)
+            continue;
+        if (!set_option(options, name, value)) unknown.push_back(name);
     }
     return options;
 }

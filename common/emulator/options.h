@@ -44,6 +44,11 @@ Options options_from_environment(std::vector<std::string>& unknown);
 // Set by the library to the report's name, for child processes of the program.
 constexpr const char* kSessionVariable = "EMULATOR_SESSION";
 
+// The folder of the emulator's libraries, for a process that looks for others by itself.
+constexpr const char* kFolderVariable = "EMULATOR_FOLDER";
+// The process that `emulate` became, to tell it from those that it starts.
+constexpr const char* kProcessVariable = "EMULATOR_PROCESS";
+
 // Exit code of a program that was not run, or was stopped when it was loaded, because of invalid
 // settings.
 constexpr int kExitBadUsage = 2;

@@ -151,6 +151,9 @@ def _parser() -> argparse.ArgumentParser:
     add("check-gpu", "every solution on this machine's card: values, sanitizer, times")
     add("demo", "a lesson's ladder side by side, or MUTANT=name as a student sees it", "lesson")
     add("mutant", "a wrong answer, NAME=name, as a file to edit; again: into mutants.txt", "lesson")
+    add("in-python", "install Numba and CuPy, or run a lesson's Python programs").add_argument(
+        "lesson", nargs="?"
+    )
     add("explain", "explain a finding's code", "code")
     add("skeletons", "generate skeletons and the index from the solutions")
     add("doctor", "what was found on this machine")
@@ -212,8 +215,9 @@ def run(options: argparse.Namespace) -> int:
         "sanitize",
         "mutant",
         "autograde",
+        "in-python",
     )
-    if command in named and not reset_all:
+    if command in named and options.lesson and not reset_all:
         lesson = find_lesson(options.lesson)
     if command in ("hint", "solution", "progress", "explain"):
         install.ensure_modules()  # these build nothing, and write little
@@ -271,6 +275,14 @@ def run(options: argparse.Namespace) -> int:
         if not (name := os.environ.get("NAME")):
             raise WorkbookError("which one?", f"make mutant-{lesson.number} NAME=no_guard", 2)
         return mutant_author.run(lesson, name, os.environ.get("SAVE") == "1")
+    if command == "in-python":
+        from . import build, python_programs
+
+        if not options.lesson:
+            return python_programs.set_up()
+        return python_programs.run_lesson(
+            lesson, build.prepare("emulator") / "emulator" / "emulate"
+        )
     if command == "prepare":
         from . import build
 

@@ -134,19 +134,22 @@ std::vector<std::string> words_of(const std::string& list) {
 
 }  // namespace
 
-// `quick` is all but the races: of the time and memory that the checks take, most is theirs.
+// `-leak`: not that one. `quick` is all but the races: of the time and memory that the checks take,
+// most is theirs.
 std::vector<Checker> make_checkers(const std::string& selection, Report& report,
                                    machine::Memory& memory) {
-    std::set<std::string> wanted;  // codes
+    std::set<std::string> wanted, unwanted;  // codes
     std::set<const CheckerEntry*> chosen;
     bool all = false, none = false;
     const std::vector<std::string> words = words_of(selection);
-    for (const std::string& word : words) {
-        if (word == "all" || word == "full") {
+    for (const std::string& entry_word : words) {
+        const bool without = entry_word.starts_with("-");
+        const std::string word = entry_word.substr(without);
+        if (!without && (word == "all" || word == "full")) {
             all = true;
             continue;
         }
-        if (word == "quick") {
+        if (!without && word == "quick") {
             for (const CheckerEntry& entry : table()) {
                 if (std::string_view(entry.name) == "race") continue;
                 wanted.insert(entry.codes.begin(), entry.codes.end());
@@ -154,20 +157,21 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
             }
             continue;
         }
-        if (word == "none") {
+        if (!without && word == "none") {
             none = true;
             continue;
         }
         bool known = false;
         for (const CheckerEntry& entry : table()) {
+            std::set<std::string>& codes = without ? unwanted : wanted;
             if (word == entry.name) {
-                wanted.insert(entry.codes.begin(), entry.codes.end());
+                codes.insert(entry.codes.begin(), entry.codes.end());
             } else if (std::count(entry.codes.begin(), entry.codes.end(), word)) {
-                wanted.insert(word);
+                codes.insert(word);
             } else {
                 continue;
             }
-            chosen.insert(&entry);
+            if (!without) chosen.insert(&entry);
             known = true;
         }
         if (!known) refuse(word);
@@ -178,6 +182,21 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
     std::vector<Checker> checkers;
     if (none) return checkers;
     all = all || words.empty();
+    if (!unwanted.empty()) {
+        const bool only_without = wanted.empty();  // `-leak` alone is `all,-leak`
+        for (const CheckerEntry& entry : table()) {
+            if (!all && !only_without) break;
+            wanted.insert(entry.codes.begin(), entry.codes.end());
+            chosen.insert(&entry);
+        }
+        for (const std::string& code : unwanted) wanted.erase(code);
+        std::erase_if(chosen, [&](const CheckerEntry* entry) {
+            return std::none_of(entry->codes.begin(), entry->codes.end(), [&](const auto& code) {
+                return wanted.contains(code);
+            });
+        });
+        all = false;
+    }
     report.merge_races_of_a_line();
     report.restrict_to(all ? std::set<std::string>{} : wanted);
     for (const CheckerEntry& entry : table()) {

@@ -130,6 +130,10 @@ DRIVER_API CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* given,
 DRIVER_API CUresult cuCtxDestroy_v2(CUcontext context) {
     return run("cuCtxDestroy", Needs::kInit, [&] { return destroy(context); });
 }
+// Deprecated, and still used by PyCUDA: a context that nobody attached to has one user.
+DRIVER_API CUresult cuCtxDetach(CUcontext context) {
+    return run("cuCtxDetach", Needs::kInit, [&] { return destroy(context); });
+}
 DRIVER_API CUresult cuCtxPushCurrent_v2(CUcontext context) {
     return with_context(
         "cuCtxPushCurrent", context, [](DriverContext& found) { return push(&found); });

@@ -264,3 +264,12 @@ DRIVER_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfun
         return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, size);
     });
 }
+
+// Deprecated: the shape of launches by cuLaunchGrid, which is not supported. cuLaunchKernel has its
+// own, but PyCUDA sets this one first.
+DRIVER_API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
+    return run("cuFuncSetBlockShape", [&] {
+        if (!is_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
+        return x > 0 && y > 0 && z > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    });
+}

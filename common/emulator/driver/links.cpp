@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // cuLink: several PTX texts become one image. Missing and duplicate definitions are detected when
 // the link completes, as documented.
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <unordered_set>
 
+#include "driver/device_runtime.h"
+#include "driver/link_images.h"
 #include "driver/modules.h"
 #include "machine/machine.h"
 
@@ -37,6 +40,8 @@ CUresult with_link(const char* name, CUlinkState handle, F&& body) {
 CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t bytes,
              const char* name) {
     if (!data || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    // NVIDIA's device runtime: the emulated device has its functions.
+    if (type == CU_JIT_INPUT_LIBRARY && name && std::strstr(name, "cudadevrt")) return CUDA_SUCCESS;
     if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
         const std::string why = "cuLink takes PTX and fat binaries with PTX; machine code, objects "
                                 "and libraries cannot be linked for the emulated device";
@@ -59,6 +64,12 @@ CUresult add(LinkState& state, CUjitInputType type, const void* data, size_t byt
         for (Image& other : images)
             if (other.arch <= arch && (best->arch > arch || other.arch > best->arch)) best = &other;
         if (name && *name) best->name = name;
+        // In the same text, so that its calls find the definitions.
+        if (best->text.find(" cudaCGSynchronize") != best->text.npos ||
+            best->text.find(" cudaCGGetIntrinsicHandle") != best->text.npos) {
+            while (!best->text.empty() && best->text.back() == '\0') best->text.pop_back();
+            best->text += kDeviceRuntime;
+        }
         state.inputs.push_back(std::move(*best));
     }
     return CUDA_SUCCESS;
@@ -163,4 +174,27 @@ DRIVER_API CUresult cuLinkDestroy(CUlinkState handle) {
         delete &state;
         return CUDA_SUCCESS;
     });
+}
+
+DRIVER_API void emulatorLinkImages(const emulator::LinkInput* inputs, size_t count,
+                                   void (*take)(void*, const char*, size_t), void* out,
+                                   const char** problem) {
+    static thread_local std::string why;
+    why.clear();
+    const std::lock_guard lock(runtime::context().mutex);
+    LinkState state{JitLog(0, nullptr, nullptr), {}, {}};
+    for (size_t i = 0; i < count && why.empty(); ++i) {
+        const auto starts = [&](const char* magic) {
+            return inputs[i].bytes >= 4 && std::memcmp(inputs[i].data, magic, 4) == 0;
+        };
+        const bool is_fatbin = starts("\x50\xed\x55\xba") || starts("\xb1\x43\x62\x46");
+        const auto type = is_fatbin ? CU_JIT_INPUT_FATBINARY : CU_JIT_INPUT_PTX;
+        if (add(state, type, inputs[i].data, inputs[i].bytes, inputs[i].name) != CUDA_SUCCESS)
+            why = state.log.errors();
+    }
+    void* image = nullptr;
+    size_t bytes = 0;
+    if (why.empty() && complete(state, &image, &bytes) != CUDA_SUCCESS) why = state.log.errors();
+    if (why.empty()) take(out, static_cast<const char*>(image), bytes);
+    *problem = why.empty() ? nullptr : why.c_str();
 }

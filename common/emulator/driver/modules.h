@@ -19,6 +19,7 @@ public:
     JitLog(unsigned count, CUjit_option* options, void** values);
     void error(const std::string& text) { errors_ += text + "\n"; }
     void info(const std::string& text) { infos_ += text + "\n"; }
+    const std::string& errors() const { return errors_; }
     void write();  // into the program's buffers
 
 private:

@@ -15,6 +15,10 @@
 
 namespace ptx {
 
+// Whether a Python file belongs to a library, to judge by its path: Python's own, an installed one,
+// or text that was compiled without a file. The program itself may have none (`python -c`).
+bool is_python_library(std::string_view path);
+
 // Whether a file belongs to the user: false under the include directories of a CUDA toolkit, of
 // CUB, Thrust and libcu++, and of the compiler. Examines the disk, or only the path if the file
 // does not exist.

@@ -78,6 +78,15 @@ bool is_library_root(const std::string& directory, std::string_view below) {
 
 }  // namespace
 
+bool is_python_library(std::string_view path) {
+    if (path.empty() || path[0] == '<') return path != "<string>" && path != "<stdin>";
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
+        if (contains(path, folder)) return true;
+    for (const std::string_view library : {"/lib/python3", "/lib64/python3"})
+        if (contains(path, library)) return true;
+    return false;
+}
+
 bool UserFiles::is_toolkit_include(const std::string& directory) {
     const auto [known, is_new] = directories_.try_emplace(directory, false);
     if (is_new) {
@@ -90,6 +99,7 @@ bool UserFiles::is_toolkit_include(const std::string& directory) {
 
 bool UserFiles::decide(const std::string& path) {
     if (path.empty() || path[0] == '<' || is_system(path)) return false;
+    if (is_python_library(path)) return false;
     if (!exists(path)) return !looks_like_toolkit(path);
     for (size_t slash = path.rfind('/'); slash != std::string::npos && slash != 0;
          slash = path.rfind('/', slash - 1)) {

@@ -53,6 +53,14 @@ TEST_CASE("checkers: quick is all but the races", "[checks][checkers]") {
     CHECK(names_of("quick,race-shared").count("race"));
 }
 
+TEST_CASE("checkers: a minus leaves one out", "[checks][checkers]") {
+    CHECK(names_of("all,-race") == names_of("quick"));
+    CHECK(names_of("-race") == names_of("quick"));
+    CHECK(names_of("all,-leak") == names_of("all"));  // double-free is left
+    CHECK(names_of("bounds,race,-race") == std::set<std::string>{"bounds"});
+    CHECK_THROWS(names_of("-leek"));
+}
+
 TEST_CASE("checkers: by name and by code", "[checks][checkers]") {
     CHECK(names_of("bounds, race") == std::set<std::string>{"bounds", "race"});
     CHECK(names_of("leak,misaligned") == std::set<std::string>{"alignment", "lifetime"});

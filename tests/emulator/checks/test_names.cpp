@@ -2,6 +2,7 @@
 // Names of arrays: read from declarations on disk, matched with the launch's arguments.
 #include "bench.h"
 #include "checks/source/names.h"
+#include "checks/source/python.h"
 #include "checks/source/source.h"
 
 using bench::Bench;
@@ -493,4 +494,25 @@ TEST_CASE("source: the local arrays that a line indexes", "[checks][source]") {
     CHECK(checks::local_arrays(file.path(), 3).empty());
     CHECK(checks::local_arrays(file.path(), 5).size() == 1);
     CHECK(checks::local_arrays(file.path(), 99).empty());
+}
+
+TEST_CASE("names: a mangled Numba kernel tells how many parameters each array takes", "[names]") {
+    const auto parameters =
+        checks::numba_parameters("_ZN8__main__1kB2v1B10cw51cXTLSUE5ArrayIxLi1E1C7mutable7alignedExd"
+                                 "5ArrayIfLi2E1A7mutable7alignedEb5TupleIxdE8UniTupleIiLi3EE");
+    REQUIRE(parameters.size() == 7);
+    const unsigned counts[] = {7, 1, 1, 9, 1, 2, 3};
+    for (size_t i = 0; i < 7; ++i) CHECK(parameters[i].count == counts[i]);
+    CHECK(parameters[0].array);
+    CHECK(parameters[0].element == "long long");
+    CHECK(parameters[3].element == "float");
+    CHECK_FALSE(parameters[1].array);
+}
+
+TEST_CASE("names: reading a mangled name ends before a type that is not known", "[names]") {
+    CHECK(checks::numba_parameters("_ZN1a1kE6RecordIxEx").empty());
+    CHECK(checks::numba_parameters("_ZN1a1kEx6RecordIxE").size() == 1);
+    CHECK(checks::numba_parameters("saxpy").empty());
+    CHECK(checks::numba_parameters("_ZN99999999a").empty());
+    CHECK(checks::numba_parameters("_ZN1a1kE5ArrayIxLi1").empty());
 }

@@ -59,7 +59,8 @@ class Library(unittest.TestCase):
         return {f"{name}@@{soname}" for name in found} | {soname}
 
     def test_exports_the_names_and_versions_of_the_real_ones(self) -> None:
-        headers = (EMULATOR / "emulator_api.h", EMULATOR / "runtime/core/library_kernel.h")
+        names = ("emulator_api.h", "runtime/core/library_kernel.h", "driver/link_images.h")
+        headers = [EMULATOR / name for name in names]
         text = "".join(header.read_text() for header in headers)
         own = set(re.findall(r"\b(emulator[A-Z]\w+)\(", text))
         for soname in SONAMES:

@@ -55,6 +55,7 @@ std::string threads_text(const std::vector<uint32_t>& threads, const BarrierEven
 void set_where(Finding& finding, const BarrierEvent& event, uint32_t thread) {
     finding.kernel = event.block->launch->kernel;
     finding.place.block = event.block->index;
+    finding.place.launched_at = script_line(*event.block->launch);
     finding.place.thread = thread_at(event.block->launch->block, thread);
 }
 

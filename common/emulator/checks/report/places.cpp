@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "checks/source/python.h"
+#include "checks/source/resolvers.h"
+
 namespace checks {
 
 std::string line_text(const ptx::SourceLine& line, std::string_view seen_from) {
@@ -28,8 +31,15 @@ Place place_of(machine::SiteId site) {
     return place;
 }
 
+std::string script_line(const machine::LaunchInfo& launch) {
+    const ptx::SourceLine line = resolve_host(launch.launched_at);
+    const bool script = line.line && (is_python(line.file) || line.file[0] == '<');
+    return script ? base_name(line.file) + ':' + std::to_string(line.line) : "";
+}
+
 Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
     Place place = place_of(site);
+    place.launched_at = script_line(launch);
     if (!site_of(site).library) return place;
     Place caller = place_of_host(launch.launched_at);
     if (caller.line == 0) return place;
@@ -38,7 +48,8 @@ Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
 }
 
 Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane) {
-    Place place = place_of(site, *warp.block->launch);
+    const machine::LaunchInfo& launch = *warp.block->launch;
+    Place place = place_of(site, launch);
     place.block = warp.block->index;
     place.thread = thread_at(warp.block->launch->block, warp.thread(lane));
     return place;

@@ -22,6 +22,9 @@ Place place_of(machine::SiteId site, const machine::LaunchInfo& launch);
 Place place_of(machine::SiteId site, const machine::WarpInfo& warp, uint32_t lane);
 Place place_of_host(machine::HostSite site);
 
+// The line of a script that launched a kernel, "main.py:13"; empty where none did.
+std::string script_line(const machine::LaunchInfo& launch);
+
 // As PTX writes it: "atom.global.cas.b32".
 std::string_view opcode_of(const machine::AccessEvent& event);
 

@@ -53,7 +53,9 @@ std::string where_text(const Finding& finding) {
     const Place& place = finding.place;
     std::string text;
     const auto append = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    if (!finding.kernel.empty()) append("kernel " + finding.kernel);
+    if (!finding.kernel.empty())
+        append("kernel " + finding.kernel +
+               (place.launched_at.empty() ? "" : " launched at " + place.launched_at));
     if (place.block) append("block " + coordinates(*place.block));
     if (place.thread) append("thread " + coordinates(*place.thread));
     if (finding.kernel.empty() && !place.function.empty()) {

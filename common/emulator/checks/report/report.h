@@ -26,6 +26,7 @@ struct Place {
     std::optional<machine::Dim3> block, thread;  // absent on the host
     std::string function;
     std::vector<ptx::SourceLine> inlined_at{};  // the calls that were inlined here, innermost first
+    std::string launched_at{};   // of a kernel that a script launched: the script's line
     std::string library_line{};  // of a library's kernel: where in its header it happened
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checks/source/python.h"
 #include "checks/source/resolvers.h"
 #include "checks/source/source.h"
 #include "checks/text/words.h"
@@ -21,6 +22,7 @@ std::string last_component(const std::string& name) {
 // As the source declares them, one per PTX parameter; empty when text and PTX do not agree.
 std::vector<ParameterText> declared_parameters(const machine::LaunchInfo& launch) {
     if (!launch.parameters || launch.declared.file.empty()) return {};
+    if (auto found = python_parameters(launch); !found.empty()) return found;  // else a RawKernel
     auto found =
         find_kernel(launch.declared.file, last_component(launch.kernel), launch.declared.line);
     if (!found) return {};
@@ -32,6 +34,10 @@ std::vector<ParameterText> declared_parameters(const machine::LaunchInfo& launch
     }
     found->resize(launch.parameters->size());
     return *found;
+}
+
+size_t position_of(const ParameterText& text, size_t index) {
+    return text.position ? text.position : index + 1;
 }
 
 uint64_t argument_word(const machine::LaunchInfo& launch, size_t offset) {
@@ -150,9 +156,10 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
     if (launch && launch->parameters && !module_variable) {
         const std::vector<ParameterText> texts = declared_parameters(*launch);
         if (const auto found = find_argument(*launch, allocation, written, address, texts)) {
-            const std::string number = "argument " + std::to_string(found->index + 1);
             ParameterText text =
                 found->index < texts.size() ? texts[found->index] : ParameterText{};
+            const std::string number =
+                "argument " + std::to_string(position_of(text, found->index));
             const auto member = found->inside_struct && !text.pointer && !text.name.empty()
                                     ? pointer_member(file, text.type, found->offset)
                                     : std::nullopt;
@@ -247,6 +254,8 @@ Array name_shared(const machine::LaunchInfo& launch, const machine::SharedVariab
                   uint32_t access_bytes) {
     Array array;
     array.name = last_component(variable.name);
+    if (const std::string name = python_shared_name(launch, variable.name); !name.empty())
+        array.name = name;
     array.base = variable.address;
     array.bytes = variable.bytes;
     const std::string& file = launch.declared.file;
@@ -338,7 +347,8 @@ std::optional<PointerArgument> pointer_argument(const machine::LaunchInfo& launc
         PointerArgument found;
         found.index = uint32_t(i + 1);
         found.value = value;
-        found.text = "argument " + std::to_string(i + 1);
+        found.text = "argument " +
+                     std::to_string(position_of(i < texts.size() ? texts[i] : ParameterText{}, i));
         if (i < texts.size() && !texts[i].name.empty()) {
             found.name = texts[i].name;
             found.text = backticked(found.name) + ", " + found.text;

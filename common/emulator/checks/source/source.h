@@ -22,6 +22,7 @@ struct ParameterText {
     bool pointer = false;
     bool is_const = false;  // the pointee, for a pointer
     bool pack = false;      // Args... args
+    uint32_t position = 0;  // in the source, 1 is the first; 0: as in PTX
 };
 
 // The parameters of the __global__ function `kernel` (its plain name) whose body begins at `line`

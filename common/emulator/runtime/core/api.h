@@ -10,6 +10,7 @@
 
 #include "runtime/core/context.h"
 #include "runtime/host_watch/host_pages.h"
+#include "runtime/host_watch/script_lines.h"
 
 namespace runtime {
 
@@ -67,6 +68,7 @@ public:
     cudaError_t failed(const char* what);  // an uncaught exception: the emulator's fault
 
 private:
+    const ScriptCall script_;  // before the lock
     std::unique_lock<std::recursive_mutex> lock_;
     const unsigned flags_;
     machine::HostSite site_ = 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <link.h>
+#include <map>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 
 #include "runtime/host_watch/host_source.h"
 #include "runtime/host_watch/result_use.h"
+#include "runtime/host_watch/script_lines.h"
 
 namespace runtime {
 namespace {
@@ -115,6 +117,19 @@ public:
         return bucket.back();
     }
 
+    // A line of a script has no path: its call has been resolved already.
+    machine::HostSite add_script(const ptx::SourceLine& line) {
+        std::lock_guard lock(mutex_);
+        machine::HostSite& id = scripts_[{line.file, line.line}];
+        if (id == 0) {
+            paths_.emplace_back();
+            entries_.push_back(0);
+            resolved_.push_back(std::make_unique<ptx::SourceLine>(line));
+            id = machine::HostSite(paths_.size());
+        }
+        return id;
+    }
+
     ptx::SourceLine resolve(machine::HostSite site) {
         std::lock_guard lock(mutex_);
         if (site == 0 || site > paths_.size()) return {};
@@ -152,6 +167,7 @@ private:
 
     std::mutex mutex_;
     std::unordered_map<uint64_t, std::vector<machine::HostSite>> by_hash_;
+    std::map<std::pair<std::string, uint32_t>, machine::HostSite> scripts_;
     std::vector<std::vector<uint64_t>> paths_;
     std::vector<uint64_t> entries_;
     std::vector<std::unique_ptr<ptx::SourceLine>> resolved_;
@@ -177,6 +193,7 @@ void walk_from_here(HostPath& path) {
 }
 
 machine::HostSite capture_host_site() {
+    if (const ptx::SourceLine* script = current_script_line()) return sites().add_script(*script);
     HostPath path;
     walk_from_here(path);
     return sites().add(path);

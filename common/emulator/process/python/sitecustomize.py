@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""Runs in every Python process that `emulate` starts, before the script: asks Numba for source
+lines, gives each CuPy array an allocation of its own, and words what cannot work.
+
+Python imports the first module of this name on its path; another one is imported from here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib
+import importlib.abc
+import importlib.metadata
+import linecache
+import os
+import sys
+import traceback
+import warnings
+
+# The releases with which the tests in tests/python pass: from the first to below the second.
+TESTED = {
+    "numba-cuda": ("0.30", "0.31"),
+    "cupy-cuda13x": ("14.2", "14.3"),
+    "cuda-bindings": ("13.5", "13.6"),
+    "cuda-core": ("1.2", "1.3"),
+}
+# What to install for a module that is missing.
+PACKAGES = {
+    "numba": "numba-cuda[cu13]",
+    "cupy": "cupy-cuda13x[ctk]",
+    "cuda": "cuda-python",
+    "pycuda": "pycuda",
+}
+LIBRARIES = ("cuda.", "numba.", "cupy.", "cupy_backends.", "pycuda.")
+
+
+def say(text: str) -> None:
+    """One line of the emulator's own."""
+    sys.stdout.flush()
+    print(f"emulator: {text}", file=sys.stderr, flush=True)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: 0.30.4 -> (0, 30, 4)."""
+    parts = []
+    for part in version.split("."):
+        digits = "".join(c for c in part if c.isdigit())
+        if digits != part:
+            break
+        parts.append(int(digits))
+    return tuple(parts)
+
+
+def check_version(package: str) -> None:
+    """Says so where the installed release is not one of those that were tested."""
+    try:
+        found = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return
+    first, end = TESTED[package]
+    if not numbers(first) <= numbers(found) < numbers(end):
+        say(
+            f"{package} {found} is not a release that was tested here ({first} to below {end}); "
+            "if something fails in it, install one of those, or run `make python`"
+        )
+
+
+# --- what is changed in a library when it is imported ---------------------------------------------
+
+
+def lines_for_kernels(module) -> None:
+    """numba.cuda.decorators: kernels are compiled with source lines, as with lineinfo=True."""
+    check_version("numba-cuda")
+    original = module.jit
+
+    def jit(*arguments, **options):
+        debug = options.get("debug")
+        if debug is None:
+            debug = module.config.CUDA_DEBUGINFO_DEFAULT
+        if not debug and len(arguments) < 9:
+            options.setdefault("lineinfo", True)
+        return original(*arguments, **options)
+
+    jit.__doc__ = original.__doc__
+    module.jit = jit
+
+
+def own_allocations(module) -> None:
+    """cupy: without its memory pool, which hides the ends of arrays and their reuse."""
+    check_version("cupy-cuda13x")
+    try:
+        module.cuda.set_allocator(module.cuda.memory._malloc)
+        module.cuda.set_pinned_memory_allocator(None)
+    except AttributeError:
+        say("CuPy's memory pool could not be switched off: the ends of arrays are not checked")
+
+
+def script_position(source: str) -> tuple[str, int] | None:
+    """The file of the script that is calling and the line where `source` begins in it, verbatim."""
+    frame = sys._getframe(1)
+    while frame and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    if not frame:
+        return None
+    path = frame.f_code.co_filename
+    text = "".join(linecache.getlines(path))
+    at = text.find(source)
+    return (path, text.count("\n", 0, at) + 1) if at >= 0 else None
+
+
+def with_lines(source: str) -> str:
+    """CUDA source that stands in the script, with the script's lines; any other as it is."""
+    place = script_position(source) if source.strip() else None
+    if not place:
+        return source
+    path = place[0].replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line {place[1]} "{path}"\n{source}'
+
+
+def lines_for_sources(module) -> None:
+    """cupy.cuda.compiler: compiles with the lines of the script."""
+    original = module._compile_with_cache_cuda
+
+    def compile_with_lines(source, *arguments, **options):
+        return original(with_lines(source), *arguments, **options)
+
+    module._compile_with_cache_cuda = compile_with_lines
+
+
+def ptx_for_pycuda(module) -> None:
+    """pycuda.compiler: nvcc writes PTX with source lines instead of machine code."""
+    original = module.compile_plain
+
+    def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
+        if target == "cubin":
+            target, options = "ptx", [*options, "-lineinfo"]
+        return original(with_lines(source), options, keep, nvcc, cache_dir, target)
+
+    module.compile_plain = compile_plain
+
+
+def runtime_functions(module) -> None:
+    """cuda.bindings' copy of NVIDIA's runtime: its functions become the emulator's.
+
+    Other modules import them from a table of capsules (Cython's), named after their signatures.
+    """
+    runtime = ctypes.CDLL("libcudart.so.13")
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype = ctypes.c_void_p
+    api.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    table = getattr(module, "__pyx_capi__", {})
+    for name, capsule in list(table.items()):
+        function = getattr(runtime, name.removeprefix("_"), None) if "cuda" in name else None
+        if function is not None:
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            table[name] = api.PyCapsule_New(address, api.PyCapsule_GetName(capsule), None)
+
+
+CHANGES = {
+    "cuda.bindings._internal.runtime": runtime_functions,
+    "pycuda.compiler": ptx_for_pycuda,
+    "numba.cuda.decorators": lines_for_kernels,
+    "cupy.cuda.compiler": lines_for_sources,
+    "cupy": own_allocations,
+    "cuda.core": lambda module: check_version("cuda-core"),
+    "cuda.bindings.driver": lambda module: check_version("cuda-bindings"),
+}
+
+
+class Changing(importlib.abc.Loader):
+    """Loads a module as its own loader does, and then changes it."""
+
+    def __init__(self, loader, change) -> None:
+        self.loader, self.change = loader, change
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module) -> None:
+        # The module sees its own loader: it may ask it for files.
+        module.__loader__ = module.__spec__.loader = self.loader
+        self.loader.exec_module(module)
+        self.change(module)
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Wraps the loader of the modules in CHANGES."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in CHANGES:
+            return None
+        change = CHANGES.pop(name)
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec and spec.loader:
+                spec.loader = Changing(spec.loader, change)
+                return spec
+        CHANGES[name] = change
+        return None
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+def is_library(path: str) -> bool:
+    """Whether a file is Python's own or an installed one."""
+    return (
+        path == __file__
+        or path.startswith("<frozen")
+        or "/site-packages/" in path
+        or "/dist-packages/" in path
+        or "/lib/python3" in path
+        or not os.path.isabs(path)  # the sources of extension modules
+        and not os.path.exists(path)
+    )
+
+
+def explain(kind, error, trace) -> None:
+    """sys.excepthook: an error inside a CUDA library is told with the script's lines alone."""
+    name = getattr(error, "name", None) or ""
+    missing = isinstance(error, ModuleNotFoundError) and name.split(".")[0] in PACKAGES
+    inside = f"{kind.__module__}.".startswith(LIBRARIES)
+    frames = traceback.extract_tb(trace)
+    own = [frame for frame in frames if not is_library(frame.filename)]
+    if not own or not (missing or inside) or os.environ.get("NUMBA_FULL_TRACEBACKS") == "1":
+        sys.__excepthook__(kind, error, trace)
+        return
+    sys.stdout.flush()
+    print("Traceback (most recent call last, without the libraries):", file=sys.stderr)
+    sys.stderr.writelines(traceback.format_list(own))
+    sys.stderr.writelines(traceback.format_exception_only(kind, error))
+    if missing:
+        package = PACKAGES[name.split(".")[0]]
+        say(
+            f"{own[-1].filename}:{own[-1].lineno}: {name} is not installed for {sys.executable}: "
+            f"`{sys.executable} -m pip install '{package}'`, or `make python` in the workbook"
+        )
+
+
+def tell_without_cuda() -> None:
+    """At the end of a script that imported no CUDA library: it was run for nothing."""
+    if not any(name in sys.modules for name in ("numba.cuda", "cupy", "pycuda", "cuda.bindings")):
+        script = sys.argv[0] or "the program"
+        say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
+
+
+def import_other() -> None:
+    """Imports the sitecustomize that Python would have found without this one."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    kept = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    sys.path[:] = kept
+    this = sys.modules.pop("sitecustomize", None)
+    try:
+        importlib.import_module("sitecustomize")
+    except ModuleNotFoundError:
+        if this:
+            sys.modules["sitecustomize"] = this
+
+
+# PTX of any of the tested compilers loads here.
+warnings.filterwarnings("ignore", "The CUDA driver version is older than the backend version")
+sys.meta_path.insert(0, Finder())
+sys.excepthook = explain
+if os.environ.get("EMULATOR_PROCESS") == str(os.getpid()) and not sys.flags.interactive:
+    atexit.register(tell_without_cuda)
+import_other()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What CuPy takes from cuBLAS, cuSOLVER, cuFFT and cuRAND, through their stand-ins."""
+
+import cupy as cp
+import numpy as np
+
+random = np.random.default_rng(5)
+a, b = random.random((20, 20)), random.random((20, 30))
+A, B = cp.asarray(a), cp.asarray(b)
+
+
+def check(name, got, want):
+    assert np.allclose(cp.asnumpy(got), want), f"{name}: {got} instead of {want}"
+
+
+check("matmul", A @ B, a @ b)
+check("matmul in float", A.astype("f") @ B.astype("f"), (a @ b).astype("f"))
+check("dot", A[0].dot(A[1]), a[0].dot(a[1]))
+check("solve", cp.linalg.solve(A, B), np.linalg.solve(a, b))
+check("inv", cp.linalg.inv(A), np.linalg.inv(a))
+check("svd", cp.linalg.svd(A)[1], np.linalg.svd(a)[1])
+check("cholesky", cp.linalg.cholesky(A @ A.T), np.linalg.cholesky(a @ a.T))
+check("norm", cp.linalg.norm(A), np.linalg.norm(a))
+check("fft", cp.fft.fft(A), np.fft.fft(a))
+check("rfft", cp.fft.rfft(A[0]), np.fft.rfft(a[0]))
+check("2D fft and back", cp.fft.ifft2(cp.fft.fft2(A)), a)
+assert abs(float(cp.random.rand(10000).mean()) - 0.5) < 0.02
+assert abs(float(cp.random.randn(10000).std()) - 1) < 0.05
+assert abs(float(cp.random.default_rng(3).random(10000).mean()) - 0.5) < 0.02
+assert set(cp.asnumpy(cp.random.randint(0, 4, 1000))) == {0, 1, 2, 3}
+print("all values equal NumPy's")

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Python programs on the emulated device: values, findings with the script's lines, and errors.
+
+Skipped, with a sentence, until `make python` has installed Numba and CuPy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from workbook import python_programs
+from workbook.project import lessons
+
+HERE = Path(__file__).resolve().parent
+EMULATOR = Path(os.environ.get("WORKBOOK_TEST_BUILD", "build")).resolve() / "emulator"
+PYTHON = python_programs.interpreter()
+MARK = re.compile(r"(expect|launch): ([a-z-]+)")
+SAME = "all values equal NumPy's"
+
+
+def emulate(*arguments: str | Path, folder: Path = HERE, **more: str):
+    """Runs Python under `emulate`, without writing into the user's folders."""
+    assert PYTHON
+    env = {**os.environ, "CUPY_CACHE_DIR": str(EMULATOR / "cupy_cache"), **more}
+    env.pop("PYTHONPATH", None)  # the workbook's own
+    return subprocess.run(
+        [EMULATOR / "emulate", PYTHON, *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=240, env=env,
+    )  # fmt: skip
+
+
+def run_text(test: unittest.TestCase, text: str) -> subprocess.CompletedProcess:
+    """Runs a program of a few lines, script.py in a folder of its own."""
+    folder = Path(tempfile.mkdtemp())
+    test.addCleanup(lambda: subprocess.run(["rm", "-r", folder], check=True))
+    (folder / "script.py").write_text(text, encoding="utf-8")
+    return emulate("script.py", folder=folder)
+
+
+class Values(unittest.TestCase):
+    def check(self, name: str, known: str = "no finding") -> None:
+        done = emulate(name)
+        self.assertIn(SAME, done.stdout, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("error[", done.stderr.replace(f"error[{known}]", ""))
+
+    def test_numba(self) -> None:
+        self.check("numba_features.py")
+
+    def test_cupy(self) -> None:
+        self.check("cupy_features.py")
+
+    def test_cuda_python_and_shared_arrays(self) -> None:
+        self.check("cuda_python.py")
+
+    def test_cupy_with_the_stand_ins(self) -> None:
+        names = ("libcublas.so.13", "libcusolver.so.12", "libcufft.so.12", "libcurand.so.10")
+        if missing := [name for name in names if not (EMULATOR / name).exists()]:
+            self.skipTest(f"{', '.join(missing)} not built: see common/libraries/README.md")
+        self.check("cupy_libraries.py")
+
+    def test_pycuda(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: it is compiled from source (PYTHON.md)")
+        # Its reductions rely on warps whose lanes go in step, as none since Volta do.
+        self.check("pycuda_features.py", "race-shared")
+
+    def test_the_programs_beside_the_lessons(self) -> None:
+        for path in sorted(HERE.glob("[0-9][0-9]_*.py")):
+            with self.subTest(path.name):
+                self.check(path.name)
+
+
+class Findings(unittest.TestCase):
+    def check(self, name: str) -> None:
+        """The findings are the marked lines, launched on the marked lines, and no others."""
+        marks: dict[str, dict[str, int]] = {"expect": {}, "launch": {}}
+        for number, line in enumerate((HERE / name).read_text().split("\n"), 1):
+            if found := MARK.search(line.split("CODE")[0]):
+                marks[found.group(1)][found.group(2)] = number
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "findings.jsonl"
+            done = emulate(name, EMULATOR_REPORT=str(report))
+            rows = [json.loads(line) for line in report.read_text().splitlines()]
+        found = {row["code"]: row for row in rows if "code" in row}
+        self.assertEqual({code: row["line"] for code, row in found.items()}, marks["expect"])
+        for code, row in found.items():
+            self.assertEqual(Path(row["file"]).name, name)
+            line = (HERE / name).read_text().split("\n")[row["line"] - 1]
+            self.assertIn(line, done.stderr, "the source text")
+            self.assertIn(f"launched at {name}:{marks['launch'][code]},", done.stderr)
+
+    def test_numba(self) -> None:
+        self.check("numba_bugs.py")
+
+    def test_cuda_in_a_script(self) -> None:
+        self.check("cupy_bugs.py")
+
+    def test_arrays_have_the_names_of_the_script(self) -> None:
+        done = emulate("numba_bugs.py")
+        for text in ("`values[1000]` is read", "`tile[16]` is read", "`total[0]` is written"):
+            self.assertIn(text, done.stderr)
+
+
+class Errors(unittest.TestCase):
+    def test_a_script_without_cuda(self) -> None:
+        done = run_text(self, "print('hello')\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
+        self.assertRegex(done.stderr, r"emulator: .*script\.py imported neither numba\.cuda")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_library_that_is_missing(self) -> None:
+        done = run_text(self, "x = 1\nimport pycuda.nothing_of_that_name\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("script.py:2: pycuda", done.stderr)
+        self.assertIn("make python", done.stderr)
+
+    def test_an_error_of_the_script_is_left_alone(self) -> None:
+        done = run_text(self, "def f():\n    return 1 / 0\n\nf()\n")
+        self.assertIn("ZeroDivisionError", done.stderr)
+        self.assertIn('script.py", line 2', done.stderr)
+
+    def test_a_failing_call_names_the_line_without_the_libraries(self) -> None:
+        done = run_text(self, "import cupy\n\ncupy.cuda.runtime.setDevice(99)\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('script.py", line 3', done.stderr)
+        self.assertIn("cudaErrorInvalidDevice", done.stderr)
+        self.assertNotIn("site-packages", done.stderr)
+
+    def test_an_instruction_that_is_refused(self) -> None:
+        text = (
+            "import cupy\n"
+            'kernel = cupy.RawKernel(r"""\n'
+            'extern "C" __global__ void cluster(int* x) {\n'
+            '    asm volatile("barrier.cluster.arrive;");\n'
+            "    x[0] = 1;\n"
+            '}""", "cluster")\n'
+            "kernel((1,), (32,), (cupy.zeros(1, int),))\n"
+        )
+        done = run_text(self, text)
+        self.assertRegex(done.stderr, r"barrier\.cluster\.arrive.*script\.py:4")
+        self.assertIn('script.py", line 7', done.stderr)
+        self.assertNotIn("site-packages", done.stderr)
+
+    def test_a_release_that_was_not_tested(self) -> None:
+        done = run_text(
+            self,
+            "import importlib.metadata as m\nfound = m.version\n"
+            "m.version = lambda name: '99.1' if name == 'numba-cuda' else found(name)\n"
+            "from numba import cuda\n",
+        )
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("numba-cuda 99.1 is not a release that was tested here", done.stderr)
+
+    def test_a_script_with_an_interpreter_line(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "script"
+            script.write_text(f"#!{PYTHON}\nfrom numba import cuda\nprint(len(cuda.gpus))\n")
+            script.chmod(0o755)
+            done = subprocess.run(
+                [EMULATOR / "emulate", script], capture_output=True, text=True, timeout=60
+            )
+        self.assertEqual(done.stdout, "1\n", done.stderr)
+
+
+class Lessons(unittest.TestCase):
+    def test_the_programs_of_the_readmes_run(self) -> None:
+        for lesson in lessons():
+            if lesson.number == "06":  # measures a bandwidth with gigabytes: a minute
+                continue
+            for path in python_programs.write_programs(lesson):
+                with self.subTest(path.name):
+                    done = emulate(path.name, folder=path.parent)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertNotIn("error[", done.stderr)
+                    self.assertNotIn("False", done.stdout)
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print("skipped: Numba and CuPy are not installed here; `make python` installs them")
+        sys.exit(77)
+    unittest.main()
