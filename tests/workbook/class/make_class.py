@@ -44,7 +44,7 @@ HOSTILE = {
 }  # fmt: skip
 
 EXPECTED = {
-    **dict.fromkeys(("anna", "ben", "chloe", "dev"), "passed"),
+    **dict.fromkeys(("anna", "ben", "chloe", "dora"), "passed"),
     **dict.fromkeys(("emil", "fay", "gus", "hana", "ivan", "jo", "kim", "lea", "mats", "ned"),
                     "not passed"),
     **{name: status for name, (status, _) in HOSTILE.items()},
@@ -60,7 +60,7 @@ def texts(lesson: Lesson) -> dict[str, str]:
     made = {"anna": right}
     for name, path in zip(("ben", "chloe"), unusual, strict=False):
         made[name] = path.read_text(encoding="utf-8")
-    made["dev"] = "// my own\n" + made["ben"]
+    made["dora"] = "// my own\n" + made["ben"]
     students = [name for name, status in EXPECTED.items() if status == "not passed"]
     for name, wrong in zip(students, WRONG, strict=False):
         made[name] = mutants.find(lesson, wrong).expand()[0]
