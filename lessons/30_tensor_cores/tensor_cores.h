@@ -20,10 +20,10 @@
 // The side of a fragment: one matrix instruction multiplies kSide x kSide by kSide x kSide.
 inline constexpr int kSide = 16;
 
-// A has m rows of k halves, B k rows of n, C m rows of n floats; m, n and k are 0 to 65,536, and C
-// has at most 2^30 elements. Rows begin `pitch` elements apart: element (row, col) is at
-// [row * pitch + col]. A pitch may be larger than the row; what lies in the gap is not part of the
-// matrix, and does not change.
+// A has m rows of k halves, B k rows of n, C m rows of n floats; m and n are 0 to 65,536, k is 0 to
+// 16,384, and C has at most 2^30 elements. Rows begin `pitch` elements apart: element (row, col) is
+// at [row * pitch + col]. A pitch may be larger than the row; what lies in the gap is not part of
+// the matrix, and does not change.
 struct Sizes {
     int m, n, k;
     int a_pitch, b_pitch, c_pitch;

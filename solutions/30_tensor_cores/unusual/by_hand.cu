@@ -1,6 +1,7 @@
-// Unusual: ldmatrix and mma of PTX in place of wmma: each lane knows its elements, and stores pairs
-// of them. SPDX-License-Identifier: MIT Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices
-// of half in one instruction. Start with README.md in this directory; `make 30` checks this file.
+// Unusual: ldmatrix and mma in place of wmma: each lane knows its elements.
+// SPDX-License-Identifier: MIT
+// Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
+// Start with README.md in this directory; `make 30` checks this file.
 #include "tensor_cores.h"
 
 #include <mma.h>

@@ -1,4 +1,4 @@
-// Unusual: fragments of 8 x 32 elements of C, eight for each of two warps, one below the other.
+// Unusual: two warps, each with eight fragments of 8 x 32, one below the other.
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.

@@ -1,7 +1,7 @@
-// Unusual: the transposed product: what lies in rows is loaded as if it lay in columns, B on the
-// left, and C stored so. SPDX-License-Identifier: MIT Lesson 30, tensor cores: a warp multiplies 16
-// x 16 matrices of half in one instruction. Start with README.md in this directory; `make 30`
-// checks this file.
+// Unusual: the transposed product, B on the left: rows are loaded and stored as columns.
+// SPDX-License-Identifier: MIT
+// Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
+// Start with README.md in this directory; `make 30` checks this file.
 #include "tensor_cores.h"
 
 #include <mma.h>

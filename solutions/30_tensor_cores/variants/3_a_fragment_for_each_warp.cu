@@ -1,4 +1,4 @@
-// Variant: the 16 warps of a block share its slabs, and each makes one fragment of C.
+// Variant: the 16 warps of a block share its slabs; each makes one fragment of C.
 // verdict: efficient "efficient: a fragment serves several matrix instructions"
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.

@@ -1,6 +1,7 @@
-// Variant: 128 x 128 elements for each block, 4 x 4 fragments for each warp, and 16 bytes at a
-// time. SPDX-License-Identifier: MIT Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of
-// half in one instruction. Start with README.md in this directory; `make 30` checks this file.
+// Variant: 128 x 128 elements in a block, 4 x 4 fragments in a warp, 16 bytes at a time.
+// SPDX-License-Identifier: MIT
+// Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
+// Start with README.md in this directory; `make 30` checks this file.
 #include "tensor_cores.h"
 
 #include <mma.h>

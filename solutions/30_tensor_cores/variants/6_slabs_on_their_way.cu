@@ -1,4 +1,4 @@
-// Variant: the next two slabs are on their way to shared memory while one is multiplied.
+// Variant: two slabs are on their way to shared memory while one is multiplied.
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.
