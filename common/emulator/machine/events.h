@@ -155,7 +155,7 @@ struct UndefinedLoad {
 struct MisplacedMatrix {
     uint32_t rows, columns;
     bool column_major;
-    uint64_t stride;  // bytes from a row, or a column, to the next
+    uint64_t stride;                             // bytes from a row, or a column, to the next
     uint32_t address_multiple, stride_multiple;  // what each must be a multiple of, in bytes
 };
 
