@@ -31,6 +31,7 @@ typedef struct EmulatorCounters {
     uint64_t device_allocations, device_frees;
     uint64_t double_instructions;        // warp instructions of 64-bit floating-point arithmetic
     uint64_t busiest_warp_instructions;  // of the busiest warp of each launch, summed over launches
+    uint64_t matrix_products;            // of two elements, by wmma and mma: 4096 for one m16n16k16
 } EmulatorCounters;
 
 void emulatorCountersReset(void);                     // also starts to count

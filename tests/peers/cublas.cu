@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS on the work of lessons 02, 16, 29 and 31: a vector added to another, a transpose, and
-// products of matrices.
+// cuBLAS on the work of lessons 02, 16, 29, 30 and 31: a vector added to another, a transpose, and
+// products of matrices of float and of half.
 #include <cublas_v2.h>
 
 #include "tests/support/products.h"
@@ -122,5 +122,42 @@ struct MultiplyLarge final : Multiply {
 };
 WORKLOAD(Multiply, "multiplies matrices of 4096 x 4096", 1 << 24, 128 * 128);
 WORKLOAD(MultiplyLarge, "multiplies matrices of 8192 x 8192", 1 << 26, 101 * 101);
+
+// Halves with sums in float, and a product of floats.
+class MultiplyHalves : public wb::SquareProductOf<half> {
+public:
+    using SquareProductOf::SquareProductOf;
+    void run() override {
+        const float one = 1, nothing = 0;
+        check(cublasGemmEx(handle_,
+                           CUBLAS_OP_N,
+                           CUBLAS_OP_N,
+                           side_,
+                           side_,
+                           side_,
+                           &one,
+                           b_.get(),
+                           CUDA_R_16F,
+                           side_,
+                           a_.get(),
+                           CUDA_R_16F,
+                           side_,
+                           &nothing,
+                           d_c_.get(),
+                           CUDA_R_32F,
+                           side_,
+                           CUBLAS_COMPUTE_32F,
+                           CUBLAS_GEMM_DEFAULT));
+    }
+
+private:
+    Handle handle_;
+};
+
+struct MultiplyHalvesLarge final : MultiplyHalves {
+    using MultiplyHalves::MultiplyHalves;
+};
+WORKLOAD(MultiplyHalves, "multiplies halves, 4096 x 4096", 1 << 24, 128 * 128);
+WORKLOAD(MultiplyHalvesLarge, "multiplies halves, 8192 x 8192", 1 << 26, 101 * 101);
 
 }  // namespace

@@ -82,6 +82,7 @@ struct SiteCount {
     bool divergent_branch = false;  // a conditional branch whose lanes went both ways ...
     uint64_t divergent = 0;         // ... this many times
     bool in_double = false;         // arithmetic on 64-bit floating point
+    uint32_t matrix_products = 0;   // of two elements, in each execution of wmma.mma or mma
 };
 
 enum class LaunchStatus : uint8_t {
@@ -150,6 +151,14 @@ struct UndefinedLoad {
     uint32_t origin = 0;  // instead: the value was stored with this origin
 };
 
+// A matrix of wmma.load or wmma.store whose address or stride is not as the instruction demands.
+struct MisplacedMatrix {
+    uint32_t rows, columns;
+    bool column_major;
+    uint64_t stride;                             // bytes from a row, or a column, to the next
+    uint32_t address_multiple, stride_multiple;  // what each must be a multiple of, in bytes
+};
+
 struct AccessEvent {
     const WarpInfo* warp;
     SiteId site;         // the place to blame: in a toolkit's function, the call that led there
@@ -181,6 +190,8 @@ struct AccessEvent {
     // Atomics: the same for their first operand (what a compare-and-swap compares with). Else null.
     const std::byte* operand = nullptr;
     uint32_t operand_stride = 0;
+    // Only for observers of bad accesses: this event is about the whole matrix, not an access.
+    const MisplacedMatrix* misplaced = nullptr;
     bool texture = false;  // by a texture or surface instruction: not the path of ld and st
 
     // Undefined values. Loads: to be filled in, null when they are not tracked. Stores: the lanes

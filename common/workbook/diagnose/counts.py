@@ -29,6 +29,8 @@ _BY_COUNTER = (
     (r"store_requests", "warps store more often than needed: elements again, or in small pieces"),
     (r"launches", "more launches than needed"),
     (r"allocations|frees", "memory is allocated in every call"),
+    (r"matrix_products", "not all products are made by matrix instructions, or tiles that hold "
+                         "only zeros are multiplied"),
     (r"double_instructions", "double arithmetic in a computation in float: a literal without f, or "
                              "a double on the way"),
     (r"thread_instructions\)? */", "lanes of one warp are idle while others work: give neighbours "

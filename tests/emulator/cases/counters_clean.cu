@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Launches whose counters are known by hand: sectors, wavefronts, atomics, branches, copies,
-// doubles.
+// doubles, products of matrices.
 #include <cstdint>
 #include <cstdio>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <mma.h>
 
 #include "../../../common/emulator/emulator_api.h"
+
+using namespace nvcuda;
 
 static EmulatorCounters counters;
 static int wrong = 0;
@@ -66,6 +69,25 @@ __global__ void scale(const float* in, float* out) {
 
 __global__ void pick(const double* in, double* out, bool first) {
     out[threadIdx.x] = first ? in[threadIdx.x] : in[threadIdx.x + 64];
+}
+
+// Two products of a warp: of matrices in shared memory, in rows of kPitch halves, and in global.
+template <int kPitch>
+__global__ void multiply(const half* in, float* out) {
+    __shared__ alignas(32) half tile[16 * kPitch];
+    for (int i = threadIdx.x; i < 8 * kPitch; i += 32) reinterpret_cast<unsigned*>(tile)[i] = 0;
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::load_matrix_sync(a, tile, kPitch);
+    wmma::load_matrix_sync(b, tile, kPitch);
+    wmma::mma_sync(sum, a, b, sum);
+    wmma::load_matrix_sync(a, in, 16);
+    wmma::load_matrix_sync(b, in, 16);
+    wmma::mma_sync(sum, a, b, sum);
+    wmma::store_matrix_sync(out, sum, 16, wmma::mem_row_major);
 }
 
 int main() {
@@ -153,6 +175,24 @@ int main() {
     copy<<<1, 64>>>(in, out, 64);
     get();
     SAME(double_instructions, 0)
+
+    reset();
+    multiply<40><<<2, 32>>>((half*)in, out);
+    get();
+    SAME(matrix_products, 2 * 2 * 4096)
+    SAME(shared_load_requests, 2 * 2)
+    SAME(shared_load_wavefronts, 2 * 2 * 4)
+    SAME(shared_load_conflicts, 0)
+    SAME(shared_store_conflicts, 0)
+    SAME(global_load_requests, 2 * 2 * 4)
+    SAME(global_load_sectors, 2 * 2 * 4 * 8)
+    SAME(global_store_requests, 2 * 4)
+    SAME(global_store_sectors, 2 * 4 * 8)
+
+    reset();
+    multiply<32><<<1, 32>>>((half*)in, out);  // every other row begins in the same bank
+    get();
+    SAME(shared_load_conflicts, 2 * 4 * 3)
 
     cudaFree(in);
     cudaFree(out);

@@ -6,6 +6,33 @@
 #include "checks/report/places.h"
 
 namespace checks {
+namespace {
+
+void describe_matrix(Finding& finding, const machine::AccessEvent& event, uint64_t address,
+                     const std::string& what) {
+    const machine::MisplacedMatrix& matrix = *event.misplaced;
+    const std::string lines = matrix.column_major ? "columns" : "rows";
+    finding.bytes = 0;
+    finding.message = "a matrix of " + std::to_string(matrix.rows) + " x " +
+                      std::to_string(matrix.columns) + " is " + done_by(event.kind) +
+                      (what.empty() ? "" : " from " + what + " on");
+    if (address % matrix.address_multiple) {
+        finding.message +=
+            ", but its address is no multiple of " + plural(matrix.address_multiple, "byte");
+        finding.notes.push_back("address " + hex(address) + " is " +
+                                std::to_string(address % matrix.address_multiple) +
+                                " past a multiple of " + std::to_string(matrix.address_multiple));
+    } else {
+        finding.message += ", but its " + lines + " begin " + plural(matrix.stride, "byte") +
+                           " apart, which is no multiple of " +
+                           std::to_string(matrix.stride_multiple);
+        finding.notes.push_back("the leading dimension is " +
+                                std::to_string(matrix.stride / event.element_bytes) +
+                                " elements of " + plural(event.element_bytes, "byte"));
+    }
+}
+
+}  // namespace
 
 void Alignment::on_access(const machine::AccessEvent& event) {
     // A lane that is out of bounds as well is the bounds checker's.
@@ -33,6 +60,11 @@ void Alignment::on_access(const machine::AccessEvent& event) {
                                           address);
                 what = draft.array.element(address);
             }
+        }
+        if (event.misplaced) {
+            describe_matrix(finding, event, address, what);
+            finding.allocation = draft.array.description;
+            return draft;
         }
         finding.message = plural(event.bytes, "byte") + " are " + done_by(event.kind) + " at once" +
                           (what.empty() ? "" : " from " + what + " on") +

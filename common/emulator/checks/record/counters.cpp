@@ -145,6 +145,7 @@ void Counters::on_launch_end(const machine::LaunchInfo& launch,
         at.warp_instructions += count.warps;
         at.thread_instructions += count.threads;
         if (count.in_double) current_.double_instructions += count.warps;
+        current_.matrix_products += count.warps * count.matrix_products;
         if (!count.divergent_branch) continue;
         at.branches += count.warps;
         at.divergent += count.divergent;

@@ -227,7 +227,7 @@ bool decode_matrix(Decoding& d, Decoding::In in) {
             if (op.stride_row == kNoRow) return false;
             op.stride_row_bytes = wide ? 8 : 4;
         }
-        op.staging[0] = d.rows.reserve(8);
+        for (uint32_t& row : op.staging) row = d.rows.reserve(8);
         op.address = d.rows.reserve(8);
         return finish(load ? matrix_load : matrix_store, true);
     }

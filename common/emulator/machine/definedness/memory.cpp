@@ -23,7 +23,9 @@ const Operand& operand(const ptx::Instruction& in, size_t k) {
 }
 
 const Operand& address_of(const ptx::Instruction& in) {
-    const bool first = in.opcode == Opcode::k_st || in.opcode == Opcode::k_red;
+    const bool matrix = in.opcode == Opcode::k_stmatrix ||
+                        (in.opcode == Opcode::k_wmma && in.has(ptx::Mod::k_store));
+    const bool first = in.opcode == Opcode::k_st || in.opcode == Opcode::k_red || matrix;
     return operand(in, first ? 0 : 1);
 }
 
@@ -102,6 +104,11 @@ void UndefinedValues::begin_access(const Instr& in, const MemoryOp& op, uint32_t
         if (l.any()) store_origin_ = l.origin;
     }
     store_lanes_ = all;
+    // A matrix is the sum of products: storing it is no mere copy.
+    if (what.opcode == Opcode::k_wmma && all) {
+        use(How::kStored, site_, all, store_origin_);
+        store_lanes_ = 0;
+    }
 }
 
 void UndefinedValues::end_access(const Instr& in, const MemoryOp& op, uint32_t mask) {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "machine/execute/executor.h"
+#include "machine/units/matrix.h"
 
 namespace machine {
 
@@ -21,21 +22,34 @@ void Executor::collect_counts(LaunchSummary& summary) {
         }
         int64_t warps = 0, lanes = 0;
         auto hoisted = code->counted_with.begin();
-        const auto count = [&](SiteId site, bool conditional, uint64_t divergent, bool in_double) {
+        const auto count = [&](SiteId site,
+                               bool conditional,
+                               uint64_t divergent,
+                               bool in_double,
+                               uint32_t matrix_products) {
             threads += uint64_t(lanes);
-            site_counts_.push_back(
-                {site, uint64_t(warps), uint64_t(lanes), conditional, divergent, in_double});
+            site_counts_.push_back({site,
+                                    uint64_t(warps),
+                                    uint64_t(lanes),
+                                    conditional,
+                                    divergent,
+                                    in_double,
+                                    matrix_products});
         };
         for (size_t i = 0; i < code->instructions.size(); ++i) {
             warps += code->deltas[i].warps;
             lanes += code->deltas[i].threads;
             for (; hoisted != code->counted_with.end() && hoisted->pc == i; ++hoisted) {
                 if (warps == 0) continue;
-                count(hoisted->site, false, 0, hoisted->in_double);
+                count(hoisted->site, false, 0, hoisted->in_double, 0);
             }
             const Instr& in = code->instructions[i];
             if (warps == 0 || in.site == 0) continue;
-            count(in.site, in.control == kBranch && in.guarded, code->divergent[i], in.in_double);
+            count(in.site,
+                  in.control == kBranch && in.guarded,
+                  code->divergent[i],
+                  in.in_double,
+                  in.control == kWarpOp ? matrix_products(in.as<WarpOp>()) : 0);
         }
         code->reset_counts();
     }

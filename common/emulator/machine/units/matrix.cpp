@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Executes matrix instructions. Every access to memory goes through access.cpp, lane by lane as the
-// fragment specifies, so that bounds, races and bank conflicts are checked.
+// Matrix instructions that multiply or move elements between registers.
 #include "machine/units/matrix.h"
 
 #include <cfenv>
 #include <cmath>
 #include <cstring>
 
-#include "machine/lanes/levels.h"
 #include "machine/lanes/numeric.h"
 #include "machine/lanes/small_float.h"
-#include "machine/state/launch_state.h"
+#include "machine/units/matrix_registers.h"
 
 namespace machine {
 namespace {
-
-// Executes one load or store of all lanes at the current instruction.
-void access(LaunchState& ex, const MemoryOp& op, uint32_t lanes) {
-    if (!lanes) return;
-    const Instr* const whole = ex.current;
-    const uint32_t before = ex.mask;
-    Instr part;
-    part.site = whole->site;
-    part.op = &op;
-    ex.mask = lanes;
-    access_handlers().address(op.space, op.kind)(ex, part);
-    ex.mask = before;
-    ex.current = whole;
-}
 
 uint64_t element_bits(const LaunchState& ex, const Fragment& f, unsigned lane, unsigned i) {
     const unsigned r = i / f.per_register, j = i % f.per_register;
@@ -76,14 +60,6 @@ uint64_t encoded(Element element, double value) {
     return rounded == rounded ? bits_as<uint32_t>(rounded) : kCanonicalNan32;
 }
 
-void put(LaunchState& ex, const Fragment& f, unsigned lane, unsigned i, uint64_t bits) {
-    for (unsigned r = i / f.per_register; r < f.registers; r += f.distinct) {
-        std::byte* at = ex.rows + f.register_rows[r] + size_t(lane) * f.register_bytes;
-        const unsigned bytes = bits_of(f.element) / 8;
-        std::memcpy(at + bytes * (i % f.per_register), &bits, bytes);
-    }
-}
-
 template <class T, class F>
 std::vector<T> gathered(const LaunchState& ex, const Fragment& f, F&& decode) {
     std::vector<T> out(size_t(f.rows) * f.columns * f.copies);
@@ -92,15 +68,6 @@ std::vector<T> gathered(const LaunchState& ex, const Fragment& f, F&& decode) {
         for (unsigned i = 0; i < count; ++i)
             out[f.where[lane * count + i]] = T(decode(f.element, element_bits(ex, f, lane, i)));
     return out;
-}
-
-template <class F>
-void spread(LaunchState& ex, const Fragment& f, F&& bits_at) {
-    const unsigned count = f.elements();
-    for_lanes(ex.mask, [&](uint32_t lane) {
-        for (unsigned i = 0; i < count; ++i)
-            put(ex, f, lane, i, bits_at(f.where[lane * count + i]));
-    });
 }
 
 // d[m][n] = c[m][n] + sum over k of a[m][k] * b[k][n], computed by `step`.
@@ -129,113 +96,7 @@ std::vector<Sum> product(const MatrixShape& s, unsigned matrices, const std::vec
     return sum == sum ? sum : nan_of(a, c, b);
 }
 
-// The bytes of a register, or of one of its elements, that a lane moves at once.
-struct Run {
-    unsigned reg, first, count;
-};
-std::vector<Run> runs(const MatrixOp& op, const Fragment& f) {
-    // Elements of a register are adjacent in memory or a whole row apart.
-    const unsigned e = f.per_register;
-    const auto offset = [&](unsigned i) {
-        const unsigned row = f.where[i] / f.columns, column = f.where[i] % f.columns;
-        return op.column_major ? column * 4096 + row : row * 4096 + column;
-    };
-    const bool together = e > 1 && offset(1) == offset(0) + 1;
-    std::vector<Run> out;
-    for (unsigned r = 0; r < f.distinct; ++r) {
-        if (e == 1 || together)
-            out.push_back({r, 0, e});
-        else
-            for (unsigned j = 0; j < e; ++j) out.push_back({r, j, 1});
-    }
-    return out;
-}
-
-uint64_t base_of(const LaunchState& ex, const MemoryOp& op, uint32_t lane) {
-    switch (op.base) {
-    case MemoryOp::Base::kRow64:
-        return ex.row<uint64_t>(op.base_row)[lane] + uint64_t(op.offset);
-    case MemoryOp::Base::kRow32:
-        return ex.row<uint32_t>(op.base_row)[lane] + uint64_t(op.offset);
-    case MemoryOp::Base::kLocal:
-        return uint64_t(op.offset) + ex.frame->local_base;
-    default:
-        return uint64_t(op.offset);
-    }
-}
-
-// Writes the address of a run's first element for every lane to the scratch row.
-void addresses(LaunchState& ex, const MatrixOp& op, const Fragment& f, const Run& run) {
-    const unsigned bits = bits_of(f.element), index = run.reg * f.per_register + run.first;
-    uint64_t* const out = ex.row<uint64_t>(op.address);
-    for_lanes(ex.mask, [&](uint32_t lane) {
-        uint64_t stride = op.default_stride;
-        if (op.stride_row != kNoRow)
-            stride = op.stride_row_bytes == 8 ? ex.row<uint64_t>(op.stride_row)[lane]
-                                              : ex.row<uint32_t>(op.stride_row)[lane];
-        const unsigned at = f.where[lane * f.elements() + index];
-        const uint64_t row = at / f.columns, column = at % f.columns;
-        const uint64_t element = op.column_major ? column * stride + row : row * stride + column;
-        out[lane] = base_of(ex, op.memory, lane) + element * bits / 8;
-    });
-}
-
-MemoryOp part_of(const MatrixOp& op, const Fragment& f, const Run& run, AccessKind kind) {
-    MemoryOp part;
-    const unsigned bits = bits_of(f.element);
-    part.space = op.memory.space;
-    part.kind = kind;
-    part.bytes = uint8_t(run.count * bits / 8);
-    part.element_bytes = uint8_t(std::max(1u, bits / 8));
-    part.base = MemoryOp::Base::kRow64;
-    part.base_row = op.address;
-    part.offset = 0;
-    part.row_bytes = f.register_bytes;
-    return part;
-}
-
 }  // namespace
-
-// PTX ISA "wmma.load".
-void matrix_load(LaunchState& ex, const MatrixOp& op) {
-    const Fragment& f = op.d;
-    for (const Run& run : runs(op, f)) {
-        addresses(ex, op, f, run);
-        MemoryOp part = part_of(op, f, run, AccessKind::kLoad);
-        part.rows[0] = op.staging[0];
-        part.row_bytes = f.register_bytes;
-        part.mover = access_handlers().load(part.bytes, part.row_bytes, false);
-        access(ex, part, ex.mask);
-        for_lanes(ex.mask, [&](uint32_t lane) {
-            const unsigned shift = run.first * part.element_bytes;
-            for (unsigned r = run.reg; r < f.registers; r += f.distinct)
-                std::memcpy(ex.rows + f.register_rows[r] + lane * f.register_bytes + shift,
-                            ex.rows + op.staging[0] + lane * f.register_bytes,
-                            part.bytes);
-        });
-    }
-}
-
-// PTX ISA "wmma.store".
-void matrix_store(LaunchState& ex, const MatrixOp& op) {
-    const Fragment& f = op.d;
-    for (const Run& run : runs(op, f)) {
-        addresses(ex, op, f, run);
-        MemoryOp part = part_of(op, f, run, AccessKind::kStore);
-        for_lanes(ex.mask, [&](uint32_t lane) {
-            uint64_t value = 0;
-            std::memcpy(&value,
-                        ex.rows + f.register_rows[run.reg] + lane * f.register_bytes +
-                            run.first * part.element_bytes,
-                        part.bytes);
-            std::memcpy(
-                ex.rows + op.staging[0] + lane * f.register_bytes, &value, f.register_bytes);
-        });
-        part.rows[0] = op.staging[0];
-        part.mover = access_handlers().store(part.bytes, part.row_bytes);
-        access(ex, part, ex.mask);
-    }
-}
 
 // PTX ISA "wmma.mma" and "mma".
 void matrix_multiply(LaunchState& ex, const MatrixOp& op) {
@@ -290,43 +151,10 @@ void matrix_multiply(LaunchState& ex, const MatrixOp& op) {
     });
 }
 
-// PTX ISA "ldmatrix": lane l gives the address of row l % 8 of matrix l / 8.
-void matrix_ldmatrix(LaunchState& ex, const MatrixOp& op) {
-    const uint32_t lanes = op.matrices == 4 ? kAllLanes : (1u << 8 * op.matrices) - 1;
-    for (uint32_t row : op.staging) std::memset(ex.rows + row, 0xff, 4 * kWarpSize);
-    access(ex, op.memory, ex.mask & lanes);
-    const auto half = [&](unsigned matrix, unsigned row, unsigned column) {
-        uint16_t value;
-        std::memcpy(
-            &value, ex.rows + op.staging[column / 2] + (8 * matrix + row) * 4 + column % 2 * 2, 2);
-        return uint32_t(value);
-    };
-    for (unsigned x = 0; x < op.matrices; ++x) {
-        uint32_t* const d = ex.row<uint32_t>(op.d.register_rows[x]);
-        for_lanes(ex.mask, [&](uint32_t lane) {
-            const unsigned row = lane / 4, column = lane % 4 * 2;
-            d[lane] = op.transpose ? half(x, column, row) | half(x, column + 1, row) << 16
-                                   : half(x, row, column) | half(x, row, column + 1) << 16;
-        });
-    }
-}
-
-// PTX ISA "stmatrix".
-void matrix_stmatrix(LaunchState& ex, const MatrixOp& op) {
-    const uint32_t lanes = op.matrices == 4 ? kAllLanes : (1u << 8 * op.matrices) - 1;
-    for (unsigned x = 0; x < op.matrices; ++x) {
-        const uint32_t* const s = ex.row<uint32_t>(op.d.register_rows[x]);
-        for (unsigned lane = 0; lane < kWarpSize; ++lane)
-            for (unsigned j = 0; j < 2; ++j) {
-                unsigned row = lane / 4, column = lane % 4 * 2 + j;
-                if (op.transpose) std::swap(row, column);
-                const uint16_t value = uint16_t(s[lane] >> 16 * j);
-                std::memcpy(ex.rows + op.staging[column / 2] + (8 * x + row) * 4 + column % 2 * 2,
-                            &value,
-                            2);
-            }
-    }
-    access(ex, op.memory, ex.mask & lanes);
+uint32_t matrix_products(const WarpOp& op) {
+    if (op.together != matrix_multiply) return 0;
+    const MatrixShape& s = op.matrix->shape;
+    return s.m * s.n * s.k * op.matrix->c.copies;
 }
 
 // PTX ISA "movmatrix": an 8x8 matrix of 16-bit elements, transposed across the warp.

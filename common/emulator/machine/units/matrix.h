@@ -7,6 +7,10 @@
 // m16n8 side by side, m32n8 two on top of each other, m8n32 the transpose of m32n8; f16 fragments
 // of A and B hold every element several times if they have registers to spare.
 //
+// Accesses of wmma are those of machine code for sm_80 and sm_90: a fragment of 16-bit
+// multiplicands is loaded 16 bytes a lane from shared memory (LDSM) and 4 from global memory, a
+// pair of f32 is moved at once where it is adjacent (STS.64, STG.E.64).
+//
 // Values: products are exact, they and the element of C are summed in binary64, and the sum is
 // rounded once to the type of D (to nearest even; f64 is instead a chain of fused operations in
 // order of k, in the instruction's rounding). PTX leaves order and rounding open for f16, bf16,
@@ -88,5 +92,8 @@ void matrix_multiply(LaunchState& ex, const MatrixOp& op);
 void matrix_ldmatrix(LaunchState& ex, const MatrixOp& op);
 void matrix_stmatrix(LaunchState& ex, const MatrixOp& op);
 void matrix_movmatrix(LaunchState& ex, const MatrixOp& op);
+
+// How many pairs of elements one execution multiplies; 0 for operations that only move data.
+uint32_t matrix_products(const WarpOp& op);
 
 }  // namespace machine

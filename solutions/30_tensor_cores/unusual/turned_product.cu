@@ -1,0 +1,163 @@
+// Unusual: the transposed product, B on the left: rows are loaded and stored as columns.
+// SPDX-License-Identifier: MIT
+// Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
+// Start with README.md in this directory; `make 30` checks this file.
+#include "tensor_cores.h"
+
+#include <mma.h>
+
+#include <type_traits>
+
+namespace wmma = nvcuda::wmma;
+
+static constexpr int kLanes = 32;
+static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
+
+// A block makes kWide x kWide elements of C, each warp a quarter: kEach x kEach fragments.
+// A slab is what the block loads at a time: kDeep columns of A, kDeep rows of B.
+static constexpr int kWide = 64;
+static constexpr int kDeep = 32;
+static constexpr int kEach = 2;
+// Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
+static constexpr int kSkew = 8;
+
+// The rows of B are the columns of its transpose, which is the left factor of C's transpose.
+using TurnedB = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::col_major>;
+using TurnedA = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, wmma::col_major>;
+
+// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
+
+// Where element (row, col) lies. The product may need more than 31 bits.
+__device__ size_t offset(int row, int col, int pitch) {
+    return static_cast<size_t>(row) * pitch + col;
+}
+
+static int rounded_up(int n) {
+    return (n + kSide - 1) / kSide * kSide;
+}
+
+// Launched with one thread for each element of `out`, whose rows are as long as the grid is wide.
+__global__ void round_and_pad_kernel(const float* in, half* out, int rows, int cols, int in_pitch) {
+    [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
+    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
+    const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
+    out[offset(row, col, out_pitch)] = __float2half(value);
+    // END 1
+}
+
+void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pitch) {
+    if (rows == 0 || cols == 0) return;
+    const dim3 blocks(rounded_up(cols) / kSide, rounded_up(rows) / kSide);
+    round_and_pad_kernel<<<blocks, dim3(kSide, kSide)>>>(d_in, d_out, rows, cols, in_pitch);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
+    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
+    // itself, as a part of it, and how far the product of two? For the sum, see the header.
+    const double of_one_input = 0x1p-11;
+    return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
+    // END 2
+}
+
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+template <class Layout>
+__global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
+    [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
+    [[maybe_unused]] const int top = blockIdx.y * kSide;
+    const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
+    if (left >= s.n) return;  // the whole warp
+    // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
+    // parts and multiply. Store the sums.
+    using Turned = std::conditional_t<in_rows, wmma::col_major, wmma::row_major>;
+    wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, Turned> from_b;
+    TurnedA from_a;
+    PartOfC sums;
+    wmma::fill_fragment(sums, 0.0f);
+    for (int first = 0; first < s.k; first += kSide) {
+        const size_t at = in_rows ? offset(first, left, s.b_pitch) : offset(left, first, s.b_pitch);
+        wmma::load_matrix_sync(from_a, a + offset(top, first, s.a_pitch), s.a_pitch);
+        wmma::load_matrix_sync(from_b, b + at, s.b_pitch);
+        wmma::mma_sync(sums, from_b, from_a, sums);
+    }
+    wmma::store_matrix_sync(c + offset(top, left, s.c_pitch), sums, s.c_pitch, wmma::mem_col_major);
+    // END 3
+}
+
+void multiply_padded(const half* d_a, const half* d_b, float* d_c, Sizes sizes, Order b_order) {
+    if (sizes.m == 0 || sizes.n == 0) return;
+    const auto kernel = b_order == Order::kRows ? multiply_padded_kernel<wmma::row_major>
+                                                : multiply_padded_kernel<wmma::col_major>;
+    const dim3 blocks((sizes.n / kSide + kWarps - 1) / kWarps, sizes.m / kSide);
+    kernel<<<blocks, dim3(kLanes, kWarps)>>>(d_a, d_b, d_c, sizes);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// Launched with kWarps warps for each kWide x kWide elements of C.
+__global__ void multiply_any_kernel(const half* a, const half* b, float* c, Sizes s) {
+    __shared__ alignas(32) half a_slab[kWide][kDeep + kSkew];
+    __shared__ alignas(32) half b_slab[kDeep][kWide + kSkew];
+    __shared__ alignas(32) float c_tile[kWide][kWide + 4];
+    const int thread = threadIdx.y * kLanes + threadIdx.x;
+    const int top = blockIdx.y * kWide;
+    const int left = blockIdx.x * kWide;
+    const int warp_top = threadIdx.y / 2 * (kWide / 2);
+    const int warp_left = threadIdx.y % 2 * (kWide / 2);
+    const half zero = __float2half(0.0f);
+    PartOfC sums[kEach][kEach];
+    for (int i = 0; i < kEach; ++i) {
+        for (int j = 0; j < kEach; ++j) wmma::fill_fragment(sums[i][j], 0.0f);
+    }
+    for (int first = 0; first < s.k; first += kDeep) {
+        for (int slot = thread; slot < kWide * kDeep; slot += kWarps * kLanes) {
+            const int a_row = slot / kDeep, a_col = slot % kDeep;
+            const bool in_a = top + a_row < s.m && first + a_col < s.k;
+            a_slab[a_row][a_col] = in_a ? a[offset(top + a_row, first + a_col, s.a_pitch)] : zero;
+            const int b_row = slot / kWide, b_col = slot % kWide;
+            const bool in_b = first + b_row < s.k && left + b_col < s.n;
+            b_slab[b_row][b_col] = in_b ? b[offset(first + b_row, left + b_col, s.b_pitch)] : zero;
+        }
+        __syncthreads();  // below, a warp loads what other warps have stored
+        for (int p = 0; p < kDeep; p += kSide) {
+            TurnedB from_b[kEach];
+            TurnedA from_a[kEach];
+            for (int i = 0; i < kEach; ++i) {
+                const half* part = &a_slab[warp_top + i * kSide][p];
+                wmma::load_matrix_sync(from_a[i], part, kDeep + kSkew);
+            }
+            for (int j = 0; j < kEach; ++j) {
+                const half* part = &b_slab[p][warp_left + j * kSide];
+                wmma::load_matrix_sync(from_b[j], part, kWide + kSkew);
+            }
+            for (int i = 0; i < kEach; ++i) {
+                for (int j = 0; j < kEach; ++j) {
+                    wmma::mma_sync(sums[i][j], from_b[j], from_a[i], sums[i][j]);
+                }
+            }
+        }
+        __syncthreads();  // the next slab overwrites what is loaded above
+    }
+    for (int i = 0; i < kEach; ++i) {
+        for (int j = 0; j < kEach; ++j) {
+            float* part = &c_tile[warp_top + i * kSide][warp_left + j * kSide];
+            wmma::store_matrix_sync(part, sums[i][j], kWide + 4, wmma::mem_col_major);
+        }
+    }
+    __syncthreads();  // below, a thread copies what other warps have stored
+    for (int slot = thread; slot < kWide * kWide; slot += kWarps * kLanes) {
+        const int row = slot / kWide, col = slot % kWide;
+        if (top + row >= s.m || left + col >= s.n) continue;
+        c[offset(top + row, left + col, s.c_pitch)] = c_tile[row][col];
+    }
+}
+
+void multiply_any(const half* d_a, const half* d_b, float* d_c, Sizes sizes) {
+    if (sizes.m == 0 || sizes.n == 0) return;
+    const dim3 blocks((sizes.n + kWide - 1) / kWide, (sizes.m + kWide - 1) / kWide);
+    multiply_any_kernel<<<blocks, dim3(kLanes, kWarps)>>>(d_a, d_b, d_c, sizes);
+    CUDA_CHECK(cudaGetLastError());
+}
