@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lesson 38, dual numbers: what autodiff_dual.cu implements and the test calls.
 //
-// Let u = 2^-24. Everything is computed in float, on the host and on the device, for values and
-// tangents of any size whose results and the products that the rule names are between 1e-30 and
-// 1e30, or 0. A NaN in the value of an operand gives NaN.
+// Everything is computed in float, on the host and on the device. Let u = 2^-24. The errors below
+// are promised where operands, results and the terms of each rule are 0 or between 1e-24 and 1e24.
+// A NaN in the value of an operand gives NaN.
 #pragma once
 
 #include <cmath>
@@ -48,9 +48,9 @@ __host__ __device__ Dual<T, N> operator+(const Dual<T, N>& a, const Dual<T, N>& 
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator-(const Dual<T, N>& a, const Dual<T, N>& b);
 
-// Tangents: the errors are at most 4 u times |a b'| + |a' b| for a product, and 8 u times
-// (|a'| + |a b' / b|) / |b| for a quotient. b is not 0. The square of b does not matter: it may be
-// too large for a float, or too small.
+// Errors of the tangents: at most 4 u times |a b'| + |a' b| for a product, and 8 u times
+// (|a'| + |a b' / b|) / |b| for a quotient, b != 0. a, b and their tangents may be 1e-24 or 1e24
+// all at once: then b b and a' b are 0 or infinite in float, and the quotient is not.
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator*(const Dual<T, N>& a, const Dual<T, N>& b);
 template <class T, int N>

@@ -50,7 +50,7 @@ template <class T, int N>
 __host__ __device__ Dual<T, N> operator/(const Dual<T, N>& a, const Dual<T, N>& b) {
     Dual<T, N> quotient;
     // TODO 3 (about 4 lines): set the value of the quotient, and its tangents by the quotient rule.
-    // Do not square b: 1e-30 has a reciprocal, and its square has none.
+    // Do not square b: 1e-24 has a reciprocal, and its square has none.
     //| quotient = a - b;  // placeholder
     quotient.value = a.value / b.value;
     for (int k = 0; k < N; ++k) {
