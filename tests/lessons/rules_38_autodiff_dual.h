@@ -157,6 +157,7 @@ struct Function {
     Second2 (*call_second)(const Second2&);
     std::function<Real(Real)> f, slope, second;
     bool slope_is_absolute = false;  // the error of its slope is relative to 1
+    std::vector<std::pair<const char*, std::function<Real(Real)>>> wrong_slopes = {};
 };
 
 // Each at `x`, with unrelated tangents.
@@ -176,22 +177,26 @@ void check_function(const Function& function, const std::vector<Dual2>& x) {
         }
         want.push_back(r);
     }
-    check_rule(got,
-               want,
-               {{"the tangents of the argument are kept: where is the slope?",
-                 [&](size_t i, int k) { return x[i].tangent[k]; }},
-                {"the slope alone: where are the tangents of the argument?",
-                 [&](size_t i, int) { return function.slope(x[i].value); }},
-                {"the sign of the slope is wrong",
-                 [&](size_t i, int k) { return -function.slope(x[i].value) * x[i].tangent[k]; }},
-                {"the tangents are multiplied by the function itself, not by its derivative",
-                 [&](size_t i, int k) { return function.f(x[i].value) * x[i].tangent[k]; }},
-                {"the function is applied to the tangents: they are multiplied by its derivative",
-                 [&](size_t i, int k) { return function.f(x[i].tangent[k]); }},
-                {"a factor 2 too many",
-                 [&](size_t i, int k) { return 2 * function.slope(x[i].value) * x[i].tangent[k]; }},
-                {"divided by the slope, not multiplied by it",
-                 [&](size_t i, int k) { return x[i].tangent[k] / function.slope(x[i].value); }}});
+    std::vector<std::pair<const char*, Wrong>> wrong = {
+        {"the tangents of the argument are kept: where is the slope?",
+         [&](size_t i, int k) { return x[i].tangent[k]; }},
+        {"the slope alone: where are the tangents of the argument?",
+         [&](size_t i, int) { return function.slope(x[i].value); }},
+        {"the sign of the slope is wrong",
+         [&](size_t i, int k) { return -function.slope(x[i].value) * x[i].tangent[k]; }},
+        {"the tangents are multiplied by the function itself, not by its derivative",
+         [&](size_t i, int k) { return function.f(x[i].value) * x[i].tangent[k]; }},
+        {"the function is applied to the tangents: they are multiplied by its derivative",
+         [&](size_t i, int k) { return function.f(x[i].tangent[k]); }},
+        {"a factor 2 too many",
+         [&](size_t i, int k) { return 2 * function.slope(x[i].value) * x[i].tangent[k]; }},
+        {"divided by the slope, not multiplied by it",
+         [&](size_t i, int k) { return x[i].tangent[k] / function.slope(x[i].value); }}};
+    for (const auto& [words, slope] : function.wrong_slopes)
+        wrong.push_back({words, [&x, slope = slope](size_t i, int k) {
+                             return slope(x[i].value) * x[i].tangent[k];
+                         }});
+    check_rule(got, want, wrong);
 }
 
 // The second derivative, by a dual number of dual numbers.
@@ -212,10 +217,15 @@ void check_second(const Function& function, const Floats& xs) {
 }
 
 #define CALLS(name) [](const Dual2& a) { return name(a); }, [](const Second2& a) { return name(a); }
-const Function kSqrt{CALLS(sqrt),
-                     [](Real x) { return std::sqrt(x); },
-                     [](Real x) { return 0.5L / std::sqrt(x); },
-                     [](Real x) { return -0.25L / (x * std::sqrt(x)); }};
+const Function kSqrt{
+    CALLS(sqrt),
+    [](Real x) { return std::sqrt(x); },
+    [](Real x) { return 0.5L / std::sqrt(x); },
+    [](Real x) { return -0.25L / (x * std::sqrt(x)); },
+    false,
+    {{"half of the root: its slope is half of the reciprocal of the root",
+      [](Real x) { return 0.5L * std::sqrt(x); }},
+     {"the slope is twice as large as that of a root", [](Real x) { return 1 / std::sqrt(x); }}}};
 const Function kSin{CALLS(sin),
                     [](Real x) { return std::sin(x); },
                     [](Real x) { return std::cos(x); },
@@ -224,11 +234,17 @@ const Function kCos{CALLS(cos),
                     [](Real x) { return std::cos(x); },
                     [](Real x) { return -std::sin(x); },
                     [](Real x) { return -std::cos(x); }};
-const Function kTanh{CALLS(tanh),
-                     [](Real x) { return std::tanh(x); },
-                     [](Real x) { return 1 / (std::cosh(x) * std::cosh(x)); },
-                     [](Real x) { return -2 * std::tanh(x) / (std::cosh(x) * std::cosh(x)); },
-                     true};
+const Function kTanh{
+    CALLS(tanh),
+    [](Real x) { return std::tanh(x); },
+    [](Real x) { return 1 / (std::cosh(x) * std::cosh(x)); },
+    [](Real x) { return -2 * std::tanh(x) / (std::cosh(x) * std::cosh(x)); },
+    true,
+    {{"1 - t: in the slope of tanh, t is squared", [](Real x) { return 1 - std::tanh(x); }},
+     {"1 + t^2: in the slope of tanh, the square is subtracted",
+      [](Real x) { return 1 + std::tanh(x) * std::tanh(x); }},
+     {"1 - x^2: the slope needs the square of tanh(x), not that of x",
+      [](Real x) { return 1 - x * x; }}}};
 
 void check_power(float exponent, const std::vector<Dual2>& x) {
     CAPTURE(exponent);

@@ -32,6 +32,15 @@ Points random_points(size_t n, uint64_t seed, float side = 2) {
     return {wb::random_floats(n, seed, -side, side), wb::random_floats(n, seed + 1, -side, side)};
 }
 
+// Points on the axes, where powers of 0 occur, and in corners.
+const Points kSpecial{{0, 0, 1, -3}, {0, 1, 0, 3}};
+
+Points and_at(Points p, const Points& more) {
+    p.x.insert(p.x.end(), more.x.begin(), more.x.end());
+    p.y.insert(p.y.end(), more.y.begin(), more.y.end());
+    return p;
+}
+
 template <class F>
 void check_part(F f, Part part, const char* what, const Points& p, const wb::Output<float>& got,
                 std::vector<wb::Mistake<float>> mistakes = {}) {
@@ -48,7 +57,7 @@ void check_part(F f, Part part, const char* what, const Points& p, const wb::Out
     if (part == kDx || part == kDy) {
         instead("the sum of both derivatives: both variables change at once",
                 [](const Parts& t) { return t[kDx] + t[kDy]; });
-        instead(part == kDx ? "the derivative by y" : "the derivative by x",
+        instead("the derivative by the other variable",
                 [part](const Parts& t) { return t[part == kDx ? kDy : kDx]; });
         instead("the value of f", [](const Parts& t) { return t[kF]; });
     }
@@ -62,6 +71,13 @@ void check_part(F f, Part part, const char* what, const Points& p, const wb::Out
         instead("half of the second derivative", [part](const Parts& t) { return t[part] / 2; });
     }
     wb::recognize<float>(got, want.values, mistakes, tolerance);
+    // A 0 everywhere has one likely cause, unless the terms of f could cancel.
+    const bool is_zero = std::all_of(got.begin(), got.end(), [](float v) { return v == 0; });
+    const bool never_changes = is_zero && part != kF && p.x.size() > 1;
+    if (never_changes && !std::is_same_v<F, Rosenbrock>) {
+        INFO(what << "s: 0 everywhere, as if what it is derived by did not change");
+        CHECK(!never_changes);
+    }
     CHECK_ARRAYS(got, want.values, tolerance, what);
 }
 
@@ -228,39 +244,37 @@ void check_residuals(int units, size_t n) {
 TEST_CASE("task 1: a variable changes with itself alone", "[task1]") {
     CHECK(variable<1>(2.5f, 0).value == 2.5f);
     for (int k = 0; k < 5; ++k) {
-        CAPTURE(k);
         const Dual<float, 5> got = variable<5>(-1.5f, k);
         CHECK(got.value == -1.5f);
-        Floats want(5);
-        want[k] = 1;
-        const Floats tangents(got.tangent, got.tangent + 5);
-        wb::recognize<float>(tangents, want, {{"the tangents of all variables are 1", [] {
-                                                   return Floats(5, 1.0f);
-                                               }}});
-        CHECK_ARRAYS(
-            tangents, want, [](size_t) { return 0.0; }, "tangent");
+        for (int j = 0; j < 5; ++j) {
+            const float want = j == k ? 1 : 0;
+            const bool right = got.tangent[j] == want;
+            INFO("variable<5>(-1.5f, " << k << "): tangent[" << j << "] is " << got.tangent[j]
+                                       << ", want " << want);
+            CHECK(right);
+        }
     }
 }
 
 TEST_CASE("task 1: a variable whose value is a variable", "[task1]") {
     for (int k : {0, 1}) {
-        CAPTURE(k);
         Dual2 inner = 3.0f;
         inner.tangent[k] = 1;
         const Second2 got = variable<2>(inner, k);
-        const Floats numbers{got.value.value,
-                             got.value.tangent[0],
-                             got.value.tangent[1],
-                             got.tangent[0].value,
-                             got.tangent[0].tangent[0],
-                             got.tangent[0].tangent[1],
-                             got.tangent[1].value,
-                             got.tangent[1].tangent[0],
-                             got.tangent[1].tangent[1]};
-        Floats want{3, 0, 0, 0, 0, 0, 0, 0, 0};
-        want[1 + k] = want[3 + 3 * k] = 1;
-        CHECK_ARRAYS(
-            numbers, want, [](size_t) { return 0.0; }, "number");
+        const auto check = [&](const std::string& name, float number, float want) {
+            const bool right = number == want;
+            INFO("variable<2>(inner, " << k << "): " << name << " is " << number << ", want "
+                                       << want);
+            CHECK(right);
+        };
+        check("value.value", got.value.value, 3);
+        for (int i : {0, 1}) {
+            const std::string outer = "tangent[" + std::to_string(i) + "]";
+            check("value." + outer, got.value.tangent[i], i == k);
+            check(outer + ".value", got.tangent[i].value, i == k);
+            for (int j : {0, 1})
+                check(outer + ".tangent[" + std::to_string(j) + "]", got.tangent[i].tangent[j], 0);
+        }
     }
 }
 
@@ -288,33 +302,40 @@ TEST_CASE("task 2: large and small factors", "[task2]") {
 }
 
 TEST_CASE("task 2: products of dual numbers of dual numbers", "[task2]") {
-    // (x^2) (y^2): x and y are variables, and so are their values.
-    Floats got, want;
-    for (int i = 0; i < 100; ++i) {
-        const float x = 0.25f * (i % 10) - 1, y = 0.5f * (i / 10) - 2;
+    // (x^2) (y^2): x and y are variables, and so are their values. 8 roundings, no cancellation.
+    const Points p = random_points(200, 55);
+    std::array<Floats, 6> got, want;
+    for (size_t i = 0; i < p.x.size(); ++i) {
+        const float x = p.x[i], y = p.y[i];
         Second2 a = 0.0f, b = 0.0f;
         a.value = x, b.value = y;
         a.value.tangent[0] = b.value.tangent[1] = 1;
         a.tangent[0].value = b.tangent[1].value = 1;
         const Second2 f = (a * a) * (b * b);
-        for (const float v : {f.value.value,
-                              f.value.tangent[0],
-                              f.tangent[1].value,
-                              f.tangent[0].tangent[0],
-                              f.tangent[0].tangent[1],
-                              f.tangent[1].tangent[0],
-                              f.tangent[1].tangent[1]})
-            got.push_back(v);
-        for (const float v : {x * x * y * y,  // all exact in float
-                              2 * x * y * y,
-                              2 * x * x * y,
-                              2 * y * y,
-                              4 * x * y,
-                              4 * x * y,
-                              2 * x * x})
-            want.push_back(v);
+        const float numbers[] = {f.value.value,
+                                 f.value.tangent[0],
+                                 f.tangent[1].value,
+                                 f.tangent[0].tangent[0],
+                                 f.tangent[0].tangent[1],
+                                 f.tangent[1].tangent[0]};
+        const Real u = x, v = y;
+        const Real exact[] = {
+            u * u * v * v, 2 * u * v * v, 2 * u * u * v, 2 * v * v, 4 * u * v, 4 * u * v};
+        for (int k = 0; k < 6; ++k) {
+            got[k].push_back(numbers[k]);
+            want[k].push_back(float(exact[k]));
+        }
     }
-    CHECK_ARRAYS(got, want);
+    const char* names[] = {"value.value of product",
+                           "value.tangent[0] of product",
+                           "tangent[1].value of product",
+                           "tangent[0].tangent[0] of product",
+                           "tangent[0].tangent[1] of product",
+                           "tangent[1].tangent[0] of product"};
+    for (int k = 0; k < 6; ++k) {
+        const auto tolerance = [&](size_t i) { return 8 * kU * std::fabs(want[k][i]); };
+        CHECK_ARRAYS(got[k], want[k], tolerance, names[k]);
+    }
 }
 
 TEST_CASE("task 3: the quotient rule", "[task3]") {
@@ -364,8 +385,11 @@ TEST_CASE("task 4: sines and cosines", "[task4]") {
     check_function(kCos, random_duals(500, 143, -1000, 1000));
 }
 
-TEST_CASE("task 4: hyperbolic tangents, also of infinities", "[task4]") {
+TEST_CASE("task 4: hyperbolic tangents", "[task4]") {
     check_function(kTanh, random_duals(2000, 151, -4, 4));
+}
+
+TEST_CASE("task 4: hyperbolic tangents of large numbers and infinities", "[task4]") {
     for (const float x : {-kInfinity, -100.0f, -20.0f, 20.0f, 100.0f, kInfinity}) {
         CAPTURE(x);
         Dual2 a = x;
@@ -425,10 +449,7 @@ TEST_CASE("task 4: a NaN is passed on", "[task4]") {
 }
 
 TEST_CASE("task 5: the gradient of x^2 + 3xy + 5y^2 at (1, 2) is (8, 23)", "[task5]") {
-    const auto got =
-        three({{1}, {2}}, [](auto... arguments) { gradients(Quadratic{}, arguments...); });
-    const Floats all{got[0][0], got[1][0], got[2][0]};
-    CHECK_ARRAYS(all, Floats{27, 8, 23});
+    check_gradients(Quadratic{}, {{1}, {2}});
 }
 
 TEST_CASE("task 5: gradients at any number of points", "[task5]") {
@@ -438,13 +459,11 @@ TEST_CASE("task 5: gradients at any number of points", "[task5]") {
 }
 
 TEST_CASE("task 5: gradients of Rosenbrock's valley", "[task5]") {
-    check_gradients(Rosenbrock{}, {{0, 1, -1, 0}, {0, 1, 1, 1}});
-    check_gradients(Rosenbrock{}, random_points(3000, 211));
+    check_gradients(Rosenbrock{}, and_at(random_points(3000, 211), {{0, 1, -1, 0}, {0, 1, 1, 1}}));
 }
 
 TEST_CASE("task 5: gradients of functions of functions", "[task5]") {
-    check_gradients(Waves{}, random_points(3000, 221, 3));
-    check_gradients(Waves{}, {{0, 0, 1, -3}, {0, 1, 0, 3}});
+    check_gradients(Waves{}, and_at(random_points(3000, 221, 3), kSpecial));
 }
 
 TEST_CASE("task 5: a NaN stays at its point", "[task5]") {
@@ -529,17 +548,16 @@ TEST_CASE("task 7: second derivatives of x^2 + 3xy + 5y^2 are 2, 3 and 10", "[ta
 }
 
 TEST_CASE("task 7: second derivatives of Rosenbrock's valley", "[task7]") {
-    check_second_derivatives(Rosenbrock{}, random_points(2000, 411));
-    check_second_derivatives(Rosenbrock{}, {{0, 1, -1}, {0, 1, 1}});
+    check_second_derivatives(Rosenbrock{},
+                             and_at(random_points(2000, 411), {{0, 1, -1}, {0, 1, 1}}));
 }
 
 TEST_CASE("task 7: second derivatives of functions of functions", "[task7]") {
-    check_second_derivatives(Waves{}, random_points(2000, 421, 3));
-    check_second_derivatives(Waves{}, {{0, 0, 1, -3}, {0, 1, 0, 3}});
+    check_second_derivatives(Waves{}, and_at(random_points(2000, 421, 3), kSpecial));
 }
 
 TEST_CASE("task 8: residuals of networks of any size", "[task8]") {
-    const int units = GENERATE(0, 1, 2, 5, 32, 100, 1024);
+    const int units = GENERATE(5, 0, 1, 2, 32, 100, 1024);
     CAPTURE(units);
     check_residuals(units, 500);
 }
