@@ -68,8 +68,8 @@ __host__ __device__ Dual<T, N> exp(const Dual<T, N>& a) {
 }
 
 // TODO 4 (about 15 lines): complete the five functions by `chain`, each with its own derivative. T
-// may be a dual number, so call sin(a.value), not sinf(a.value). Where is the slope of pow 0 times
-// infinity?
+// may be a dual number, so call sin(a.value), not sinf(a.value). Write 0.5f: 0.5 would be a double.
+// Where is the slope of pow 0 times infinity?
 template <class T, int N>
 __host__ __device__ Dual<T, N> sqrt(const Dual<T, N>& a) {
     return a + a;  // placeholder
