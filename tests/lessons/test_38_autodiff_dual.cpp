@@ -62,10 +62,10 @@ void check_part(F f, Part part, const char* what, const Points& p, const wb::Out
         instead("the value of f", [](const Parts& t) { return t[kF]; });
     }
     if (part >= kXx) {
-        const char* names[] = {"by x twice", "by x and y", "by y twice"};
         for (const Part other : {kXx, kXy, kYy})
             if (other != part)
-                instead(names[other - kXx], [other](const Parts& t) { return t[other]; });
+                instead("another one of the three second derivatives",
+                        [other](const Parts& t) { return t[other]; });
         instead("the first derivative by x", [](const Parts& t) { return t[kDx]; });
         instead("the first derivative by y", [](const Parts& t) { return t[kDy]; });
         instead("half of the second derivative", [part](const Parts& t) { return t[part] / 2; });
@@ -562,7 +562,6 @@ TEST_CASE("task 7: second derivatives at any number of points", "[task7]") {
 
 TEST_CASE("task 7: second derivatives of x^2 + 3xy + 5y^2 are 2, 3 and 10", "[task7]") {
     check_second_derivatives(Quadratic{}, {{1}, {2}});
-    check_second_derivatives(Quadratic{}, random_points(1000, 405));
 }
 
 TEST_CASE("task 7: second derivatives of Rosenbrock's valley", "[task7]") {
