@@ -69,7 +69,7 @@ template <class T, int N>
 __host__ __device__ Dual<T, N> cos(const Dual<T, N>& a);
 template <class T, int N>
 __host__ __device__ Dual<T, N> tanh(const Dual<T, N>& a);
-// a to the power of a constant, |exponent| <= 16. a may be 0 or negative wherever power and slope
+// a to the power of a constant, |exponent| <= 8. a may be 0 or negative wherever power and slope
 // are defined: negative with a whole exponent, 0 with the exponents 0, 1 and above. a^0 is 1.
 template <class T, int N>
 __host__ __device__ Dual<T, N> pow(const Dual<T, N>& a, float exponent);
@@ -108,7 +108,7 @@ template <class F>
 void gradients(F f, const float* d_x, const float* d_y, float* d_f, float* d_dx, float* d_dy,
                int n);
 
-// Gradient descent from each of the n points: `steps` times (0 to 1,000,000), x becomes
+// Gradient descent from each of the n points: `steps` times (0 to 10,000), x becomes
 // x - rate * df/dx and y becomes y - rate * df/dy, both with the derivatives at the old point.
 // d_x and d_y are updated in place. One launch for all steps.
 template <class F>

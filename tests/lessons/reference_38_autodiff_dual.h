@@ -114,7 +114,8 @@ Point descended(F f, Real x, Real y, int steps, float rate) {
                                     std::fabs(1 - rate * (middle - radius)));
         const Real gradient = std::hypot(at[kDx], at[kDy]);
         error = grows * error + rate * std::hypot(off[kDx], off[kDy]) +
-                2 * kU * (std::hypot(x, y) + rate * gradient);
+                2 * kU * (std::hypot(x, y) + rate * gradient) +
+                8 * 0x1p-149L;  // numbers near 0 have fewer digits
         x -= rate * at[kDx];
         y -= rate * at[kDy];
     }

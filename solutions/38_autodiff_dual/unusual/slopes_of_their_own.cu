@@ -1,5 +1,6 @@
 // Unusual: the slope of tanh is 1 / cosh^2, accurate where tanh is flat; a quotient is a product
-// with the reciprocal; whole exponents are multiplied out. SPDX-License-Identifier: MIT
+// with the reciprocal; whole exponents are multiplied out.
+// SPDX-License-Identifier: MIT
 #include "autodiff_dual.h"
 
 constexpr int kThreads = 256;

@@ -1,5 +1,6 @@
 // Unusual: second derivatives without nesting, by a type that holds a value, a gradient and the
-// three second derivatives; the network's slope by hand. SPDX-License-Identifier: MIT
+// three second derivatives; the network's slope by hand.
+// SPDX-License-Identifier: MIT
 #include "autodiff_dual.h"
 
 constexpr int kThreads = 256;
