@@ -30,6 +30,7 @@ LADDERS = {
     "16_ladder": (
         "16", ["transposes through a tile"], "Transposing 16384 x 16384 floats",
     ),
+    "18_ladder": ("18", ["sums by a tree in each block"], "A tree in each block"),
     "19_ladder": ("19", ["sums all elements", "sums rows of 1000"], "Summing"),
     "20_ladder": (
         "20", ["64 bins of floats", "256 bins of floats", "4096 bins of floats"],
@@ -63,13 +64,24 @@ LADDERS = {
         ["multiplies matrices of 4096 x 4096", "multiplies matrices of 8192 x 8192"],
         "Products of matrices of floats",
     ),
+    "30_ladder": (
+        "30",
+        ["multiplies halves, 4096 x 4096", "multiplies halves, 8192 x 8192"],
+        "Products of matrices of halves",
+    ),
+    "38_ladder": (
+        "38",
+        ["gradients of Rosenbrock's function", "gradients of a long function"],
+        "Gradients at points of the plane",
+    ),
 }  # fmt: skip
 # Works that move next to nothing, or everything several times: their rate is not in bytes. The
 # column that is counted, how many of it make one on the axis, and the axis.
 BILLIONS = ("elements", 1e9, "10^9 elements a second")
+TRILLIONS = ("operations", 1e12, "10^12 operations a second")
 COUNTED = {
     "23": BILLIONS, "24": BILLIONS, "27": BILLIONS, "28": BILLIONS,
-    "29": ("operations", 1e12, "10^12 operations a second"),
+    "29": TRILLIONS, "30": TRILLIONS,
 }  # fmt: skip
 
 KINDS = {"rung": BLOCKS[0], "solution": BLOCKS[2], "peer": "#C8C8C8"}
