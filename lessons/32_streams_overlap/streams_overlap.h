@@ -21,14 +21,14 @@ void launch_linearize(float* d_data, int n, cudaStream_t stream);
 void linearize_serial(const float* in, float* out, float* d_data, int n, cudaStream_t stream);
 
 // The least time in which the three steps can be done for `chunks` equal chunks. up, kernel and
-// down are the times that a step needs for all chunks together. Steps of one chunk run one after the
-// other, and each step does one chunk at a time. chunks >= 1; times are 0 or more, in any unit.
+// down are the times that a step needs for all chunks together. Steps of one chunk run one after
+// the other, and each step does one chunk at a time. chunks >= 1; times are 0 or more, in any unit.
 double pipeline_time(double up, double kernel, double down, int chunks);
 
-// The same result as linearize_serial, chunk by chunk. Chunk k is queued in streams[k %
-// stream_count]. The host waits once all chunks are queued, and only for these streams: others of
-// the program may be at work for long. in and out are pinned, d_data has n floats. The streams are
-// idle, and none is the default stream; stream_count is 1 or more.
+// The same result as linearize_serial, chunk by chunk. All work is queued in these streams, by
+// turns. The host waits once all chunks are queued, and only for these streams: others of the
+// program may be at work for long. Returns when `out` is complete. in and out are pinned, d_data
+// has n floats. The streams are idle, and none is the default stream; stream_count is 1 or more.
 void linearize_chunks(const float* in, float* out, float* d_data, int n, int chunk,
                       const cudaStream_t* streams, int stream_count);
 

@@ -116,7 +116,8 @@ void check_returned(const std::optional<Timeline>& timeline) {
     const auto last = std::find_if(all.rbegin(), all.rend(), late);
     const unsigned line = last == all.rend() ? 0 : last->line;
     INFO("the function returned while " << unfinished << " copies and kernels were still under "
-         << "way, the last of them queued on line " << line << ": `out` was not complete");
+                                        << "way, the last of them queued on line " << line
+                                        << ": `out` was not complete");
     CHECK(unfinished == 0);
     if (unfinished) CUDA_CHECK(cudaDeviceSynchronize());
 }
@@ -153,8 +154,7 @@ void check_chunks(int n, int chunk, int stream_count, unsigned flags = cudaStrea
     CUDA_CHECK(cudaDeviceSynchronize());
     const Streams streams(stream_count, flags);
     check_returned(Timeline::of([&] {
-        linearize_chunks(
-            from.get(), to.get(), d_data.get(), n, chunk, streams.get(), stream_count);
+        linearize_chunks(from.get(), to.get(), d_data.get(), n, chunk, streams.get(), stream_count);
     }));
     check_values(in, to.values(), chunk);
     wb::check_unchanged(from.values(), in);
@@ -165,9 +165,8 @@ void check_staged(const Stages& stages, int n, int chunk) {
     CAPTURE(n, chunk, count);
     const Floats in = wb::random_floats(size_t(n), 500 + n);
     Floats out(size_t(n), NAN);
-    check_returned(Timeline::of([&] {
-        linearize_staged(in.data(), out.data(), n, chunk, stages.get(), count);
-    }));
+    check_returned(Timeline::of(
+        [&] { linearize_staged(in.data(), out.data(), n, chunk, stages.get(), count); }));
     check_values(in, out, chunk);
 }
 
@@ -231,8 +230,7 @@ Times times_of_staged(bool with_serial = false) {
     Floats result(kAll);
     return times_of(
         [&](const Floats& in, float* out) {
-            linearize_staged(
-                in.data(), result.data(), kAll, kChunk, stages.get(), stages.count());
+            linearize_staged(in.data(), result.data(), kAll, kChunk, stages.get(), stages.count());
             std::copy(result.begin(), result.end(), out);
         },
         with_serial);
@@ -342,8 +340,8 @@ TEST_CASE("task 2: streams that wait for the default stream", "[task2]") {
 
 TEST_CASE("task 2: queues nothing for no samples", "[task2]") {
     const Streams streams(2);
-    const auto timeline = Timeline::of(
-        [&] { linearize_chunks(nullptr, nullptr, nullptr, 0, 5, streams.get(), 2); });
+    const auto timeline =
+        Timeline::of([&] { linearize_chunks(nullptr, nullptr, nullptr, 0, 5, streams.get(), 2); });
     CHECK(cudaGetLastError() == cudaSuccess);
     if (timeline) CHECK(timeline->all().empty());
     check_chunks(2, 1, 2);  // and afterwards the device is as usable as before
@@ -531,9 +529,8 @@ TEST_CASE("efficient: chunks leave other streams alone", "[efficient][task2]") {
     Pinned from(in), to(1000);
     wb::DeviceBuffer<float> d_data(1000);
     const Streams streams(2);
-    check_other_streams([&] {
-        linearize_chunks(from.get(), to.get(), d_data.get(), 1000, 300, streams.get(), 2);
-    });
+    check_other_streams(
+        [&] { linearize_chunks(from.get(), to.get(), d_data.get(), 1000, 300, streams.get(), 2); });
 }
 
 TEST_CASE("efficient: staged copies run in both directions, and kernels besides",
@@ -564,9 +561,8 @@ TEST_CASE("efficient: staged chunks leave other streams alone", "[efficient][tas
     const Floats in = wb::random_floats(1000, 5);
     Floats out(1000);
     const Stages stages(3, 300);
-    check_other_streams([&] {
-        linearize_staged(in.data(), out.data(), 1000, 300, stages.get(), stages.count());
-    });
+    check_other_streams(
+        [&] { linearize_staged(in.data(), out.data(), 1000, 300, stages.get(), stages.count()); });
 }
 
 TEST_CASE("efficient: your own stages are as fast", "[efficient][task3][task4]") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The model timeline beside the counters: when the work of an answer would run on a card, what runs
-// at the same time, and when the host waits. common/emulator/TIMELINE.md states the model. On a real
-// GPU there is none, and the cases that need it are skipped as those that need counters.
+// at the same time, and when the host waits. common/emulator/TIMELINE.md states the model. On a
+// real GPU there is none, and the cases that need it are skipped as those that need counters.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ public:
     // which the grader draws pictures and tells causes.
     static std::optional<Timeline> of(const std::function<void()>& work, bool shown = true) {
         const auto start = (void (*)())dlsym(RTLD_DEFAULT, "emulatorTimelineStart");
-        const auto host = (uint64_t (*)())dlsym(RTLD_DEFAULT, "emulatorTimelineHost");
+        const auto host = (uint64_t(*)())dlsym(RTLD_DEFAULT, "emulatorTimelineHost");
         const auto get =
             (int (*)(uint32_t, EmulatorInterval*))dlsym(RTLD_DEFAULT, "emulatorTimelineGet");
         if (!start || !host || !get) {

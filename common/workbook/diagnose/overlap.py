@@ -54,10 +54,11 @@ def _streams(work: list[dict[str, Any]]) -> str:
     in_default = [one for one in work if one["stream"] == 0]
     if in_default:
         kinds = {_OF_KIND.get(one["kind"], "work") for one in in_default}
-        what = f"the {kinds.pop()}s" if len(kinds) == 1 else "some work"
+        # A launch may stand in a function of its own: its line would not say which call is meant.
+        where = "" if kinds == {"kernel"} else _line(in_default[0])
+        what = f"the {kinds.pop()}s{where} are" if len(kinds) == 1 else f"some work{where} is"
         return (
-            f"{what}{_line(in_default[0])} {'is' if what == 'some work' else 'are'} in the default "
-            "stream: it waits for the other streams, and they wait for it"
+            f"{what} in the default stream: it waits for the other streams, and they wait for it"
         )
     chunks = sum(one["kind"] == "kernel" for one in work)
     if len(used) == 1 and chunks > 1:

@@ -74,7 +74,8 @@ void free_stages(Stage* stages, int count) {
     }
 }
 
-// The chunks on their way are those from `oldest` on; a chunk is taken out when its stage is needed.
+// The chunks on their way are those from `oldest` on; a chunk is taken out when its stage is
+// needed.
 void linearize_staged(const float* in, float* out, int n, int chunk, const Stage* stages,
                       int count) {
     int oldest = 0, next = 0;

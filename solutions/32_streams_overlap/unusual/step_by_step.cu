@@ -95,9 +95,9 @@ void linearize_staged(const float* in, float* out, int n, int chunk, const Stage
         std::memcpy(stage.in, in + k * chunk, bytes);
         CUDA_CHECK(cudaMemcpyAsync(stage.d_data, stage.in, bytes, cudaMemcpyDefault, stage.stream));
         launch_linearize(stage.d_data, size(k), stage.stream);
-        CUDA_CHECK(cudaMemcpyAsync(stage.out, stage.d_data, bytes, cudaMemcpyDefault, stage.stream));
+        CUDA_CHECK(
+            cudaMemcpyAsync(stage.out, stage.d_data, bytes, cudaMemcpyDefault, stage.stream));
         CUDA_CHECK(cudaEventRecord(stage.done, stage.stream));
     }
     for (int k = std::max(0, chunks - count); k < chunks; ++k) finish(k);
 }
-

@@ -224,7 +224,8 @@ void Timeline::on_host_access(const HostAccess& access) {
     if (transfer) engines.copies_free[to_host] = copy.end;
     const uint64_t end = copy.end;
     // The wait comes first, so that the copy is the last one for its further rows.
-    if (pageable && !in_graph_) host_waits(end, access.stream, device, "pageable memory", access.site);
+    if (pageable && !in_graph_)
+        host_waits(end, access.stream, device, "pageable memory", access.site);
     finish(own, std::move(copy));
 }
 
