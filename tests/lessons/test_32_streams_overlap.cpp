@@ -29,6 +29,13 @@ Floats linear(const Floats& in) {
     return out;
 }
 
+// Results that are not there yet: the NaN that device buffers begin with.
+Floats unwritten(size_t size) {
+    Floats values(size);
+    if (size) std::memset(values.data(), 0xFF, size * sizeof(float));
+    return values;
+}
+
 // Pinned memory, NaN at first.
 class Pinned {
 public:
@@ -77,8 +84,8 @@ public:
             CUDA_CHECK(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
             CUDA_CHECK(cudaMallocHost(&s.in, chunk * sizeof(float)));
             CUDA_CHECK(cudaMallocHost(&s.out, chunk * sizeof(float)));
-            std::fill_n(s.in, chunk, NAN);
-            std::fill_n(s.out, chunk, NAN);
+            std::memset(s.in, 0xFF, chunk * sizeof(float));
+            std::memset(s.out, 0xFF, chunk * sizeof(float));
             CUDA_CHECK(cudaMalloc(&s.d_data, chunk * sizeof(float)));
             CUDA_CHECK(cudaMemset(s.d_data, 0xFF, chunk * sizeof(float)));
             CUDA_CHECK(cudaEventCreateWithFlags(&s.done, cudaEventDisableTiming));
@@ -122,6 +129,13 @@ void check_returned(const std::optional<Timeline>& timeline) {
     if (unfinished) CUDA_CHECK(cudaDeviceSynchronize());
 }
 
+void check_nothing_queued(const std::optional<Timeline>& timeline) {
+    if (!timeline) return;
+    INFO(timeline->all().size() << " copies, kernels and waits for no samples, want none");
+    const bool nothing_queued = timeline->all().empty();
+    CHECK(nothing_queued);
+}
+
 void check_values(const Floats& in, const Floats& got, int chunk) {
     const Floats want = linear(in);
     CHECK_ARRAYS(got, want);
@@ -141,7 +155,8 @@ void check_values(const Floats& in, const Floats& got, int chunk) {
           }},
          {"the last chunk, which is shorter, is missing", [&] {
               Floats values = want;
-              std::fill(values.begin() + n / size * size, values.end(), NAN);
+              const Floats missing = unwritten(n % size);
+              std::copy(missing.begin(), missing.end(), values.end() - n % size);
               return values;
           }}});
 }
@@ -164,7 +179,7 @@ void check_staged(const Stages& stages, int n, int chunk) {
     const int count = stages.count();
     CAPTURE(n, chunk, count);
     const Floats in = wb::random_floats(size_t(n), 500 + n);
-    Floats out(size_t(n), NAN);
+    Floats out = unwritten(size_t(n));
     check_returned(Timeline::of(
         [&] { linearize_staged(in.data(), out.data(), n, chunk, stages.get(), count); }));
     check_values(in, out, chunk);
@@ -205,7 +220,7 @@ Times times_of(const std::function<void(const Floats&, float*)>& answer, bool wi
             [&] { linearize_serial(from.get(), to.get(), d_data.get(), kAll, one.get()[0]); },
             false);
     }
-    std::fill_n(to.get(), kAll, NAN);
+    std::memset(to.get(), 0xFF, kAll * sizeof(float));
     times.answer = Timeline::of([&] { answer(in, to.get()); });
     CUDA_CHECK(cudaDeviceSynchronize());
     check_some(in, to.get());
@@ -246,16 +261,26 @@ double overlapping(const Timeline& timeline, Kind one, Kind other) {
 }
 
 void check_overlap(const Timeline& timeline) {
-    const double up_kernel = overlapping(timeline, Kind::kUp, Kind::kKernel);
-    const double up_down = overlapping(timeline, Kind::kUp, Kind::kDown);
-    const double kernel_down = overlapping(timeline, Kind::kKernel, Kind::kDown);
-    CAPTURE(up_kernel, up_down, kernel_down);
-    CHECK(timeline.bytes(Kind::kUp) == uint64_t(4) * kAll);
-    CHECK(timeline.bytes(Kind::kDown) == uint64_t(4) * kAll);
-    CHECK(timeline.of(Kind::kKernel).size() >= kChunks);
-    const double least = std::min({up_kernel, up_down, kernel_down});
-    INFO("uploads, kernels and downloads: two kinds run at the same time for "
-         << int(100 * least) << " % of the shorter one's time, want at least 50 %");
+    const uint64_t up = timeline.bytes(Kind::kUp), down = timeline.bytes(Kind::kDown);
+    const size_t kernels = timeline.of(Kind::kKernel).size();
+    {
+        INFO(up << " bytes are uploaded and " << down << " downloaded, want " << 4 * kAll
+                << " each: every sample once");
+        const bool every_sample_once = up == uint64_t(4) * kAll && down == uint64_t(4) * kAll;
+        CHECK(every_sample_once);
+    }
+    {
+        INFO(kernels << " kernels are launched for " << kChunks << " chunks");
+        const bool timeline_has_all_chunks = kernels >= kChunks;
+        CHECK(timeline_has_all_chunks);
+    }
+    std::pair<double, const char*> pairs[] = {
+        {overlapping(timeline, Kind::kUp, Kind::kKernel), "uploads and kernels"},
+        {overlapping(timeline, Kind::kUp, Kind::kDown), "uploads and downloads"},
+        {overlapping(timeline, Kind::kKernel, Kind::kDown), "kernels and downloads"}};
+    const auto [least, names] = *std::min_element(std::begin(pairs), std::end(pairs));
+    INFO(names << " run at the same time for " << int(100 * least)
+               << " % of the time that they need, want at least 50 %");
     const bool timeline_overlaps = least >= 0.5;
     CHECK(timeline_overlaps);
 }
@@ -343,7 +368,7 @@ TEST_CASE("task 2: queues nothing for no samples", "[task2]") {
     const auto timeline =
         Timeline::of([&] { linearize_chunks(nullptr, nullptr, nullptr, 0, 5, streams.get(), 2); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (timeline) CHECK(timeline->all().empty());
+    check_nothing_queued(timeline);
     check_chunks(2, 1, 2);  // and afterwards the device is as usable as before
 }
 
@@ -434,6 +459,7 @@ TEST_CASE("task 3: a call that fails is an exception", "[task3]") {
     watch.error = cudaErrorUnknown;
     Stage stage{};
     const bool thrown = wb::throws_cuda_error([&] { make_stages(&stage, 1, 10); });
+    INFO("the first CUDA call failed, and make_stages() returned as if it had not");
     CHECK(thrown);
 }
 
@@ -473,7 +499,7 @@ TEST_CASE("task 4: queues nothing for no samples", "[task4]") {
     const auto timeline = Timeline::of(
         [&] { linearize_staged(nullptr, nullptr, 0, 5, stages.get(), stages.count()); });
     CHECK(cudaGetLastError() == cudaSuccess);
-    if (timeline) CHECK(timeline->all().empty());
+    check_nothing_queued(timeline);
     check_staged(stages, 12, 5);
 }
 
@@ -494,7 +520,7 @@ TEST_CASE("task 4: a call that fails is an exception", "[task4]") {
 TEST_CASE("task 4: allocates and registers nothing", "[task4]") {
     const Stages stages(2, 100);
     const Floats in = wb::random_floats(500, 9);
-    Floats out(500, NAN);
+    Floats out = unwritten(500);
     wb::CallWatch watch;
     linearize_staged(in.data(), out.data(), 500, 100, stages.get(), stages.count());
     const size_t registered = watch.count("cudaHostRegister"), allocated = watch.allocated;

@@ -57,9 +57,7 @@ def _streams(work: list[dict[str, Any]]) -> str:
         # A launch may stand in a function of its own: its line would not say which call is meant.
         where = "" if kinds == {"kernel"} else _line(in_default[0])
         what = f"the {kinds.pop()}s{where} are" if len(kinds) == 1 else f"some work{where} is"
-        return (
-            f"{what} in the default stream: it waits for the other streams, and they wait for it"
-        )
+        return f"{what} in the default stream: it waits for the other streams, and they wait for it"
     chunks = sum(one["kind"] == "kernel" for one in work)
     if len(used) == 1 and chunks > 1:
         return (

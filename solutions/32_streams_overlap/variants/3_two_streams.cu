@@ -1,4 +1,5 @@
 // Variant: two streams for three steps: a third of the pipeline is missing.
+// verdict: efficient "efficient: copies run in both directions, and kernels besides"
 // verdict: efficient "efficient: eight chunks take at most half of the time of one piece"
 // SPDX-License-Identifier: MIT
 // Lesson 32, streams: chunks of data that are copied while others are computed.

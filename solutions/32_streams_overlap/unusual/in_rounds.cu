@@ -1,5 +1,6 @@
-// Unusual: first all uploads are queued, then all kernels, then all downloads; the pipeline's time
-// is found by a simulation. SPDX-License-Identifier: MIT
+// Unusual: as many chunks as there are streams make a round: first its uploads are queued, then its
+// kernels, then its downloads. The pipeline's time is found by a simulation.
+// SPDX-License-Identifier: MIT
 #include "streams_overlap.h"
 
 #include <algorithm>
@@ -28,17 +29,20 @@ void linearize_chunks(const float* in, float* out, float* d_data, int n, int chu
     for (int rest = n; rest > 0; rest -= std::min(rest, chunk))
         parts.emplace_back(n - rest, std::min(rest, chunk));
     const auto stream = [&](size_t k) { return streams[k % stream_count]; };
-    for (size_t k = 0; k < parts.size(); ++k) {
-        const auto [first, size] = parts[k];
-        CUDA_CHECK(cudaMemcpyAsync(
-            d_data + first, in + first, 4 * size_t(size), cudaMemcpyHostToDevice, stream(k)));
-    }
-    for (size_t k = 0; k < parts.size(); ++k)
-        launch_linearize(d_data + parts[k].first, parts[k].second, stream(k));
-    for (size_t k = 0; k < parts.size(); ++k) {
-        const auto [first, size] = parts[k];
-        CUDA_CHECK(cudaMemcpyAsync(
-            out + first, d_data + first, 4 * size_t(size), cudaMemcpyDeviceToHost, stream(k)));
+    for (size_t round = 0; round < parts.size(); round += stream_count) {
+        const size_t end = std::min(parts.size(), round + stream_count);
+        for (size_t k = round; k < end; ++k) {
+            const auto [first, size] = parts[k];
+            CUDA_CHECK(cudaMemcpyAsync(
+                d_data + first, in + first, 4 * size_t(size), cudaMemcpyHostToDevice, stream(k)));
+        }
+        for (size_t k = round; k < end; ++k)
+            launch_linearize(d_data + parts[k].first, parts[k].second, stream(k));
+        for (size_t k = round; k < end; ++k) {
+            const auto [first, size] = parts[k];
+            CUDA_CHECK(cudaMemcpyAsync(
+                out + first, d_data + first, 4 * size_t(size), cudaMemcpyDeviceToHost, stream(k)));
+        }
     }
     for (int s = stream_count - 1; s >= 0; --s) CUDA_CHECK(cudaStreamSynchronize(streams[s]));
 }
