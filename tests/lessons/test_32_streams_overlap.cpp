@@ -82,10 +82,13 @@ public:
     Stages(int count, int chunk) : all_(count) {
         for (Stage& s : all_) {
             CUDA_CHECK(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
-            CUDA_CHECK(cudaMallocHost(&s.in, chunk * sizeof(float)));
-            CUDA_CHECK(cudaMallocHost(&s.out, chunk * sizeof(float)));
-            std::memset(s.in, 0xFF, chunk * sizeof(float));
-            std::memset(s.out, 0xFF, chunk * sizeof(float));
+            float *in, *out;  // messages name the arrays by these
+            CUDA_CHECK(cudaMallocHost(&in, chunk * sizeof(float)));
+            CUDA_CHECK(cudaMallocHost(&out, chunk * sizeof(float)));
+            s.in = in;
+            s.out = out;
+            std::memset(in, 0xFF, chunk * sizeof(float));
+            std::memset(out, 0xFF, chunk * sizeof(float));
             CUDA_CHECK(cudaMalloc(&s.d_data, chunk * sizeof(float)));
             CUDA_CHECK(cudaMemset(s.d_data, 0xFF, chunk * sizeof(float)));
             CUDA_CHECK(cudaEventCreateWithFlags(&s.done, cudaEventDisableTiming));
@@ -122,9 +125,9 @@ void check_returned(const std::optional<Timeline>& timeline) {
     const auto unfinished = std::count_if(all.begin(), all.end(), late);
     const auto last = std::find_if(all.rbegin(), all.rend(), late);
     const unsigned line = last == all.rend() ? 0 : last->line;
-    INFO("the function returned while " << unfinished << " copies and kernels were still under "
-                                        << "way, the last of them queued on line " << line
-                                        << ": `out` was not complete");
+    INFO("the function returned before all its work was done: `out` was not complete. The last of "
+         << unfinished << " copies and kernels that were still under way was queued on line "
+         << line);
     CHECK(unfinished == 0);
     if (unfinished) CUDA_CHECK(cudaDeviceSynchronize());
 }
@@ -411,7 +414,7 @@ TEST_CASE("task 3: every stage has its own stream, buffers and event", "[task3]"
 }
 
 TEST_CASE("task 3: the buffers have room for a chunk, and the host's are pinned", "[task3]") {
-    const int chunk = 1000;
+    const int chunk = 100000;
     std::vector<Stage> stages(2, Stage{});
     make_stages(stages.data(), 2, chunk);
     for (const Stage& stage : stages) {
@@ -432,10 +435,8 @@ TEST_CASE("task 3: the buffers have room for a chunk, and the host's are pinned"
         CHECK(d_data_is_device_memory);
         if (in_is_pinned && out_is_pinned && d_data_is_device_memory) {
             const size_t bytes = chunk * sizeof(float);
-            std::fill_n(stage.in, chunk, 1.0f);
-            std::fill_n(stage.out, chunk, 1.0f);
-            CUDA_CHECK(cudaMemset(stage.d_data, 0, bytes));
-            CUDA_CHECK(cudaDeviceSynchronize());
+            CUDA_CHECK(cudaMemcpy(stage.d_data, stage.in, bytes, cudaMemcpyHostToDevice));
+            CUDA_CHECK(cudaMemcpy(stage.out, stage.d_data, bytes, cudaMemcpyDeviceToHost));
         }
     }
     free_stages(stages.data(), 2);
