@@ -45,7 +45,7 @@ def figure(intervals: list[dict[str, Any]], returned: int, title: str, theme: Th
     left_out = max(0, len(streams) - _MOST_ROWS)
     streams = streams[:_MOST_ROWS]
     y_of = {_HOST: len(streams)} | {s: len(streams) - 1 - i for i, s in enumerate(streams)}
-    longest = max([returned, *(one["end"] for one in intervals)], default=1)
+    longest = max([1, returned, *(one["end"] for one in intervals)])
     scale, unit = _unit(longest)
     looks = _looks(theme)
     made, axes = plt.subplots(figsize=(8.6, 1.9 + 0.42 * (len(streams) + 1)))
