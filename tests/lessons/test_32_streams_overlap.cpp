@@ -192,8 +192,9 @@ void check_overlap(const Timeline& timeline) {
 
 void check_total(const Times& times) {
     const double ratio = share(times.answer->total(), times.serial->total());
-    INFO("by the model this takes " << times.answer->total() / 1000 << " us, and "
-                                    << times.serial->total() / 1000
+    const auto microseconds = [](uint64_t time) { return (time + 500) / 1000; };
+    INFO("by the model this takes " << microseconds(times.answer->total()) << " us, and "
+                                    << microseconds(times.serial->total())
                                     << " us in one piece: want at most half of that");
     const bool timeline_at_most_half = ratio <= 0.5;
     CHECK(timeline_at_most_half);

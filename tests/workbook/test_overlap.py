@@ -57,6 +57,14 @@ class Causes(unittest.TestCase):
         two = [part for k in range(4) for part in chunk(1 + k % 2, 15 * k)]
         self.assertIn("in two streams", said(*two))
 
+    def test_all_uploads_before_the_first_kernel(self) -> None:
+        parts = [part for k in range(6) for part in chunk(1 + k % 3, 10 * k)]
+        steps = sorted(parts, key=lambda i: ("up", "kernel", "down").index(i["kind"]))
+        self.assertIn("all uploads on line 61 are queued before the first kernel", said(*steps))
+        self.assertEqual(said(*parts), "")
+        apart = [dict(i, stream=1 + n % 6) for n, i in enumerate(steps)]  # a stream for each
+        self.assertEqual(said(*apart), "")
+
     def test_one_piece(self) -> None:
         self.assertIn("one chunk", said(*chunk(1, 0)))
 

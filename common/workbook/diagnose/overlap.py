@@ -106,6 +106,21 @@ def _two_streams(work: list[dict[str, Any]]) -> str:
     )
 
 
+def _by_steps(work: list[dict[str, Any]]) -> str:
+    """All uploads are queued before the first kernel, and the streams have several chunks each."""
+    kinds = [one["kind"] for one in work]
+    chunks = kinds.count("kernel")
+    if chunks < 3 or "up" not in kinds or len({one["stream"] for one in work}) >= chunks:
+        return ""
+    last_upload = len(kinds) - 1 - kinds[::-1].index("up")
+    if kinds.index("kernel") < last_upload:
+        return ""
+    return (
+        f"all uploads{_line(work[last_upload])} are queued before the first kernel: a stream keeps "
+        "the order, so its kernels and downloads wait for the uploads of its later chunks"
+    )
+
+
 def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
     """Why a check of the timeline fails, or ''."""
     if not _ABOUT.search(expression):
@@ -116,7 +131,7 @@ def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
         return _waits_for_all(intervals)
     return (
         _pageable(intervals) or _one_piece(work) or _streams(work) or _waits(intervals)
-        or _two_streams(work)
+        or _by_steps(work) or _two_streams(work)
     )  # fmt: skip
 
 
