@@ -130,13 +130,14 @@ def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Pa
         read = trace.read(path)
     verdict = "passes" if result.passed else "does not pass"
     print(f"Lesson {lesson.number}, {result.case.name}: {verdict}")
-    if read.cut:
+    measured = _timeline(result)
+    if read.cut and not measured:
         print("  (the run is long: its first part is drawn)")
     finding = next((one for one in result.findings if one.unsafe), None)
     launch = choose(read.launches, finding)
     figures = []
     with theme.drawing(chosen):
-        if measured := _timeline(result):
+        if measured:
             figures.append(
                 ("timeline", "when each stream copies and computes, and when the host waits",
                  draw_timeline.figure(measured["timeline"], measured["returned"],

@@ -48,8 +48,8 @@ void make_stages(Stage* stages, int count, int chunk);
 void free_stages(Stage* stages, int count);
 
 // The same result from and to ordinary memory, by the buffers of the stages: chunk k uses
-// stages[k % count]. Nothing else is allocated, pinned or registered. The host waits for the `done`
-// of one stage at a time, when it needs that stage again, and at the end. The stages are idle, and
-// have been made for this `chunk`; count is 1 or more.
+// stages[k % count]. Nothing else is allocated, pinned or registered. The host waits for one
+// stage at a time, by its `done`, when it needs that stage again, and at the end. The stages are
+// idle, and have been made for this `chunk`; count is 1 or more.
 void linearize_staged(const float* in, float* out, int n, int chunk, const Stage* stages,
                       int count);

@@ -483,9 +483,9 @@ TEST_CASE("efficient: the host waits for a stage that it needs, and for no more"
           "[efficient][task4]") {
     const Times times = times_of_staged();
     NEED_TIMELINE(times.answer);
-    const size_t timeline_waits = times.answer->waits_for_more_than_an_event();
-    INFO("after " << timeline_waits << " waits for a stream, for all streams or for a copy more "
-                  << "work is queued, want none: an event says when a stage is free");
+    const size_t timeline_waits = times.answer->waits_that_leave_it_idle();
+    INFO("after " << timeline_waits << " waits of the host the device has nothing left to do, and "
+                  << "only then is more work queued, want none");
     CHECK(timeline_waits == 0);
 }
 

@@ -68,10 +68,12 @@ def figure(intervals: list[dict[str, Any]], returned: int, title: str, theme: Th
             one["kind"], Patch(fc=colour, ec=theme.ink, lw=0.6, hatch=hatch, label=words)
         )
         if one.get("line") and length * scale > longest / 36:
+            waits = one["kind"] == "wait"
+            ink = "#FFFFFF" if colour in _DARK else theme.ink if waits else "#1A1A1A"
+            backing = {"facecolor": colour, "edgecolor": "none", "pad": 1.2} if waits else None
             axes.text(
                 begin + length / 2, y_of[row] - 0.02, str(one["line"]), size=7.5, ha="center",
-                va="center", color="#FFFFFF" if colour in _DARK else
-                theme.ink if one["kind"] == "wait" else "#1A1A1A", zorder=6,
+                va="center", color=ink, bbox=backing, zorder=6,
             )  # fmt: skip
     top = len(streams) + 0.45
     axes.plot([returned / scale] * 2, [-0.45, top], color=theme.wrong, lw=1.6, ls="--", zorder=5)
@@ -91,7 +93,7 @@ def figure(intervals: list[dict[str, Any]], returned: int, title: str, theme: Th
     handles = [seen[kind] for kind in order if kind in seen]
     axes.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(0, -0.16 - 0.5 / (len(streams) + 1)),
-        ncols=4, frameon=False, fontsize=8.5,
+        ncols=5, frameon=False, fontsize=8.5,
     )  # fmt: skip
     more = f", {left_out} more streams are not drawn" if left_out else ""
     axes.set_title(

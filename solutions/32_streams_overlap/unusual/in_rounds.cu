@@ -1,6 +1,6 @@
 // Unusual: as many chunks as there are streams make a round: first its uploads are queued, then its
-// kernels, then its downloads. The pipeline's time is found by a simulation.
-// SPDX-License-Identifier: MIT
+// kernels, then its downloads. A stage is waited for by its stream. The time is found by a
+// simulation. SPDX-License-Identifier: MIT
 #include "streams_overlap.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ void linearize_staged(const float* in, float* out, int n, int chunk, const Stage
     const auto size = [&](int k) { return std::min(chunk, n - k * chunk); };
     const auto finish = [&](int k) {
         const Stage& stage = stages[k % count];
-        CUDA_CHECK(cudaEventSynchronize(stage.done));
+        CUDA_CHECK(cudaStreamSynchronize(stage.stream));
         std::memcpy(out + k * chunk, stage.out, sizeof(float) * size(k));
     };
     for (int k = 0; k < chunks; ++k) {
