@@ -46,8 +46,8 @@ def lesson_32_streams_overlap() -> Figure:
         bar(axes, left + step * length, top, length, colour, name)
     scale(axes, left, top, 3 * CHUNKS)
 
-    label(axes, left, 9.3, "four chunks in three streams: from time 2 to 4 all three engines are busy",
-          size=10)  # fmt: skip
+    text = "four chunks in three streams: from time 2 to 4 all three engines are busy"
+    label(axes, left, 9.3, text, size=10)
     at = [7.4, 5.9, 4.4]
     for stream in range(STREAMS):
         row(axes, left, at[stream], f"stream {stream}", whole)

@@ -31,7 +31,7 @@ _WORDS = {
     "host_waits": "waits of the host",
 }
 # What a timeline is measured by, in cases that need one.
-_OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
+OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
 
 @functools.cache
@@ -61,17 +61,11 @@ def looked_at(test_file: Path) -> dict[str, list[str]]:
         return list(dict.fromkeys(name for name in found if name in known))
 
     everywhere = named(text)
+    of_timeline = list(OF_TIMELINE) if "NEED_TIMELINE" in text else []
     columns = {}
-    with_timeline: set[tuple[int, ...]] = set()
     for case, body in case_bodies(text):
         if case.efficient:
-            columns[case.name] = named(body) or everywhere
-            tasks = tuple(case.task_numbers)
-            if (
-                "NEED_TIMELINE" in body and tasks not in with_timeline
-            ):  # one case of a task shows it
-                with_timeline.add(tasks)
-                columns[case.name] = [*columns[case.name], *_OF_TIMELINE]
+            columns[case.name] = named(body) or everywhere or of_timeline
     return columns
 
 
@@ -94,7 +88,7 @@ def _of_timeline(entry: dict[str, Any]) -> dict[str, int]:
         reached = max(reached, end)
     waits = sum(i["kind"] == "wait" for i in entry["timeline"])
     times = (round(max(reached, entry.get("returned", 0)) / 1000), round(busy / 1000), waits)
-    return dict(zip(_OF_TIMELINE, times, strict=True))
+    return dict(zip(OF_TIMELINE, times, strict=True))
 
 
 def read_details(path: Path) -> list[dict[str, Any]]:
