@@ -127,6 +127,8 @@ class CaseResult:
             counted = [c for entry in self.details if isinstance(c := entry.get("count"), dict)]
             launched = any(c.get("launches") for c in counted)
             for failure in self.outcome.failures:
+                if said := diagnose.of_timeline(failure.expression, self.details):
+                    return said
                 check = (failure.expression, failure.expansion)
                 if said := diagnose.of_counter(*check, launched, counted, self.details):
                     return said

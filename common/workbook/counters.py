@@ -26,7 +26,12 @@ _WORDS = {
     "host_to_device_bytes": "bytes, host to device",
     "device_to_host_bytes": "bytes, device to host",
     "device_to_device_bytes": "bytes copied on the device",
+    "model_microseconds": "time by the model, in µs",
+    "busy_microseconds": "of which the device is busy",
+    "host_waits": "waits of the host",
 }
+# What a timeline is measured by, in cases that need one.
+OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
 
 @functools.cache
@@ -56,10 +61,11 @@ def looked_at(test_file: Path) -> dict[str, list[str]]:
         return list(dict.fromkeys(name for name in found if name in known))
 
     everywhere = named(text)
+    of_timeline = list(OF_TIMELINE) if "NEED_TIMELINE" in text else []
     columns = {}
     for case, body in case_bodies(text):
         if case.efficient:
-            columns[case.name] = named(body) or everywhere
+            columns[case.name] = named(body) or everywhere or of_timeline
     return columns
 
 
@@ -69,7 +75,20 @@ def measured(details: list[dict[str, Any]]) -> dict[str, int]:
     for entry in details:
         for name, value in (entry.get("count") or {}).items():
             total[name] = total.get(name, 0) + int(value)
-    return total
+    last = next((entry for entry in reversed(details) if entry.get("timeline")), None)
+    return total | (_of_timeline(last) if last else {})
+
+
+def _of_timeline(entry: dict[str, Any]) -> dict[str, int]:
+    """How long the work takes by the model, how long the device has some, and the host's waits."""
+    spans = sorted((i["begin"], i["end"]) for i in entry["timeline"] if i["kind"] != "wait")
+    busy = reached = 0
+    for begin, end in spans:
+        busy += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    waits = sum(i["kind"] == "wait" for i in entry["timeline"])
+    times = (round(max(reached, entry.get("returned", 0)) / 1000), round(busy / 1000), waits)
+    return dict(zip(OF_TIMELINE, times, strict=True))
 
 
 def read_details(path: Path) -> list[dict[str, Any]]:

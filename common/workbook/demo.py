@@ -111,7 +111,9 @@ def rows_of_counters(
             values = [rung.values.get((case.name, name)) for rung in rungs]
             if any(value is not None for value in values):
                 lines.append((name, values))
-        if lines:
+        # Cases of one task look at the same timeline.
+        again = any(lines == shown for _, shown in rows)
+        if lines and not (again and all(name in counters.OF_TIMELINE for name, _ in lines)):
             rows.append((case, lines))
     return rows
 

@@ -222,6 +222,8 @@ WB_CALL(cudaMalloc, (void** data, size_t bytes), (data, bytes), .bytes = bytes)
 WB_CALL(cudaMallocHost, (void** data, size_t bytes), (data, bytes), .bytes = bytes)
 WB_CALL(cudaHostAlloc, (void** data, size_t bytes, unsigned flags), (data, bytes, flags),
         .bytes = bytes)
+WB_CALL(cudaHostRegister, (void* data, size_t bytes, unsigned flags), (data, bytes, flags),
+        .bytes = bytes)
 WB_CALL(cudaMallocManaged, (void** data, size_t bytes, unsigned flags), (data, bytes, flags),
         .bytes = bytes)
 WB_CALL(cudaMallocAsync, (void** data, size_t bytes, cudaStream_t stream), (data, bytes, stream),

@@ -380,6 +380,7 @@ struct OrderEvent {
     uint64_t stream = 0, event = 0;
     bool non_blocking = false;  // kStreamCreate: does not synchronise with the default stream
     int device = 0;
+    HostSite site = 0;  // of a call in which the host waits
 };
 
 struct ApiEvent {

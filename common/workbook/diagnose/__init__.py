@@ -3,7 +3,7 @@
 
 causes.py: the one line for the student. arrays.py: what a check compared. values.py and
 elements.py: patterns in the wrong values. locations.py: patterns in where they are. summary.py:
-both in one sentence. scalars.py: single numbers. counts.py: counters.
+both in one sentence. scalars.py: single numbers. counts.py: counters. overlap.py: the timeline.
 """
 
 from .causes import (
@@ -16,6 +16,7 @@ from .causes import (
     parse_mismatch,
 )
 from .counts import of_counter
+from .overlap import of_timeline
 
 __all__ = [
     "Mismatch",
@@ -25,5 +26,6 @@ __all__ = [
     "of_counter",
     "of_crash",
     "of_mistakes",
+    "of_timeline",
     "parse_mismatch",
 ]

@@ -67,6 +67,30 @@ struct Program {
 
 }  // namespace
 
+TEST_CASE("timeline: a wait has the place of the call that waits", "[checks][timeline]") {
+    Program p;
+    const auto place_of_last = [&] {
+        const Interval& last = p.timeline.intervals().back();
+        REQUIRE(last.kind == Kind::kHostWait);
+        return last.site;
+    };
+    p.kernel(1, 100);
+    p.timeline.on_order({OrderEvent::Kind::kStreamSync, 1, 0, false, 0, 7});
+    CHECK(place_of_last() == 7);
+    p.kernel(1, 100);
+    p.timeline.on_order({OrderEvent::Kind::kDeviceSync, 0, 0, false, 0, 8});
+    CHECK(place_of_last() == 8);
+    p.kernel(1, 100);
+    p.order(OrderEvent::Kind::kEventRecord, 1, 5);
+    p.timeline.on_order({OrderEvent::Kind::kEventSync, 1, 5, false, 0, 9});
+    CHECK(place_of_last() == 9);
+    p.kernel(1, 100);
+    machine::Allocation freed;
+    freed.freed_at = 10;
+    p.timeline.on_free(freed);
+    CHECK(place_of_last() == 10);
+}
+
 TEST_CASE("timeline: work of one stream runs one after the other", "[checks][timeline]") {
     Program p;
     p.order(OrderEvent::Kind::kStreamCreate, 1);

@@ -107,10 +107,12 @@ void Timeline::finish(Stream& own, Interval interval) {
         full_ = true;
 }
 
-void Timeline::host_waits(uint64_t until, uint64_t stream, int device, const char* what) {
+void Timeline::host_waits(uint64_t until, uint64_t stream, int device, const char* what,
+                          machine::HostSite site) {
     if (until <= host_) return;
     Interval wait{Interval::Kind::kHostWait, device, stream, host_, until};
     wait.name = what;
+    wait.site = site;
     host_ = until;
     if (intervals_.size() < kMostIntervals)
         intervals_.push_back(std::move(wait));
@@ -118,18 +120,18 @@ void Timeline::host_waits(uint64_t until, uint64_t stream, int device, const cha
         full_ = true;
 }
 
-void Timeline::host_waits_for_device(int device) {
+void Timeline::host_waits_for_device(int device, machine::HostSite site) {
     uint64_t until = 0;
     for (const auto& [id, peer] : streams_)
         if (peer.device == device) until = std::max(until, peer.ready);
-    host_waits(until, 0, device, "all streams");
+    host_waits(until, 0, device, "all streams", site);
 }
 
 // cudaFree waits for the device; memory of pools and graphs is freed in the order of a stream.
 void Timeline::on_free(const machine::Allocation& allocation) {
     if (allocation.kind == machine::MemoryKind::kDevice && allocation.freed_at &&
         !allocation.of_pool && !allocation.of_graph)
-        host_waits_for_device(allocation.device);
+        host_waits_for_device(allocation.device, allocation.freed_at);
 }
 
 void Timeline::on_launch_begin(const machine::LaunchInfo&) {
@@ -222,7 +224,8 @@ void Timeline::on_host_access(const HostAccess& access) {
     if (transfer) engines.copies_free[to_host] = copy.end;
     const uint64_t end = copy.end;
     // The wait comes first, so that the copy is the last one for its further rows.
-    if (pageable && !in_graph_) host_waits(end, access.stream, device, "pageable memory");
+    if (pageable && !in_graph_)
+        host_waits(end, access.stream, device, "pageable memory", access.site);
     finish(own, std::move(copy));
 }
 
@@ -242,7 +245,7 @@ void Timeline::on_order(const OrderEvent& event) {
         --in_graph_;
         break;
     case Kind::kDeviceSync:
-        host_waits_for_device(event.device);
+        host_waits_for_device(event.device, event.site);
         break;
     case Kind::kStreamSync: {
         Stream& own = stream(event.stream, event.device);
@@ -250,7 +253,7 @@ void Timeline::on_order(const OrderEvent& event) {
         if (own.legacy)
             for (const auto& [id, peer] : streams_)
                 if (peer.device == own.device && peer.blocking) until = std::max(until, peer.ready);
-        host_waits(until, event.stream, event.device, "a stream");
+        host_waits(until, event.stream, event.device, "a stream", event.site);
         break;
     }
     case Kind::kEventRecord: {
@@ -260,7 +263,7 @@ void Timeline::on_order(const OrderEvent& event) {
         break;
     }
     case Kind::kEventSync:
-        host_waits(events_[event.event], event.stream, event.device, "an event");
+        host_waits(events_[event.event], event.stream, event.device, "an event", event.site);
         break;
     case Kind::kStreamWaitEvent: {
         if (!in_graph_) host_ += model_.event;

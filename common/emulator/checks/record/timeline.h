@@ -93,13 +93,14 @@ private:
     };
 
     Stream& stream(uint64_t id, int device);
-    void host_waits_for_device(int device);
+    void host_waits_for_device(int device, machine::HostSite site);
     // When work that the host has just given to the stream may begin.
     uint64_t earliest(Stream& own);
     // When a kernel with so many threads finds room.
     uint64_t room(Engines& engines, uint64_t from, uint64_t length, uint64_t threads) const;
     void finish(Stream& own, Interval interval);
-    void host_waits(uint64_t until, uint64_t stream, int device, const char* what);
+    void host_waits(uint64_t until, uint64_t stream, int device, const char* what,
+                    machine::HostSite site);
 
     TimelineModel model_;
     std::map<uint64_t, Stream> streams_;

@@ -78,6 +78,7 @@ EMULATOR_API cudaError_t cudaDeviceSynchronize(void) {
         if (any_capture(call)) return cudaErrorStreamCaptureUnsupported;
         machine::OrderEvent event{machine::OrderEvent::Kind::kDeviceSync};
         event.device = call.thread.device;
+        event.site = call.site();
         call.global.fire(event);
         pools_synchronised(call.thread.device);
         return cudaSuccess;

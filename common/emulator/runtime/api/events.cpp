@@ -13,6 +13,7 @@ void notify(Call& call, OrderEvent::Kind kind, const Event& event) {
     order.stream = event.stream;
     order.event = event.id;
     order.device = event.device;
+    if (kind == OrderEvent::Kind::kEventSync) order.site = call.site();
     call.global.fire(order);
 }
 

@@ -55,6 +55,7 @@ void host_waited(Call& call, const Stream& stream) {
     event.stream = stream.id;
     event.device = stream.device;
     event.non_blocking = stream.non_blocking();
+    event.site = call.site();
     call.global.fire(event);
     pools_synchronised(stream.device);
 }

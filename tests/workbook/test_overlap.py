@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Timelines of answers: why nothing overlaps, in words with the line, and their picture."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+import unittest
+from pathlib import Path
+
+from workbook import diagnose
+from workbook.pictures import draw_timeline, theme
+
+CHECK = "timeline_overlaps"
+
+
+def one(kind: str, stream: int, begin: int, end: int, line: int, **more: object) -> dict:
+    return {"kind": kind, "stream": stream, "begin": begin, "end": end, "line": line, "bytes": 4,
+            "pageable": False, "name": "", "file": "a.cu", **more}  # fmt: skip
+
+
+def chunk(stream: int, begin: int) -> list[dict]:
+    return [
+        one("up", stream, begin, begin + 10, 61),
+        one("kernel", stream, begin + 10, begin + 20, 25),
+        one("down", stream, begin + 20, begin + 30, 64),
+    ]
+
+
+def said(*intervals: dict, check: str = CHECK) -> str:
+    return diagnose.of_timeline(check, [{"count": {}}, {"timeline": list(intervals)}])
+
+
+class Causes(unittest.TestCase):
+    def test_nothing_is_said_of_a_pipeline_or_of_other_checks(self) -> None:
+        pipeline = [part for k in range(4) for part in chunk(k + 1, 10 * k)]
+        self.assertEqual(said(*pipeline), "")
+        self.assertEqual(said(*chunk(0, 0), *chunk(0, 30), check="counters->launches == 1"), "")
+        self.assertEqual(diagnose.of_timeline(CHECK, []), "")
+
+    def test_memory_that_is_not_pinned_is_named_first(self) -> None:
+        wait = one("wait", 1, 0, 10, 61, name="pageable memory")
+        copy = one("up", 1, 0, 10, 61, pageable=True)
+        text = said(wait, copy, *chunk(0, 10))
+        self.assertIn("the copy on line 61", text)
+        self.assertIn("not pinned", text)
+
+    def test_streams(self) -> None:
+        self.assertIn("everything is in the default stream (the first on line 61)",
+                      said(*chunk(0, 0), *chunk(0, 30)))  # fmt: skip
+        self.assertIn("all 2 chunks are in one stream", said(*chunk(3, 0), *chunk(3, 30)))
+        mixed = [*chunk(1, 0), *chunk(2, 30)]
+        kernels = [dict(i, stream=0) if i["kind"] == "kernel" else i for i in mixed]
+        self.assertTrue(said(*kernels).startswith("the kernels are in the default stream"))
+        ups = [dict(i, stream=0) if i["kind"] == "up" else i for i in mixed]
+        self.assertTrue(said(*ups).startswith("the uploads on line 61 are in the default stream"))
+        two = [part for k in range(4) for part in chunk(1 + k % 2, 15 * k)]
+        self.assertIn("in two streams", said(*two))
+
+    def test_all_uploads_before_the_first_kernel(self) -> None:
+        parts = [part for k in range(6) for part in chunk(1 + k % 3, 10 * k)]
+        steps = sorted(parts, key=lambda i: ("up", "kernel", "down").index(i["kind"]))
+        self.assertIn("all uploads on line 61 are queued before the first kernel", said(*steps))
+        self.assertEqual(said(*parts), "")
+        apart = [dict(i, stream=1 + n % 6) for n, i in enumerate(steps)]  # a stream for each
+        self.assertEqual(said(*apart), "")
+
+    def test_one_piece(self) -> None:
+        self.assertIn("one chunk", said(*chunk(1, 0)))
+
+    def test_a_wait_in_the_loop_is_one_after_which_the_device_is_idle(self) -> None:
+        wait = one("wait", 1, 5, 30, 70, name="a stream")
+        text = said(*chunk(1, 0), wait, *chunk(2, 40), *chunk(3, 80))
+        self.assertIn("waits for a stream on line 70", text)
+        self.assertNotIn("time and again", text)
+        busy = [*chunk(1, 0), *chunk(2, 10), *chunk(3, 20), wait, *chunk(1, 30)]
+        self.assertEqual(said(*busy), "")
+        last = [*chunk(1, 0), *chunk(2, 10), *chunk(3, 20), one("wait", 1, 5, 50, 70)]
+        self.assertEqual(said(*last), "")
+
+    def test_streams_of_others(self) -> None:
+        wait = one("wait", 0, 5, 90, 66, name="all streams")
+        text = said(*chunk(1, 0), wait, check="timeline_leaves_others_alone")
+        self.assertIn("all streams of the device on line 66", text)
+
+
+class Picture(unittest.TestCase):
+    def test_rows_and_bars(self) -> None:
+        intervals = [*chunk(0, 0), *chunk(2, 10), one("wait", 2, 12, 40, 70)]
+        intervals[0]["pageable"] = True
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for look in (theme.LIGHT, theme.DARK):
+            with theme.drawing(look):
+                made = draw_timeline.figure(intervals, 40, "a case", look)
+                svg, png = theme.save(made, folder, look.name)
+            text = svg.read_text()
+            for word in ("default stream", "stream 2", "host", "memory not pinned", "kernel",
+                         "the call returns", "by the model", ">70<", "a case"):  # fmt: skip
+                self.assertIn(word, text)
+            width, height = struct.unpack(">II", png.read_bytes()[16:24])
+            self.assertTrue(400 < width < 1600 and 150 < height < 1600, f"{width} x {height}")
+
+    def test_many_streams_and_no_work(self) -> None:
+        with theme.drawing(theme.LIGHT):
+            many = [part for k in range(40) for part in chunk(k, 10 * k)]
+            made = draw_timeline.figure(many, 500, "many", theme.LIGHT)
+            self.assertIn("26 more streams", made.axes[0].get_title(loc="left"))
+            draw_timeline.figure([], 0, "nothing", theme.LIGHT)
+
+
+if __name__ == "__main__":
+    unittest.main()
