@@ -55,8 +55,9 @@ inline Floats one_step_less(const Floats& start, std::vector<Leg> legs) {
 }
 
 // Compares, and names usual mistakes. `replayed`: the steps of one replay, 0: there are none.
+// `moved`: d_scratch holds the result of some step.
 inline void check_heat(const Floats& got, const Floats& start, const std::vector<Leg>& legs,
-                       int replayed = 0) {
+                       int replayed = 0, bool moved = false) {
     const double tolerance = tolerance_of(start, steps_of(legs));
     const auto each = [tolerance](size_t) { return tolerance; };
     const Floats want = on_host(start, legs);
@@ -82,7 +83,10 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
                          heat[i] += leg.rate * (heat[i - 1] - 2 * heat[i] + heat[i + 1]);
              return Floats(heat.begin(), heat.end());
          }}};
-    if (legs.size() > 1)
+    bool some_remain = !replayed;
+    for (size_t i = 1; i < legs.size() && replayed; ++i)
+        some_remain |= legs[i].steps % replayed != 0;
+    if (legs.size() > 1 && some_remain)
         mistakes.push_back({"all steps have the first rate, as if it had never been changed", [&] {
                                 return on_host(start, {{steps_of(legs), legs[0].rate}});
                             }});
@@ -103,7 +107,34 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
         mistakes.push_back({"the steps that remain after the replays still have the first rate",
                             [=] { return with_rates(true, false); }});
     }
+    if (replayed && legs.size() > 1) {
+        mistakes.push_back(
+            {"the first kernel of the recording has the new rate, and the others "
+             "still have the first one",
+             [&] {
+                 std::vector<Leg> changed;
+                 for (const Leg& leg : legs) {
+                     const int replays = leg.steps / replayed;
+                     changed.push_back({leg.steps - replays * (replayed - 1), leg.rate});
+                     changed.push_back({replays * (replayed - 1), legs[0].rate});
+                 }
+                 return on_host(start, changed);
+             }});
+        mistakes.push_back({"replays with the new rate leave d_heat as it was: does each node "
+                            "still have its own two pointers?",
+                            [&] {
+                                std::vector<Leg> left_out = legs;
+                                for (size_t i = 1; i < legs.size(); ++i)
+                                    left_out[i].steps %= replayed;
+                                return on_host(start, left_out);
+                            }});
+    }
     if (replayed) {
+        if (moved)
+            mistakes.push_back({"the steps were made, but d_heat holds what it held before: a "
+                                "graph keeps the pointers that it was recorded with, whatever the "
+                                "host does with its own",
+                                [&] { return start; }});
         mistakes.push_back({"the steps that remain after the replays are missing", [&] {
                                 std::vector<Leg> full = legs;
                                 for (Leg& leg : full) leg.steps -= leg.steps % replayed;
@@ -138,6 +169,11 @@ struct TestRod {
         CHECK(heat.intact());
         CHECK(scratch.intact());
         return heat.download();
+    }
+    // Whether a step has written to d_scratch.
+    bool moved() const {
+        const Floats values = scratch.download();
+        return std::any_of(values.begin(), values.end(), [](float v) { return !std::isnan(v); });
     }
     Floats start;
     wb::GuardedBuffer<float> heat, scratch;
