@@ -65,9 +65,8 @@ void Recording::replay(cudaStream_t stream) const {
 
 struct HeatSolver::Parts {
     Parts(Rod the_rod, float first_rate, int steps)
-        : rod(the_rod), rate(first_rate), steps_per_replay(steps), recording([&](cudaStream_t own) {
-              heat_steps(rod, rate, steps_per_replay, own);
-          }) {}
+        : rod(the_rod), rate(first_rate), steps_per_replay(steps),
+          recording([&](cudaStream_t own) { heat_steps(rod, rate, steps_per_replay, own); }) {}
     Rod rod;
     float rate;
     int steps_per_replay;

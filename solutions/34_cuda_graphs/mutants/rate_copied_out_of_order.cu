@@ -30,7 +30,8 @@ __global__ void heat_from_memory_kernel(const float* from, float* to, int n, con
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     const bool inner = i > 0 && i < n - 1;
-    to[i] = inner ? from[i] + *rate * (from[i - 1] - 2 * from[i] + from[i + 1]) : from[i];  // <- here2
+    const float r = *rate;  // <- here2
+    to[i] = inner ? from[i] + r * (from[i - 1] - 2 * from[i] + from[i + 1]) : from[i];
 }
 
 void heat_steps(Rod rod, float rate, int steps, cudaStream_t stream) {
@@ -126,5 +127,6 @@ void HeatSolver::advance(int steps, cudaStream_t stream) {
 }
 
 void HeatSolver::set_rate(float rate, cudaStream_t) {
-    CUDA_CHECK(cudaMemcpyAsync(parts_->rate.data, &rate, sizeof(float), cudaMemcpyHostToDevice));  // <- here
+    float* to = parts_->rate.data;
+    CUDA_CHECK(cudaMemcpyAsync(to, &rate, sizeof rate, cudaMemcpyDefault));  // <- here
 }
