@@ -26,7 +26,8 @@ _WORDS = {
     "host_to_device_bytes": "bytes, host to device",
     "device_to_host_bytes": "bytes, device to host",
     "device_to_device_bytes": "bytes copied on the device",
-    "model_microseconds": "microseconds by the model",
+    "model_microseconds": "time by the model, in µs",
+    "host_waits": "waits of the host",
 }
 
 # Counted by the tests and not by the emulator (tests/support/host_calls.h).

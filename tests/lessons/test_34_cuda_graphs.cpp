@@ -454,8 +454,7 @@ TEST_CASE("task 4: each failed call is an exception", "[task4]") {
 TEST_CASE("efficient: each plain step is one launch, without a wait", "[efficient][task1]") {
     TestRod test(1000);
     const TestStream stream;
-    const auto calls = wb::host_calls([&] { heat_steps(test.rod(), kRate, 1000, stream); },
-                                      [&] { CUDA_CHECK(cudaStreamSynchronize(stream)); });
+    const auto calls = wb::host_calls([&] { heat_steps(test.rod(), kRate, 1000, stream); });
     CHECK(calls.host_launches == 1000);
     CHECK(calls.host_waits == 0);
 }
@@ -464,13 +463,12 @@ TEST_CASE("efficient: 1000 steps, 50 for each launch", "[efficient][task1][task2
     TestRod test(1000);
     const TestStream stream;
     HeatSolver solver(test.rod(), kRate, 50);
-    const auto calls = wb::host_calls([&] { solver.advance(1000, stream); },
-                                      [&] { CUDA_CHECK(cudaStreamSynchronize(stream)); });
+    const auto calls = wb::host_calls([&] { solver.advance(1000, stream); });
     CHECK(calls.host_launches <= 20);
     CHECK(calls.graph_instantiations == 0);
     CHECK(calls.stream_captures == 0);
     CHECK(calls.host_waits == 0);
-    if (!wb::Timeline::available()) return;
+    if (!wb::on_emulator()) return;           // a card has no model
     CHECK(calls.model_microseconds <= 1300);  // 1000 launches need 3300
 }
 

@@ -25,23 +25,23 @@ inline bool waits_for_device(const std::string& name) {
     return name == "cudaMemcpy" || name == "cudaMemcpyToSymbol" || name == "cudaFree";
 }
 
-// What work() calls; `finish` is called afterwards and counts for the time only.
-inline HostCalls host_calls(
-    const std::function<void()>& work, const std::function<void()>& finish = [] {}) {
+// What work() calls, and when the last piece of its work ends.
+inline HostCalls host_calls(const std::function<void()>& work) {
     HostCalls calls;
-    const Timeline timeline;
-    {
-        CallWatch watch;
-        work();
-        calls.host_launches = watch.launches();
-        for (const CudaCall& call : watch.calls) {
-            calls.graph_instantiations += call.name.find("GraphInstantiate") != std::string::npos;
-            calls.stream_captures += call.name.find("BeginCapture") != std::string::npos;
-            calls.host_waits += waits_for_device(call.name);
-        }
-    }
-    finish();
-    calls.model_microseconds = (timeline.host() + 500) / 1000;
+    const auto timeline = Timeline::of(
+        [&] {
+            CallWatch watch;
+            work();
+            calls.host_launches = watch.launches();
+            for (const CudaCall& call : watch.calls) {
+                calls.graph_instantiations +=
+                    call.name.find("GraphInstantiate") != std::string::npos;
+                calls.stream_captures += call.name.find("BeginCapture") != std::string::npos;
+                calls.host_waits += waits_for_device(call.name);
+            }
+        },
+        false);
+    if (timeline) calls.model_microseconds = (timeline->total() + 500) / 1000;
     details::note_numbers({{"host_launches", calls.host_launches},
                            {"graph_instantiations", calls.graph_instantiations},
                            {"stream_captures", calls.stream_captures},
