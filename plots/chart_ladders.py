@@ -63,6 +63,9 @@ LADDERS = {
         ["multiplies matrices of 4096 x 4096", "multiplies matrices of 8192 x 8192"],
         "Products of matrices of floats",
     ),
+    "34_ladder": (
+        "34", ["1000 steps, 50 for each replay", "1049 steps, 50 for each replay"], "Small steps",
+    ),
 }  # fmt: skip
 # Works that move next to nothing, or everything several times: their rate is not in bytes. The
 # column that is counted, how many of it make one on the axis, and the axis.
