@@ -140,6 +140,12 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
                                 for (Leg& leg : full) leg.steps -= leg.steps % replayed;
                                 return on_host(start, full);
                             }});
+        mistakes.push_back({"the steps that remain are made by one more whole replay", [&] {
+                                std::vector<Leg> more = legs;
+                                for (Leg& leg : more)
+                                    leg.steps = (leg.steps + replayed - 1) / replayed * replayed;
+                                return on_host(start, more);
+                            }});
         mistakes.push_back({"there is one replay, however many steps there should be", [&] {
                                 std::vector<Leg> once = legs;
                                 for (Leg& leg : once)
