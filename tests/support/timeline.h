@@ -116,14 +116,18 @@ public:
         }
         return found;
     }
-    // The same without those for an event: for a stream, for all streams, or for pageable memory.
-    size_t waits_for_more_than_an_event() const {
+    // Of these, the waits at whose end all work that was queued before is done: the device is idle
+    // until more is queued.
+    size_t waits_that_leave_it_idle() const {
         size_t found = 0, waits = 0;
+        uint64_t end = 0;
         for (const Interval& one : all_) {
-            if (one.kind == Kind::kWait)
-                waits += one.name != "an event";
-            else
+            if (one.kind == Kind::kWait) {
+                waits += end > 0 && one.end >= end;
+            } else {
+                end = std::max(end, one.end);
                 found = waits;
+            }
         }
         return found;
     }

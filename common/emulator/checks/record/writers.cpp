@@ -51,6 +51,7 @@ void Writers::on_host_access(const machine::HostAccess& access) {
 
 // A copy within the device hands on the writers of its source. False where that is not possible.
 bool Writers::copy_cells(const machine::HostAccess& access, uint64_t offset) {
+    if (access.ordering == machine::HostAccess::Ordering::kLibrary) return false;
     if (!access.source || access.source_address < access.source->address) return false;
     const uint64_t source_offset = access.source_address - access.source->address;
     if (access.bytes == 0 || offset % 4 || source_offset % 4 || access.bytes % 4) return false;
