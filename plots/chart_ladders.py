@@ -69,6 +69,9 @@ LADDERS = {
         ["multiplies halves, 4096 x 4096", "multiplies halves, 8192 x 8192"],
         "Products of matrices of halves",
     ),
+    "34_ladder": (
+        "34", ["1000 steps, 50 for each replay", "1049 steps, 50 for each replay"], "Small steps",
+    ),
     "38_ladder": (
         "38",
         ["gradients of Rosenbrock's function", "gradients of a long function"],

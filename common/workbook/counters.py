@@ -33,14 +33,19 @@ _WORDS = {
 # What a timeline is measured by, in cases that need one.
 OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
+# Counted by the tests and not by the emulator (tests/support/host_calls.h).
+_OF_HOST = (
+    "host_launches", "graph_instantiations", "stream_captures", "host_waits", "model_microseconds",
+)  # fmt: skip
+
 
 @functools.cache
 def fields() -> tuple[str, ...]:
-    """The emulator's counters by name."""
+    """The counters by name: the emulator's, and those of the host's calls."""
     text = (ROOT / "common" / "emulator" / "checks" / "record" / "counter_fields.def").read_text(
         encoding="utf-8"
     )
-    return tuple(re.findall(r"^COUNTER\((\w+)\)", text, re.MULTILINE))
+    return (*re.findall(r"^COUNTER\((\w+)\)", text, re.MULTILINE), *_OF_HOST)
 
 
 def words(field: str) -> str:

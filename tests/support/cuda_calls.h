@@ -422,6 +422,8 @@ WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int devi
     return WB_REAL(cudaDeviceGetAttribute)(value, attribute, device);
 }
 
+#include "graph_calls.h"
+
 #undef WB_RUNTIME
 #undef WB_ENTER
 #undef WB_REAL

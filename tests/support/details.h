@@ -101,6 +101,16 @@ inline void note_counters(const EmulatorCounters& counters) {
     append(line + counted_lines() + "}");
 }
 
+// {"count": {"host_launches": 1, ...}}: what is counted here and not by the emulator. The names are
+// in common/workbook/counters.py.
+inline void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers) {
+    if (!wanted()) return;
+    std::string list;
+    for (const auto& [name, value] : numbers)
+        list += (list.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(value);
+    append("{\"count\": {" + list + "}}");
+}
+
 // {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison, and
 // how many agreements that are.
 inline void note_mistakes(const std::vector<std::string>& words, size_t wrong) {

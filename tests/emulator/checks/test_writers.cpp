@@ -111,6 +111,33 @@ TEST_CASE("writers: a library's kernel is told from the program's", "[checks][wr
     CHECK(p.writers.at(x[1])->by == Writer::By::kNobody);
 }
 
+TEST_CASE("writers: a copy within the device hands on the writers of its source",
+          "[checks][writers]") {
+    Followed p;
+    const auto x = p.global(64), y = p.global(64);
+    p.copy(4, "cudaMemcpy", machine::HostAccess::Kind::kWrite, y, 64);
+    p.launch(1, 32);
+    p.warp(0, 0).store(10, x.from(0));
+    machine::HostAccess copy{};
+    copy.kind = machine::HostAccess::Kind::kCopy;
+    copy.api = "cudaMemcpyAsync";
+    copy.allocation = y.allocation;
+    copy.address = y[8];
+    copy.source = x.allocation;
+    copy.source_address = x[16];
+    copy.bytes = 32 * 4;
+    p.host_access(copy);
+    CHECK(p.writers.at(y[7])->by == Writer::By::kHost);
+    CHECK(p.writers.at(y[8])->thread == machine::Dim3{16, 0, 0});
+    CHECK(p.writers.at(y[23])->thread == machine::Dim3{31, 0, 0});
+    CHECK(p.writers.at(y[24])->by == Writer::By::kNobody);  // as in the source
+    CHECK(p.writers.at(y[40])->by == Writer::By::kHost);
+    // Where words do not fall on words, it is the host's.
+    copy.address += 1;
+    p.host_access(copy);
+    CHECK(p.writers.at(y[9])->by == Writer::By::kHost);
+}
+
 TEST_CASE("writers: launches are remembered, the last one first", "[checks][writers]") {
     Followed p;
     for (uint32_t n = 1; n <= 20; ++n) p.launch(n, 32);

@@ -2,6 +2,7 @@
 #include "checks/record/writers.h"
 
 #include <bit>
+#include <cstring>
 
 #include "checks/report/places.h"
 #include "checks/report/report.h"
@@ -43,11 +44,26 @@ void Writers::on_host_access(const machine::HostAccess& access) {
     using Kind = machine::HostAccess::Kind;
     if (access.kind == Kind::kRead || access.kind >= Kind::kFree || !access.allocation) return;
     if (access.address < access.allocation->address) return;
+    const uint64_t offset = access.address - access.allocation->address;
+    if (access.kind == Kind::kCopy && copy_cells(access, offset)) return;
     const bool library = access.ordering == machine::HostAccess::Ordering::kLibrary;
-    set(*access.allocation,
-        access.address - access.allocation->address,
-        access.bytes,
-        library ? kLibraryCell : kHostCell);
+    set(*access.allocation, offset, access.bytes, library ? kLibraryCell : kHostCell);
+}
+
+// A copy within the device hands on the writers of its source. False where that is not possible.
+bool Writers::copy_cells(const machine::HostAccess& access, uint64_t offset) {
+    if (access.ordering == machine::HostAccess::Ordering::kLibrary) return false;
+    if (!access.source || access.source_address < access.source->address) return false;
+    const uint64_t source_offset = access.source_address - access.source->address;
+    if (access.bytes == 0 || offset % 4 || source_offset % 4 || access.bytes % 4) return false;
+    if (offset + access.bytes > access.allocation->bytes ||
+        source_offset + access.bytes > access.source->bytes)
+        return false;
+    uint64_t* const to = cells(*access.allocation, offset);
+    const uint64_t* const from = cells(*access.source, source_offset);
+    if (!to || !from) return false;
+    std::memmove(to, from, (access.bytes >> kWordBits) * sizeof *to);
+    return true;
 }
 
 void Writers::on_launch_begin(const machine::LaunchInfo& launch) {

@@ -40,7 +40,8 @@ public:
     explicit Writers(machine::Memory& memory) : memory_(memory) {}
 
     // The last writer of the word (4 bytes) at `address`; empty where none is recorded. The host is
-    // the writer of what it copied or set.
+    // the writer of what it copied or set; a copy within the device hands on the writers of its
+    // source.
     std::optional<Writer> at(uint64_t address) const;
     // The last kMostLaunches launches, the latest first.
     const std::vector<LaunchShape>& launches() const { return launches_; }
@@ -70,6 +71,7 @@ private:
     // The number of such a record + 1, a new one where none is remembered; 0 where none is left.
     uint64_t number_of(const Record& record);
     uint64_t* cells(const machine::Allocation& allocation, uint64_t offset);
+    bool copy_cells(const machine::HostAccess& access, uint64_t offset);
     void set(const machine::Allocation& allocation, uint64_t offset, uint64_t bytes, uint64_t cell);
 
     machine::Memory& memory_;

@@ -75,7 +75,7 @@ size_t* limit_of(Device& device, cudaLimit limit) {
 
 EMULATOR_API cudaError_t cudaDeviceSynchronize(void) {
     return api("cudaDeviceSynchronize", kSynchronises, [](Call& call) -> cudaError_t {
-        if (any_capture(call)) return cudaErrorStreamCaptureUnsupported;
+        if (invalidate_captures(call)) return cudaErrorStreamCaptureUnsupported;
         machine::OrderEvent event{machine::OrderEvent::Kind::kDeviceSync};
         event.device = call.thread.device;
         event.site = call.site();

@@ -48,7 +48,10 @@ cudaError_t with_stream(const char* name, cudaStream_t handle, bool per_thread, 
 cudaError_t synchronize(const char* name, cudaStream_t handle, bool per_thread) {
     return with_stream(
         name, handle, per_thread, kSynchronises, [](Call& call, Stream& stream) -> cudaError_t {
-            if (stream.capture) return cudaErrorStreamCaptureUnsupported;
+            if (stream.capture) {
+                stream.capture->invalidate();
+                return cudaErrorStreamCaptureUnsupported;
+            }
             host_waited(call, stream);
             return cudaSuccess;
         });
@@ -110,7 +113,10 @@ cudaError_t callback(cudaStream_t handle, cudaStreamCallback_t function, void* d
                        kPlain,
                        [&](Call& call, Stream& stream) -> cudaError_t {
                            if (!function || flags) return cudaErrorInvalidValue;
-                           if (stream.capture) return cudaErrorStreamCaptureUnsupported;
+                           if (stream.capture) {
+                               stream.capture->invalidate();
+                               return cudaErrorStreamCaptureUnsupported;
+                           }
                            notify(call, OrderEvent::Kind::kHostSees, stream);
                            call.unlocked([&] { function(handle, cudaSuccess, data); }, true);
                            return cudaSuccess;

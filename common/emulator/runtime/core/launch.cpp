@@ -270,12 +270,16 @@ cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, 
         return finish(error);
     if (!args && !kernel->parameters().empty()) return finish(cudaErrorInvalidValue);
     launch.arguments = pack_arguments(*kernel, args);
-    if (stream->capture) {
-        if (const cudaError_t error = check_launch(call, launch, *kernel)) return finish(error);
-    }
     Work work{Work::Kind::kKernel, call.name, [launch](Call& later, Stream& where) mutable {
                   return run_launch(later, launch, where);
               }};
+    if (stream->capture) {
+        if (const cudaError_t error = check_launch(call, launch, *kernel)) return finish(error);
+        launch.function = function;
+        for (const auto& parameter : kernel->parameters())
+            launch.offsets.push_back(parameter.offset);
+        work.launch = std::make_shared<const Launch>(launch);
+    }
     return finish(submit(call, *stream, std::move(work)));
 }
 

@@ -15,6 +15,10 @@ struct Launch {
     bool cooperative = false;
     machine::HostSite site = 0;
     std::vector<std::byte> arguments;  // laid out by the kernel's .param list
+    // Of captured launches, for queries: the kernel as the program named it, and where each
+    // argument lies in `arguments`.
+    const void* function = nullptr;
+    std::vector<size_t> offsets = {};
 };
 
 // Packs `args` (one pointer per parameter) by the kernel's parameter list.

@@ -60,13 +60,26 @@ void host_waited(Call& call, const Stream& stream) {
     pools_synchronised(stream.device);
 }
 
+static bool prevents_waits(const Call& call, const Stream& stream) {
+    const Capture* capture = stream.capture;
+    return capture && !(capture->of_its_thread_only && capture->thread != &call.thread &&
+                        stream.non_blocking());
+}
+
 bool any_capture(Call& call) {
-    return std::any_of(
-        call.global.streams.begin(), call.global.streams.end(), [&](const Stream* stream) {
-            const Capture* capture = stream->capture;
-            return capture && !(capture->of_its_thread_only && capture->thread != &call.thread &&
-                                stream->non_blocking());
-        });
+    return std::any_of(call.global.streams.begin(),
+                       call.global.streams.end(),
+                       [&](const Stream* stream) { return prevents_waits(call, *stream); });
+}
+
+bool invalidate_captures(Call& call) {
+    bool any = false;
+    for (const Stream* stream : call.global.streams) {
+        if (!prevents_waits(call, *stream)) continue;
+        stream->capture->invalidate();
+        any = true;
+    }
+    return any;
 }
 
 }  // namespace runtime

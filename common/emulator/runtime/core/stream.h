@@ -5,10 +5,13 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 
 #include "runtime/core/api.h"
 
 namespace runtime {
+
+struct Launch;
 
 // One piece of stream-ordered work, as a graph node would hold it.
 struct Work {
@@ -26,6 +29,7 @@ struct Work {
     std::function<cudaError_t(Call&, Stream&)> run;  // may be called many times
     Event* event = nullptr;                          // kRecord, kWait
     void* pointer = nullptr;                         // kAllocate, kFree
+    std::shared_ptr<const Launch> launch = {};       // kKernel, for queries of the captured node
 };
 
 // While a stream captures, its work is added here and not run.
@@ -33,6 +37,8 @@ class Capture {
 public:
     virtual ~Capture() = default;
     virtual cudaError_t add(Stream& stream, Work work) = 0;
+    // A call was refused that no capture permits: the capture ends with an error.
+    virtual void invalidate() = 0;
     // Not started with cudaStreamCaptureModeGlobal: other threads are not restricted.
     bool of_its_thread_only = false;
     const ThreadState* thread = nullptr;  // the thread that began it
@@ -75,5 +81,7 @@ void host_waited(Call& call, const Stream& stream);
 // the legacy default stream does not synchronise with it (CUDA Runtime API,
 // "cudaThreadExchangeStreamCaptureMode").
 bool any_capture(Call& call);
+// The same for a call that is refused then: all these captures are invalidated.
+bool invalidate_captures(Call& call);
 
 }  // namespace runtime

@@ -34,6 +34,17 @@ cudaGraphNodeType type_of(const Work& work) {
                                                       : cudaGraphNodeTypeHost;
 }
 
+KernelNode kernel_node(const Launch& launch) {
+    KernelNode node;
+    node.given.func = const_cast<void*>(launch.function);
+    node.given.gridDim = launch.grid;
+    node.given.blockDim = launch.block;
+    node.given.sharedMemBytes = unsigned(launch.shared);
+    node.arguments = launch.arguments;
+    node.offsets = launch.offsets;
+    return node;
+}
+
 void join(std::vector<Node*>& into, const std::vector<Node*>& more) {
     for (Node* node : more)
         if (!std::count(into.begin(), into.end(), node)) into.push_back(node);
@@ -78,6 +89,7 @@ public:
         Node* node = graph_->add(type_of(work), stream.device);
         node->needs = tail;
         node->run = std::move(work.run);
+        if (work.launch) node->given = kernel_node(*work.launch);
         if (work.kind == Work::Kind::kFree) {
             set_free(*node, work.pointer);
         } else if (work.kind == Work::Kind::kAllocate) {
@@ -114,6 +126,7 @@ public:
         return error;
     }
 
+    void invalidate() override { invalid_ = true; }
     cudaError_t invalidate(cudaError_t error) {
         invalid_ = true;
         return error;

@@ -100,11 +100,6 @@ std::unique_ptr<Graph> Graph::clone() const {
         made->original = node.get();
         made->memory = node->memory;
         if (node->child) made->child = node->child->clone();
-        if (auto* kernel = std::get_if<KernelNode>(&made->given))
-            for (void*& pointer : kernel->pointers)
-                pointer =
-                    kernel->arguments.data() + (static_cast<std::byte*>(pointer) -
-                                                std::get<KernelNode>(node->given).arguments.data());
         twin[node.get()] = made;
     }
     for (const auto& node : nodes)

@@ -21,7 +21,8 @@ struct Graph;
 struct KernelNode {
     cudaKernelNodeParams given{};
     std::vector<std::byte> arguments;  // packed by the kernel's parameter list
-    std::vector<void*> pointers;       // into `arguments`, for queries
+    std::vector<size_t> offsets;       // of each argument
+    std::vector<void*> pointers;       // into `arguments`, filled in by queries
     std::map<int, cudaLaunchAttributeValue> attributes;
 };
 // Memory of an allocation node. It exists from the node's creation on, since its address must be
@@ -57,7 +58,8 @@ struct Node {
     int device = 0;
     std::vector<Node*> needs;                        // direct predecessors
     std::function<cudaError_t(Call&, Stream&)> run;  // empty: nothing to do
-    // Parameters that the program may query; monostate for nodes that stream capture created.
+    // Parameters that the program may query; monostate for nodes that stream capture created,
+    // except kernels.
     std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,
                  cudaHostNodeParams, Event*, MemoryNode>
         given;

@@ -75,10 +75,8 @@ cudaError_t set_kernel(Call& call, Node& node, const cudaKernelNodeParams* given
     node.run = [launch](Call& later, Stream& stream) mutable {
         return run_launch(later, launch, stream);
     };
+    for (const auto& parameter : kernel->parameters()) copy.offsets.push_back(parameter.offset);
     node.given = std::move(copy);
-    auto& stored = std::get<KernelNode>(node.given);
-    for (const auto& parameter : kernel->parameters())
-        stored.pointers.push_back(stored.arguments.data() + parameter.offset);
     return cudaSuccess;
 }
 

@@ -41,7 +41,11 @@ EMULATOR_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
             if (const cudaError_t error = result ? give(found, &kernel) : cudaErrorInvalidValue)
                 return error;
             *result = kernel.given;
-            result->kernelParams = std::get<KernelNode>(found.given).pointers.data();
+            auto& stored = std::get<KernelNode>(found.given);
+            stored.pointers.clear();
+            for (const size_t offset : stored.offsets)
+                stored.pointers.push_back(stored.arguments.data() + offset);
+            result->kernelParams = stored.pointers.data();
             return cudaSuccess;
         });
 }

@@ -78,6 +78,44 @@ void capture() {
     for (int i = 0; i < 3; ++i) CHECK(cudaGraphLaunch(exec, s));
     CHECK(cudaStreamSynchronize(s));
     EXPECT(h[0] == 5 && h[31] == 5 && calls == 3);
+    // A wait for a stream that captures is refused, and the capture has failed.
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    EXPECT(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated && !graph);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    EXPECT(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated && !graph);
+    (void)cudaGetLastError();
+    // The parameters of a captured kernel, also in a clone; a copy with another argument.
+    CHECK(cudaMemset(a, 0, bytes));
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    add<<<1, n, 0, s>>>(a, 2);
+    CHECK(cudaStreamEndCapture(s, &graph));
+    cudaGraph_t clone;
+    cudaGraphExec_t changed;
+    CHECK(cudaGraphClone(&clone, graph));
+    CHECK(cudaGraphInstantiate(&changed, graph, 0));
+    for (cudaGraph_t one : {graph, clone}) {
+        cudaGraphNode_t node;
+        count = 1;
+        CHECK(cudaGraphGetNodes(one, &node, &count));
+        cudaKernelNodeParams given{};
+        CHECK(cudaGraphKernelNodeGetParams(node, &given));
+        EXPECT(given.gridDim.x == 1 && given.blockDim.x == unsigned(n));
+        EXPECT(*(int**)given.kernelParams[0] == a && *(int*)given.kernelParams[1] == 2);
+        if (one == clone) break;
+        int other = 40;
+        void* arguments[] = {given.kernelParams[0], &other};
+        given.kernelParams = arguments;
+        CHECK(cudaGraphExecKernelNodeSetParams(changed, node, &given));
+    }
+    CHECK(cudaGraphLaunch(changed, s));
+    CHECK(cudaMemcpy(h.data(), a, bytes, cudaMemcpyDeviceToHost));
+    EXPECT(h[0] == 40 && h[31] == 40);
+    CHECK(cudaGraphExecDestroy(changed));
+    CHECK(cudaGraphDestroy(clone));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamSynchronize(s));
     // unjoined
     CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     CHECK(cudaEventRecord(fork, s));

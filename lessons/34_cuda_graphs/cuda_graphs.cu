@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.
+// Start with README.md in this directory; `make 34` checks this file.
+#include "cuda_graphs.h"
+
+#include <utility>
+#include <vector>
+
+static constexpr int kBlock = 256;
+
+// One step: reads the heat in `from` and writes the heat afterwards to `to`.
+__global__ void heat_kernel(const float* from, float* to, int n, float rate) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const bool inner = i > 0 && i < n - 1;
+    to[i] = inner ? from[i] + rate * (from[i - 1] - 2 * from[i] + from[i + 1]) : from[i];
+}
+
+[[maybe_unused]] static void launch_step(const float* from, float* to, int n, float rate,
+                                         cudaStream_t stream) {
+    heat_kernel<<<(n + kBlock - 1) / kBlock, kBlock, 0, stream>>>(from, to, n, rate);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void heat_steps([[maybe_unused]] Rod rod, [[maybe_unused]] float rate, [[maybe_unused]] int steps,
+                [[maybe_unused]] cudaStream_t stream) {
+    // TODO 1 (about 9 lines): launch one step after another, all in `stream`. Each reads what the
+    // one before has written. If the last one wrote to d_scratch, copy that to d_heat.
+    // END 1
+}
+
+// A stream of its own to record in. Its destructor ends a capture that an exception has left open.
+struct CaptureStream {
+    CaptureStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+    ~CaptureStream() {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        cudaStreamIsCapturing(stream, &status);
+        if (status != cudaStreamCaptureStatusNone) {
+            cudaGraph_t rest = nullptr;
+            cudaStreamEndCapture(stream, &rest);
+            if (rest) cudaGraphDestroy(rest);
+        }
+        cudaStreamDestroy(stream);
+    }
+    cudaStream_t stream = nullptr;
+};
+
+Recording::Recording([[maybe_unused]] const Work& work) {
+    [[maybe_unused]] CaptureStream own;
+    // TODO 2 (about 4 lines): begin to capture own.stream, in the global mode. Let `work` put its
+    // kernels there. End the capture, which gives graph_, and instantiate it once as exec_.
+    CUDA_CHECK(cudaGraphCreate(&graph_, 0));  // an empty graph, which does nothing
+    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph_, 0));
+    // END 2
+}
+
+Recording::~Recording() {
+    if (exec_) cudaGraphExecDestroy(exec_);
+    if (graph_) cudaGraphDestroy(graph_);
+}
+
+void Recording::replay(cudaStream_t stream) const {
+    CUDA_CHECK(cudaGraphLaunch(exec_, stream));
+}
+
+struct HeatSolver::Parts {
+    Parts(Rod the_rod, float first_rate, int steps)
+        : rod(the_rod), rate(first_rate), steps_per_replay(steps),
+          recording([&](cudaStream_t own) { heat_steps(rod, rate, steps_per_replay, own); }) {}
+    Rod rod;
+    float rate;
+    int steps_per_replay;
+    Recording recording;
+};
+
+HeatSolver::HeatSolver(Rod rod, float rate, int steps_per_replay)
+    : parts_(new Parts(rod, rate, steps_per_replay)) {}
+HeatSolver::~HeatSolver() = default;
+
+void HeatSolver::advance([[maybe_unused]] int steps, [[maybe_unused]] cudaStream_t stream) {
+    [[maybe_unused]] const Parts& own = *parts_;
+    // TODO 3 (about 3 lines): replay the recording as often as it fits into `steps`, and make the
+    // steps that remain one by one.
+    // END 3
+}
+
+void HeatSolver::set_rate([[maybe_unused]] float rate, cudaStream_t) {
+    [[maybe_unused]] Parts& own = *parts_;
+    // TODO 4 (about 15 lines): remember the rate for the steps that are made one by one. Then give
+    // each kernel node of the graph the same kernel, grid and arguments as before, but this rate:
+    // in own.recording.exec(), which is what is launched. Other nodes stay as they are.
+    // END 4
+}

@@ -1,0 +1,112 @@
+// Unusual: the graph gets the new rate, and the instance is updated from it as a whole.
+// SPDX-License-Identifier: MIT
+// Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.
+// Start with README.md in this directory; `make 34` checks this file.
+#include "cuda_graphs.h"
+
+#include <utility>
+#include <vector>
+
+static constexpr int kBlock = 256;
+
+// One step: reads the heat in `from` and writes the heat afterwards to `to`.
+__global__ void heat_kernel(const float* from, float* to, int n, float rate) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const bool inner = i > 0 && i < n - 1;
+    to[i] = inner ? from[i] + rate * (from[i - 1] - 2 * from[i] + from[i + 1]) : from[i];
+}
+
+static void launch_step(const float* from, float* to, int n, float rate, cudaStream_t stream) {
+    heat_kernel<<<(n + kBlock - 1) / kBlock, kBlock, 0, stream>>>(from, to, n, rate);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void heat_steps(Rod rod, float rate, int steps, cudaStream_t stream) {
+    float* from = rod.d_heat;
+    float* to = rod.d_scratch;
+    for (int step = 0; step < steps; ++step) {
+        launch_step(from, to, rod.n, rate, stream);
+        std::swap(from, to);
+    }
+    if (from == rod.d_scratch) {
+        CUDA_CHECK(cudaMemcpyAsync(
+            rod.d_heat, from, rod.n * sizeof(float), cudaMemcpyDeviceToDevice, stream));
+    }
+}
+
+// A stream of its own to record in. Its destructor ends a capture that an exception has left open.
+struct CaptureStream {
+    CaptureStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+    ~CaptureStream() {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        cudaStreamIsCapturing(stream, &status);
+        if (status != cudaStreamCaptureStatusNone) {
+            cudaGraph_t rest = nullptr;
+            cudaStreamEndCapture(stream, &rest);
+            if (rest) cudaGraphDestroy(rest);
+        }
+        cudaStreamDestroy(stream);
+    }
+    cudaStream_t stream = nullptr;
+};
+
+Recording::Recording(const Work& work) {
+    CaptureStream own;
+    CUDA_CHECK(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeGlobal));
+    work(own.stream);
+    CUDA_CHECK(cudaStreamEndCapture(own.stream, &graph_));
+    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph_, 0));
+}
+
+Recording::~Recording() {
+    if (exec_) cudaGraphExecDestroy(exec_);
+    if (graph_) cudaGraphDestroy(graph_);
+}
+
+void Recording::replay(cudaStream_t stream) const {
+    CUDA_CHECK(cudaGraphLaunch(exec_, stream));
+}
+
+struct HeatSolver::Parts {
+    Parts(Rod the_rod, float first_rate, int steps)
+        : rod(the_rod), rate(first_rate), steps_per_replay(steps),
+          recording([&](cudaStream_t own) { heat_steps(rod, rate, steps_per_replay, own); }) {}
+    Rod rod;
+    float rate;
+    int steps_per_replay;
+    Recording recording;
+};
+
+HeatSolver::HeatSolver(Rod rod, float rate, int steps_per_replay)
+    : parts_(new Parts(rod, rate, steps_per_replay)) {}
+HeatSolver::~HeatSolver() = default;
+
+void HeatSolver::advance(int steps, cudaStream_t stream) {
+    const Parts& own = *parts_;
+    const int replays = steps / own.steps_per_replay;
+    for (int i = 0; i < replays; ++i) own.recording.replay(stream);
+    heat_steps(own.rod, own.rate, steps % own.steps_per_replay, stream);
+}
+
+void HeatSolver::set_rate(float rate, cudaStream_t) {
+    Parts& own = *parts_;
+    own.rate = rate;
+    size_t count = 0;
+    CUDA_CHECK(cudaGraphGetNodes(own.recording.graph(), nullptr, &count));
+    std::vector<cudaGraphNode_t> nodes(count);
+    CUDA_CHECK(cudaGraphGetNodes(own.recording.graph(), nodes.data(), &count));
+    for (cudaGraphNode_t node : nodes) {
+        cudaGraphNodeType type;
+        CUDA_CHECK(cudaGraphNodeGetType(node, &type));
+        if (type != cudaGraphNodeTypeKernel) continue;
+        cudaKernelNodeParams params;
+        CUDA_CHECK(cudaGraphKernelNodeGetParams(node, &params));
+        void** were = params.kernelParams;  // they belong to the node: make a list of our own
+        void* arguments[] = {were[0], were[1], were[2], &rate};  // from, to, n, rate
+        params.kernelParams = arguments;
+        CUDA_CHECK(cudaGraphKernelNodeSetParams(node, &params));
+    }
+    cudaGraphExecUpdateResultInfo info{};
+    CUDA_CHECK(cudaGraphExecUpdate(own.recording.exec(), own.recording.graph(), &info));
+}
