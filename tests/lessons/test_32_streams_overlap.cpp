@@ -57,6 +57,14 @@ void check_values(const Floats& in, const Floats& got, int chunk) {
               for (size_t i = 0; i < n; ++i) values[i] = want[i % size];
               return values;
           }},
+         {"of each chunk only the first quarter came back: a number of samples, where a copy takes "
+          "bytes?",
+          [&] {
+              Floats values = unwritten(n);
+              for (size_t first = 0; first < n; first += size)
+                  std::memcpy(&values[first], &want[first], std::min(size, n - first));
+              return values;
+          }},
          {"the last chunk, which is shorter, is missing", [&] {
               Floats values = want;
               const Floats missing = unwritten(n % size);
