@@ -69,8 +69,10 @@ LADDERS = {
         ["multiplies halves, 4096 x 4096", "multiplies halves, 8192 x 8192"],
         "Products of matrices of halves",
     ),
-    "34_ladder": (
-        "34", ["1000 steps, 50 for each replay", "1049 steps, 50 for each replay"], "Small steps",
+    "32_ladder": (
+        "32",
+        ["makes samples linear, from pinned memory", "makes samples linear, through stages"],
+        "Copying while computing",
     ),
     "38_ladder": (
         "38",
@@ -83,7 +85,7 @@ LADDERS = {
 BILLIONS = ("elements", 1e9, "10^9 elements a second")
 TRILLIONS = ("operations", 1e12, "10^12 operations a second")
 COUNTED = {
-    "23": BILLIONS, "24": BILLIONS, "27": BILLIONS, "28": BILLIONS,
+    "23": BILLIONS, "24": BILLIONS, "27": BILLIONS, "28": BILLIONS, "32": BILLIONS,
     "29": TRILLIONS, "30": TRILLIONS,
 }  # fmt: skip
 

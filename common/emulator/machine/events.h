@@ -420,6 +420,9 @@ struct ApiEvent {
         kTooMuchShared,
         kHostFree,  // free() or delete of device memory
     } reason = Reason::kUnknown;
+    // kOutOfRange: the bytes that were asked for, and those that there are from the address on (of
+    // host memory) or in all (of the allocation).
+    uint64_t asked = 0, available = 0;
     std::string detail;  // kLibraryOperand: the parameter's name; kLibraryMisuse: what kind
 };
 

@@ -225,8 +225,8 @@ def _alike(finding: Finding) -> bool:
     """Whether the facts, which are those of one launch, hold for the others that did the same: each
     has one thread that left the array.
     """
-    others = re.search(r"(\d+) other launch", " ".join(finding.notes()))
-    return not others or int(finding.data.get("count") or 1) <= 1 + int(others.group(1))
+    others = finding.facts.get("other_launches", 0)
+    return not others or int(finding.data.get("count") or 1) <= 1 + others
 
 
 def _of_bounds(finding: Finding) -> str:
@@ -310,7 +310,7 @@ def _of_finding(finding: Finding, lost: bool) -> str:
     if finding.code.startswith("out-of-bounds-"):
         return _of_bounds(finding)
     if finding.code == "invalid-copy" and (
-        words := copies.of_sizes(str(finding.data.get("message", "")))
+        words := copies.of_sizes(finding.facts, str(finding.data.get("address", "")))
     ):
         return words
     reason = str(finding.facts.get("reason") or finding.facts.get("misuse", ""))

@@ -4,29 +4,30 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-# `cudaMemcpy` copies 40 bytes into an allocation of 10 bytes
-_SIZES = re.compile(
-    r"(?:copies|fills) (\d+) bytes? .*\b(?:into|out of|of) an allocation of (\d+) bytes?\b"
-)
 # The stack of a program on 64-bit Linux lies below this address.
-_ON_THE_STACK = re.compile(r"bytes? of host memory at 0x7ff[c-f][0-9a-f]{8}, of which only")
+_STACK = re.compile(r"0x7ff[c-f][0-9a-f]{8}")
 
 
-def of_sizes(message: str) -> str:
-    """The likely cause of a copy of a wrong size, or ''."""
-    if _ON_THE_STACK.search(message):
+def of_sizes(facts: dict[str, Any], address: str) -> str:
+    """The likely cause of a copy of a wrong size, or ''.
+
+    `facts`: the bytes `asked` for and `available`, and whether that is memory of the `host`.
+    """
+    asked, available = facts.get("asked"), facts.get("available")
+    if not isinstance(asked, int) or not isinstance(available, int) or not available:
+        return ""
+    if facts.get("host"):
+        if not _STACK.fullmatch(address):
+            return ""
         return (
             "a copy of a local variable that is smaller than the copy: &x where x.data() is meant, "
             "or a wrong size in bytes"
         )
-    sizes = _SIZES.search(message)
-    if not sizes:
-        return ""
-    copied, allocated = (int(size) for size in sizes.groups())
-    if allocated == 0 or copied not in (4 * allocated, 8 * allocated):
+    if asked not in (4 * available, 8 * available):
         return ""
     return (
-        f"of {copied // allocated} bytes for each element one was allocated: was it allocated "
+        f"of {asked // available} bytes for each element one was allocated: was it allocated "
         "without sizeof?"
     )

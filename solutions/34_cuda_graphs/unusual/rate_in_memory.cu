@@ -89,6 +89,9 @@ struct HeatSolver::Parts {
         : rod(the_rod), steps_per_replay(steps),
           recording([&](cudaStream_t own) { put_into(own, steps_per_replay); }) {
         CUDA_CHECK(cudaMemcpy(rate.data, &first_rate, sizeof(float), cudaMemcpyHostToDevice));
+        // Of memory that is not pinned cudaMemcpy returns as soon as it has read it, and a stream
+        // that does not wait for the default stream could come before the copy.
+        CUDA_CHECK(cudaStreamSynchronize(nullptr));
     }
     void put_into(cudaStream_t stream, int steps) const {
         const int blocks = (rod.n + kBlock - 1) / kBlock;

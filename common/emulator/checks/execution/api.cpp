@@ -74,6 +74,12 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
     }
     if (event.reason != machine::ApiEvent::Reason::kUnknown)
         finding.facts.add("reason", name_of(event.reason));
+    if (event.asked &&
+        !(event.allocation && event.allocation->kind == machine::MemoryKind::kModule)) {
+        finding.facts.add("asked", event.asked);
+        finding.facts.add("available", event.available);
+        finding.facts.add("host", event.allocation == nullptr);
+    }
     if (!event.detail.empty())
         finding.facts.add(event.kind == machine::ApiEvent::Kind::kLibraryMisuse ? "misuse"
                                                                                 : "operand",

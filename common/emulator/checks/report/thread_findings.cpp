@@ -226,8 +226,10 @@ void ThreadFindings::State::write() {
         }
         std::vector<std::string> rest;
         if (group.blocks.size() > 1) rest.push_back(plural(group.blocks.size() - 1, "other block"));
-        if (group.launches.size() > 1)
+        if (group.launches.size() > 1) {
+            finding.facts.add("other_launches", group.launches.size() - 1);
             rest.push_back(plural(group.launches.size() - 1, "other launch", "es"));
+        }
         if (!rest.empty()) text += ", the rest in " + joined(rest);
         finding.notes.push_back(std::move(text));
     }

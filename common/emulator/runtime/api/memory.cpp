@@ -32,6 +32,12 @@ cudaError_t device_memory(Call& call, void** result, size_t bytes) {
     return allocate(call, MemoryKind::kDevice, result, bytes);
 }
 
+// The same for calls that no capture of a stream permits.
+cudaError_t memory_at_once(Call& call, void** result, size_t bytes) {
+    if (refuses_unsafe_call(call)) return cudaErrorStreamCaptureUnsupported;
+    return device_memory(call, result, bytes);
+}
+
 cudaError_t host_memory(Call& call, void** result, size_t bytes, unsigned flags) {
     constexpr unsigned known =
         cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
@@ -116,7 +122,7 @@ cudaError_t free_device(const char* name, void* pointer) {
 }  // namespace
 
 EMULATOR_API cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-    return api("cudaMalloc", [&](Call& call) { return device_memory(call, pointer, bytes); });
+    return api("cudaMalloc", [&](Call& call) { return memory_at_once(call, pointer, bytes); });
 }
 
 EMULATOR_API cudaError_t cudaFree(void* pointer) {
@@ -127,6 +133,7 @@ EMULATOR_API cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigne
     return api("cudaMallocManaged", [&](Call& call) -> cudaError_t {
         if (!pointer || bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
             return cudaErrorInvalidValue;
+        if (refuses_unsafe_call(call)) return cudaErrorStreamCaptureUnsupported;
         return allocate(call, MemoryKind::kManaged, pointer, bytes);
     });
 }
@@ -158,7 +165,7 @@ EMULATOR_API cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t w
         *pitch = (width + kPitchAlign - 1) / kPitchAlign * kPitchAlign;
         size_t bytes = 0;
         if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
-        return device_memory(call, pointer, bytes);
+        return memory_at_once(call, pointer, bytes);
     });
 }
 
@@ -173,7 +180,7 @@ EMULATOR_API cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent
         if (__builtin_mul_overflow(pointer->pitch, extent.height, &bytes) ||
             __builtin_mul_overflow(bytes, extent.depth, &bytes))
             return cudaErrorMemoryAllocation;
-        return device_memory(call, &pointer->ptr, bytes);
+        return memory_at_once(call, &pointer->ptr, bytes);
     });
 }
 

@@ -52,7 +52,8 @@ struct ThreadState {
     // The name of the driver API function that is running on top of a runtime function, for
     // messages. In that case no error is stored for cudaGetLastError.
     const char* driver_call = nullptr;
-    bool in_host_function = false;    // of cudaLaunchHostFunc or a stream callback
+    bool in_host_function = false;  // of cudaLaunchHostFunc or a stream callback
+    cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
     bool per_thread_default = false;  // the _ptsz spelling of a driver function: see find_stream
     cudaError_t last_error = cudaSuccess;
     std::vector<LaunchConfiguration> configurations;

@@ -111,7 +111,8 @@ public:
                                  " as device memory, but it is host memory that "
                                  "was not allocated or registered with CUDA" +
                                  (verb_hint_.empty() ? "" : "; " + verb_hint_));
-            if (const uint64_t there = readable_bytes(box.address, bytes); there < bytes)
+            if (const uint64_t there = readable_bytes(box.address, bytes); there < bytes) {
+                asked_ = bytes, available_ = there;
                 return wrong(box,
                              Reason::kOutOfRange,
                              nullptr,
@@ -120,6 +121,7 @@ public:
                                  (there ? ", of which only the first " + count(there) +
                                               " belong to the program"
                                         : ", which does not belong to the program"));
+            }
             result.bytes = reinterpret_cast<std::byte*>(box.address);
             return cudaSuccess;
         }
@@ -141,6 +143,7 @@ public:
                 result.bytes = reinterpret_cast<std::byte*>(box.address);
                 return cudaSuccess;
             }
+            asked_ = bytes, available_ = found->bytes;
             return wrong(
                 box, Reason::kOutOfRange, found, range_text(*found, box, extent, bytes, reads));
         }
@@ -180,6 +183,8 @@ private:
         event.reason = reason;
         event.api = api_;
         event.detail = operand_;
+        event.asked = asked_;
+        event.available = available_;
         event.error = cudaErrorInvalidValue;
         event.message = "`" + std::string(api_) + "` " + what;
         event.address = box.address;
@@ -194,6 +199,7 @@ private:
     Call& call_;
     const char* api_;
     machine::HostSite site_;
+    uint64_t asked_ = 0, available_ = 0;
 };
 
 // Calls row(to offset, from offset, bytes) for every contiguous range.
@@ -368,7 +374,7 @@ cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kin
     const Ordering ordering = wait ? Ordering::kBlocking : Ordering::kAsync;
     Stream* where = find_stream(call, stream, per_thread);
     if (!where) return cudaErrorInvalidResourceHandle;
-    if (wait && any_capture(call)) return cudaErrorStreamCaptureImplicit;
+    if (wait && invalidate_captures(call)) return cudaErrorStreamCaptureImplicit;
     Work work{Work::Kind::kCopy, api, [=](Call& later, Stream& at) {
                   return copy_now(later, api, site, at, ordering, to, from, extent, kind);
               }};
@@ -382,7 +388,7 @@ cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t
     const machine::HostSite site = call.site();
     const char* api = call.name;
     const Ordering ordering = wait ? Ordering::kBlocking : Ordering::kAsync;
-    if (wait && any_capture(call)) return cudaErrorStreamCaptureImplicit;
+    if (wait && invalidate_captures(call)) return cudaErrorStreamCaptureImplicit;
     return submit(call,
                   stream,
                   per_thread,

@@ -113,7 +113,7 @@ cudaError_t run_now(Call& call, const LibraryKernel& kernel, machine::HostSite s
 cudaError_t library_kernel(Call& call, const LibraryKernel& kernel) {
     Stream* stream = find_stream(call, kernel.stream, false);
     if (!stream || stream->device != call.thread.device) return cudaErrorInvalidResourceHandle;
-    if (kernel.waits && any_capture(call)) return cudaErrorStreamCaptureImplicit;
+    if (kernel.waits && invalidate_captures(call)) return cudaErrorStreamCaptureImplicit;
     const machine::HostSite site = call.site();
     const cudaError_t error = submit(
         call, *stream, Work{Work::Kind::kKernel, kernel.api, [=](Call& later, Stream& where) {

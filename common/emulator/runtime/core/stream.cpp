@@ -2,8 +2,6 @@
 // Finds streams and events by handle, and runs or captures work.
 #include "runtime/core/stream.h"
 
-#include <algorithm>
-
 #include "runtime/core/pools.h"
 
 namespace runtime {
@@ -66,10 +64,20 @@ static bool prevents_waits(const Call& call, const Stream& stream) {
                         stream.non_blocking());
 }
 
-bool any_capture(Call& call) {
-    return std::any_of(call.global.streams.begin(),
-                       call.global.streams.end(),
-                       [&](const Stream* stream) { return prevents_waits(call, *stream); });
+static bool prevents_unsafe_calls(const Call& call, const Capture* capture) {
+    if (!capture || call.thread.capture_mode == cudaStreamCaptureModeRelaxed) return false;
+    if (capture->thread == &call.thread) return !capture->relaxed;
+    return call.thread.capture_mode == cudaStreamCaptureModeGlobal && !capture->of_its_thread_only;
+}
+
+bool refuses_unsafe_call(Call& call) {
+    bool any = false;
+    for (const Stream* stream : call.global.streams) {
+        if (!prevents_unsafe_calls(call, stream->capture)) continue;
+        stream->capture->invalidate();
+        any = true;
+    }
+    return any;
 }
 
 bool invalidate_captures(Call& call) {

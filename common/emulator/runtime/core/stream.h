@@ -41,6 +41,8 @@ public:
     virtual void invalidate() = 0;
     // Not started with cudaStreamCaptureModeGlobal: other threads are not restricted.
     bool of_its_thread_only = false;
+    // Started with cudaStreamCaptureModeRelaxed: its own thread is not restricted either.
+    bool relaxed = false;
     const ThreadState* thread = nullptr;  // the thread that began it
 };
 
@@ -77,11 +79,12 @@ cudaError_t submit(Call& call, Stream& stream, Work work);
 // Fires the event that the host has waited for all work of the stream.
 void host_waited(Call& call, const Stream& stream);
 // Whether a stream is being captured in a way that prevents the calling thread from waiting for
-// everything. A non-blocking stream that another thread captures in its own mode does not, since
-// the legacy default stream does not synchronise with it (CUDA Runtime API,
-// "cudaThreadExchangeStreamCaptureMode").
-bool any_capture(Call& call);
-// The same for a call that is refused then: all these captures are invalidated.
+// everything: the call is refused then, and all these captures are invalidated. A non-blocking
+// stream that another thread captures in its own mode does not, since the legacy default stream
+// does not synchronise with it (CUDA Runtime API, "cudaThreadExchangeStreamCaptureMode").
 bool invalidate_captures(Call& call);
+// The same for calls that may be unsafe in a capture, such as cudaMalloc, by the rules of
+// cudaThreadExchangeStreamCaptureMode; an H200 refuses cudaMalloc so.
+bool refuses_unsafe_call(Call& call);
 
 }  // namespace runtime

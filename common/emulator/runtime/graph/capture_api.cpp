@@ -176,6 +176,7 @@ cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode, bool per_thre
                            // Owned by the stream until the capture ends.
                            auto* capture = new GraphCapture(stream, graph, true);
                            capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
+                           capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
                            capture->thread = &call.thread;
                            return cudaSuccess;
                        });
@@ -202,6 +203,7 @@ cudaError_t begin_to_graph(cudaStream_t handle, cudaGraph_t graph_handle,
                            auto* capture = new GraphCapture(stream, graph, false);
                            capture->tail(stream) = tail;
                            capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
+                           capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
                            capture->thread = &call.thread;
                            return cudaSuccess;
                        });
@@ -353,11 +355,10 @@ EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t s
 // The mode for calls that a thread makes while others capture in the global mode: stored, but
 // without effect, since such calls are either refused in every mode or harmless.
 EMULATOR_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-    return api("cudaThreadExchangeStreamCaptureMode", [&](Call&) -> cudaError_t {
-        thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+    return api("cudaThreadExchangeStreamCaptureMode", [&](Call& call) -> cudaError_t {
         if (!mode || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
             return cudaErrorInvalidValue;
-        std::swap(*mode, current);
+        std::swap(*mode, call.thread.capture_mode);
         return cudaSuccess;
     });
 }

@@ -85,6 +85,28 @@ void capture() {
     CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     EXPECT(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported);
     EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated && !graph);
+    // So is memory that is allocated at once, unless the capture or the thread permits it, and a
+    // copy for which the host waits.
+    int* more = nullptr;
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    EXPECT(cudaMalloc(&more, 4) == cudaErrorStreamCaptureUnsupported && !more);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    EXPECT(cudaMemcpy(a, h.data(), 4, cudaMemcpyHostToDevice) == cudaErrorStreamCaptureImplicit);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    CHECK(cudaMalloc(&more, 4));
+    CHECK(cudaStreamEndCapture(s, &graph));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaFree(more));
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    CHECK(cudaMalloc(&more, 4));
+    CHECK(cudaStreamEndCapture(s, &graph));
+    CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaFree(more));
     (void)cudaGetLastError();
     // The parameters of a captured kernel, also in a clone; a copy with another argument.
     CHECK(cudaMemset(a, 0, bytes));
