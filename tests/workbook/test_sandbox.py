@@ -196,11 +196,10 @@ class Sources(Boxed):
         self.assertEqual(left_running(), [])
 
     def test_memory_of_the_compiler_is_limited(self) -> None:
-        large = "template <int n> struct F : F<n - 1> { char a[n + 1]; };\n" \
-                "template <> struct F<0> {};\n" \
-                "#define X(n) template struct F<n>;\n"  # fmt: skip
         text = (
-            large + "X(800)\nconstexpr int much[1 << 28] = {1};\nint f(int i) { return much[i]; }\n"
+            "#define TEN(x) x, x, x, x, x, x, x, x, x, x\n"
+            "int much[] = {TEN(TEN(TEN(TEN(TEN(TEN(TEN(1)))))))};\n"
+            "int f(int i) { return much[i]; }\n"
         )
         said = self.refused(text + RIGHT, "compile", memory=200 << 20)
         self.assertIn("used more than 200 MiB", said)
