@@ -150,6 +150,13 @@ std::string interpreter_of(const std::string& path) {
     return word.empty() ? "" : locate(word);
 }
 
+// Whether a script is called what Python is called: pyenv's `python3` looks for the version to use
+// and starts it.
+bool starts_python(const std::string& script) {
+    const std::string name = fs::path(script).filename().string();
+    return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
+}
+
 // What a program needs before it can run.
 struct Needs {
     std::set<std::string> runtimes;  // the names of libcudart that it is linked with
@@ -165,6 +172,7 @@ Needs check_program(const std::string& path) {
     const std::string interpreter = interpreter_of(path);
     const auto facts = emulator::read_elf(interpreter.empty() ? path : interpreter);
     if (facts && facts->is_python) return {{}, true};
+    if (!interpreter.empty() && starts_python(path)) return {{}, true};
     if (!facts) fail(kExitCannotRun, path + ": cannot be read: " + std::strerror(errno));
     if (!facts->is_elf || !interpreter.empty())
         fail(kExitCannotRun,

@@ -169,6 +169,18 @@ class Errors(unittest.TestCase):
             )
         self.assertEqual(done.stdout, "1\n", done.stderr)
 
+    def test_a_script_that_starts_python_under_its_name(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            shim = Path(folder) / "python3"
+            shim.write_text(f'#!/bin/sh\nexec {PYTHON} "$@"\n')
+            shim.chmod(0o755)
+            program = "from numba import cuda\nprint(len(cuda.gpus))"
+            done = subprocess.run(
+                [EMULATOR / "emulate", shim, "-c", program],
+                capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+        self.assertEqual(done.stdout, "1\n", done.stderr)
+
 
 class Lessons(unittest.TestCase):
     def test_the_programs_of_the_readmes_run(self) -> None:
