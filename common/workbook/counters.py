@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from . import files
+from . import files, timeline
 from .project import ROOT
 from .test_cases import TestCase, case_bodies
 
@@ -80,19 +80,19 @@ def measured(details: list[dict[str, Any]]) -> dict[str, int]:
     for entry in details:
         for name, value in (entry.get("count") or {}).items():
             total[name] = total.get(name, 0) + int(value)
-    last = next((entry for entry in reversed(details) if entry.get("timeline")), None)
-    return total | (_of_timeline(last) if last else {})
+    shown = timeline.last(details)
+    return total | (_of_timeline(shown) if shown else {})
 
 
-def _of_timeline(entry: dict[str, Any]) -> dict[str, int]:
+def _of_timeline(shown: timeline.Timeline) -> dict[str, int]:
     """How long the work takes by the model, how long the device has some, and the host's waits."""
-    spans = sorted((i["begin"], i["end"]) for i in entry["timeline"] if i["kind"] != "wait")
+    spans = sorted((i["begin"], i["end"]) for i in shown.intervals if i["kind"] != "wait")
     busy = reached = 0
     for begin, end in spans:
         busy += max(0, end - max(begin, reached))
         reached = max(reached, end)
-    waits = sum(i["kind"] == "wait" for i in entry["timeline"])
-    times = (round(max(reached, entry.get("returned", 0)) / 1000), round(busy / 1000), waits)
+    waits = sum(i["kind"] == "wait" for i in shown.intervals)
+    times = (round(max(reached, shown.returned) / 1000), round(busy / 1000), waits)
     return dict(zip(OF_TIMELINE, times, strict=True))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import build as builder
-from . import findings, grade, test_cases
+from . import findings, grade, test_cases, timeline
 from .project import PASSED, USAGE, Lesson, WorkbookError, relative
 from .test_cases import TestCase
 
@@ -62,7 +62,7 @@ def _to_draw(
         if not path.is_file():
             continue
         shows = _shows(path)
-        if _timeline(result):  # best of a case that is about it
+        if timeline.last(result.details):  # best of a case that is about it
             shows = 5 if case.efficient else 4
         if not result.passed and (shows or result.arrays):
             return result, path
@@ -78,11 +78,6 @@ def _to_draw(
             f"fill in the first task; make hint-{lesson.number} helps",
         )
     return best[1], best[2]
-
-
-def _timeline(result: grade.CaseResult) -> dict[str, Any] | None:
-    """The last timeline of an answer in which there is work."""
-    return next((d for d in reversed(result.details) if d.get("timeline")), None)
 
 
 def _shows(path: Path) -> int:
@@ -130,7 +125,7 @@ def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Pa
         read = trace.read(path)
     verdict = "passes" if result.passed else "does not pass"
     print(f"Lesson {lesson.number}, {result.case.name}: {verdict}")
-    measured = _timeline(result)
+    measured = timeline.last(result.details)
     if read.cut and not measured:
         print("  (the run is long: its first part is drawn)")
     finding = next((one for one in result.findings if one.unsafe), None)
@@ -140,7 +135,7 @@ def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Pa
         if measured:
             figures.append(
                 ("timeline", "when each stream copies and computes, and when the host waits",
-                 draw_timeline.figure(measured["timeline"], measured["returned"],
+                 draw_timeline.figure(measured.intervals, measured.returned,
                                       result.case.name, chosen))
             )  # fmt: skip
         elif launch:

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import diagnose
+from workbook import counters, diagnose, timeline
 from workbook.pictures import draw_timeline, theme
 
 CHECK = "timeline_overlaps"
@@ -37,6 +37,21 @@ class Causes(unittest.TestCase):
         self.assertEqual(said(*pipeline), "")
         self.assertEqual(said(*chunk(0, 0), *chunk(0, 30), check="counters->launches == 1"), "")
         self.assertEqual(diagnose.of_timeline(CHECK, []), "")
+
+    def test_a_damaged_timeline_is_none(self) -> None:
+        whole = {"timeline": chunk(1, 0), "returned": 5}
+        self.assertEqual(timeline.last([whole]), timeline.Timeline(chunk(1, 0), 5))
+        for damage in (
+            {"timeline": "forged"},
+            {"timeline": [1, 2]},
+            {"timeline": [{"kind": "up"}]},
+            {"timeline": [{**one("up", 1, 0, 9, 1), "begin": "0"}]},
+            {**whole, "returned": []},
+        ):
+            with self.subTest(damage):
+                self.assertIsNone(timeline.last([whole, damage]))
+                self.assertEqual(counters.measured([damage]), {})
+                self.assertEqual(diagnose.of_timeline(CHECK, [damage]), "")
 
     def test_memory_that_is_not_pinned_is_named_first(self) -> None:
         wait = one("wait", 1, 0, 10, 61, name="pageable memory")

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Why nothing overlaps: what the model timeline of an answer shows, in words.
-
-The intervals are those that tests/support/timeline.h writes down, in the order of the calls.
-"""
+"""Why nothing overlaps: what the model timeline of an answer shows, in words."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+from .. import timeline
 
 _WORK = ("kernel", "up", "down", "on_device", "fill")
 _COPIES = ("up", "down")
@@ -15,14 +14,6 @@ _OF_KIND = {"kernel": "kernel", "up": "upload", "down": "download", "on_device":
             "fill": "fill"}  # fmt: skip
 _ABOUT = re.compile(r"\btimeline_\w+")
 _REPEATED = 3  # waits that come again and again are in a loop
-
-
-def last(details: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The intervals of the timeline that was measured last; empty where there is none."""
-    for entry in reversed(details):
-        if isinstance(found := entry.get("timeline"), list):
-            return [one for one in found if isinstance(one, dict)]
-    return []
 
 
 def _line(one: dict[str, Any]) -> str:
@@ -125,7 +116,8 @@ def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
     """Why a check of the timeline fails, or ''."""
     if not _ABOUT.search(expression):
         return ""
-    intervals = last(details)
+    shown = timeline.last(details)
+    intervals = shown.intervals if shown else []
     work = [one for one in intervals if one.get("kind") in _WORK]
     if "leaves_others_alone" in expression:
         return _waits_for_all(intervals)
