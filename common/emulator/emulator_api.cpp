@@ -24,6 +24,20 @@ void fill(EmulatorCounters& to, const checks::Counts& from) {
 #include "checks/record/counter_fields.def"
 }
 
+// The caller may have been built with a shorter or a longer struct: it says how long in `size`.
+template <class T>
+void give(T* caller, const T& values) {
+    const uint64_t size = caller->size;
+    std::memcpy(caller, &values, std::min<uint64_t>(size, sizeof values));
+    caller->size = size;
+}
+
+// The name of a file without its folder.
+template <size_t kBytes>
+void give_file(char (&to)[kBytes], const std::string& path) {
+    std::snprintf(to, kBytes, "%s", path.substr(path.rfind('/') + 1).c_str());
+}
+
 }  // namespace
 }  // namespace emulator
 
@@ -61,12 +75,9 @@ EMULATOR_EXPORT int emulatorCountersGet(EmulatorCounters* counters) {
     const std::lock_guard lock(runtime::context().mutex);
     const auto& counting = emulator::library().counters;
     if (!counters || !counting) return 1;
-    // The caller may have been built with a shorter or a longer struct.
     EmulatorCounters totals{};
     emulator::fill(totals, counting->totals());
-    const uint64_t size = counters->size;
-    std::memcpy(counters, &totals, std::min<uint64_t>(size, sizeof totals));
-    counters->size = size;
+    emulator::give(counters, totals);
     return 0;
 }
 
@@ -94,11 +105,8 @@ EMULATOR_EXPORT int emulatorCountersLine(uint32_t index, EmulatorLine* line) {
     out.branches = row.branches;
     out.divergent_branches = row.divergent;
     std::snprintf(out.kernel, sizeof out.kernel, "%s", row.kernel.c_str());
-    std::snprintf(
-        out.file, sizeof out.file, "%s", row.file.substr(row.file.rfind('/') + 1).c_str());
-    const uint64_t size = line->size;
-    std::memcpy(line, &out, std::min<uint64_t>(size, sizeof out));
-    line->size = size;
+    emulator::give_file(out.file, row.file);
+    emulator::give(line, out);
     return 0;
 }
 
@@ -137,11 +145,8 @@ EMULATOR_EXPORT int emulatorTimelineGet(uint32_t index, EmulatorInterval* interv
     const ptx::SourceLine line = from.site ? checks::resolve_host(from.site) : ptx::SourceLine{};
     out.line = line.line;
     std::snprintf(out.name, sizeof out.name, "%s", from.name.c_str());
-    std::snprintf(
-        out.file, sizeof out.file, "%s", line.file.substr(line.file.rfind('/') + 1).c_str());
-    const uint64_t size = interval->size;
-    std::memcpy(interval, &out, std::min<uint64_t>(size, sizeof out));
-    interval->size = size;
+    emulator::give_file(out.file, line.file);
+    emulator::give(interval, out);
     return 0;
 }
 
@@ -162,11 +167,8 @@ EMULATOR_EXPORT int emulatorWriterOf(uint64_t address, EmulatorWriter* writer) {
     copy(out.block, found->block);
     copy(out.thread, found->thread);
     std::snprintf(out.kernel, sizeof out.kernel, "%s", found->launch.kernel.c_str());
-    const std::string& file = found->line.file;
-    std::snprintf(out.file, sizeof out.file, "%s", file.substr(file.rfind('/') + 1).c_str());
-    const uint64_t size = writer->size;
-    std::memcpy(writer, &out, std::min<uint64_t>(size, sizeof out));
-    writer->size = size;
+    emulator::give_file(out.file, found->line.file);
+    emulator::give(writer, out);
     return 0;
 }
 
@@ -178,11 +180,8 @@ EMULATOR_EXPORT int emulatorSourceOf(const uint64_t* path, uint32_t length,
     if (line.line == 0) return 1;
     EmulatorSource out{};
     out.line = line.line;
-    std::snprintf(
-        out.file, sizeof out.file, "%s", line.file.substr(line.file.rfind('/') + 1).c_str());
-    const uint64_t size = source->size;
-    std::memcpy(source, &out, std::min<uint64_t>(size, sizeof out));
-    source->size = size;
+    emulator::give_file(out.file, line.file);
+    emulator::give(source, out);
     return 0;
 }
 
@@ -198,8 +197,6 @@ EMULATOR_EXPORT int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch) {
     std::memcpy(out.grid, grid, sizeof grid);
     std::memcpy(out.block_size, block, sizeof block);
     std::snprintf(out.kernel, sizeof out.kernel, "%s", shape.kernel.c_str());
-    const uint64_t size = launch->size;
-    std::memcpy(launch, &out, std::min<uint64_t>(size, sizeof out));
-    launch->size = size;
+    emulator::give(launch, out);
     return 0;
 }

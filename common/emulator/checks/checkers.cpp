@@ -183,11 +183,11 @@ std::vector<Checker> make_checkers(const std::string& selection, Report& report,
     if (none) return checkers;
     all = all || words.empty();
     if (!unwanted.empty()) {
-        const bool only_without = wanted.empty();  // `-leak` alone is `all,-leak`
-        for (const CheckerEntry& entry : table()) {
-            if (!all && !only_without) break;
-            wanted.insert(entry.codes.begin(), entry.codes.end());
-            chosen.insert(&entry);
+        if (all || wanted.empty()) {  // `-leak` alone is `all,-leak`
+            for (const CheckerEntry& entry : table()) {
+                wanted.insert(entry.codes.begin(), entry.codes.end());
+                chosen.insert(&entry);
+            }
         }
         for (const std::string& code : unwanted) wanted.erase(code);
         std::erase_if(chosen, [&](const CheckerEntry* entry) {
