@@ -7,6 +7,9 @@
 // (runtime/core/library_kernel.h). Functions that it does not implement print their name.
 #pragma once
 
+#include <cuComplex.h>
+
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -90,6 +93,46 @@ inline Operand written(Operand operand) {
 inline Operand updated(Operand operand) {
     operand.reads = operand.writes = true;
     return operand;
+}
+
+// The type in which numbers of type T of the API are computed, and that of their magnitudes.
+template <class T>
+struct Computed {
+    using Number = T;
+    using Real = T;
+};
+template <>
+struct Computed<cuComplex> {
+    using Number = std::complex<float>;
+    using Real = float;
+};
+template <>
+struct Computed<cuDoubleComplex> {
+    using Number = std::complex<double>;
+    using Real = double;
+};
+template <class T>
+using Number = typename Computed<T>::Number;
+template <class T>
+using Real = typename Computed<T>::Real;
+
+// Pointers of the API as pointers to what is computed with: the layouts are the same.
+template <class T>
+Number<T>* num(T* pointer) {
+    return reinterpret_cast<Number<T>*>(pointer);
+}
+template <class T>
+const Number<T>* num(const T* pointer) {
+    return reinterpret_cast<const Number<T>*>(pointer);
+}
+
+template <class T>
+T conjugate(T value) {
+    return value;
+}
+template <class T>
+std::complex<T> conjugate(std::complex<T> value) {
+    return std::conj(value);
 }
 
 // A scalar argument: in host memory it is read at the call, in device memory when the kernel runs.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The shape of a matrix product, C = alpha op(A) op(B) + beta C, and its operands, for all
-// functions of the gemm family.
+// The matrix product C = alpha op(A) op(B) + beta C: its shape, its operands and its computation,
+// for all functions of the gemm family.
 #pragma once
 
+#include <cblas.h>
+
 #include "blas/handle.h"
+#include "blas/to_cblas.h"
 
 namespace blas {
 
@@ -72,5 +75,109 @@ struct Shape {
         return {in_a, in_b, out, alpha.operand("alpha"), beta.operand("beta")};
     }
 };
+
+inline void gemm(const Product& p, float alpha, const float* a, const float* b, float beta,
+                 float* c) {
+    cblas_sgemm(CblasColMajor,
+                to_cblas(p.transa),
+                to_cblas(p.transb),
+                p.m,
+                p.n,
+                p.k,
+                alpha,
+                a,
+                p.lda,
+                b,
+                p.ldb,
+                beta,
+                c,
+                p.ldc);
+}
+inline void gemm(const Product& p, double alpha, const double* a, const double* b, double beta,
+                 double* c) {
+    cblas_dgemm(CblasColMajor,
+                to_cblas(p.transa),
+                to_cblas(p.transb),
+                p.m,
+                p.n,
+                p.k,
+                alpha,
+                a,
+                p.lda,
+                b,
+                p.ldb,
+                beta,
+                c,
+                p.ldc);
+}
+
+inline void gemm(const Product& p, std::complex<float> alpha, const std::complex<float>* a,
+                 const std::complex<float>* b, std::complex<float> beta, std::complex<float>* c) {
+    cblas_cgemm(CblasColMajor,
+                to_cblas(p.transa),
+                to_cblas(p.transb),
+                p.m,
+                p.n,
+                p.k,
+                &alpha,
+                a,
+                p.lda,
+                b,
+                p.ldb,
+                &beta,
+                c,
+                p.ldc);
+}
+inline void gemm(const Product& p, std::complex<double> alpha, const std::complex<double>* a,
+                 const std::complex<double>* b, std::complex<double> beta,
+                 std::complex<double>* c) {
+    cblas_zgemm(CblasColMajor,
+                to_cblas(p.transa),
+                to_cblas(p.transb),
+                p.m,
+                p.n,
+                p.k,
+                &alpha,
+                a,
+                p.lda,
+                b,
+                p.ldb,
+                &beta,
+                c,
+                p.ldc);
+}
+
+// C = alpha op(A) op(B) + beta C for each matrix of the batch. The shape is valid.
+template <class T, class Int>
+cublasStatus_t run_gemm(cublasContext& context, const char* name, const Shape<Int>& shape,
+                        const T* alpha, const T* a, const T* b, const T* beta, T* c) {
+    if (shape.empty()) return CUBLAS_STATUS_SUCCESS;
+    if (!shape.fits()) return too_large(name);
+    const Scalar<T> factor(alpha, context.scalars_on_device());
+    const Scalar<T> old(beta, context.scalars_on_device());
+    const bool reads = !factor.is_certainly(T(0));
+    const Product product = shape.product();
+    return run(context,
+               name,
+               shape.operands(sizeof(T), a, b, c, reads, factor, old),
+               [=](std::byte* const* at) {
+                   for (int64_t i = 0; i < product.batch; ++i)
+                       gemm(product,
+                            factor.value(at[3]),
+                            as<T>(at[0]) + i * product.stride_a,
+                            as<T>(at[1]) + i * product.stride_b,
+                            old.value(at[4]),
+                            as<T>(at[2]) + i * product.stride_c);
+               });
+}
+
+template <class T, class Int>
+cublasStatus_t do_gemm(const char* name, cublasHandle_t handle, const Shape<Int>& shape,
+                       const T* alpha, const T* a, const T* b, const T* beta, T* c) {
+    return function(name, handle, [&](cublasContext& context) {
+        if (!alpha || !beta || !shape.valid()) return CUBLAS_STATUS_INVALID_VALUE;
+        return run_gemm(context, name, shape, alpha, a, b, beta, c);
+    });
+}
 
 }  // namespace blas

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cublasGemmEx: products of half and bfloat16 matrices with sums in float, and of float and double.
+// cublasGemmEx and cublasGemmStridedBatchedEx: products of half and bfloat16 matrices with sums in
+// float, and of real and complex float and double.
 #include <cblas.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -15,10 +16,8 @@ uint32_t bytes_of(cudaDataType type) {
     case CUDA_R_16F:
     case CUDA_R_16BF:
         return 2;
-    case CUDA_R_32F:
-        return 4;
     default:
-        return 8;
+        return 4;
     }
 }
 
@@ -61,7 +60,7 @@ struct Types {
     cublasComputeType_t compute;
 };
 
-// The combinations of real floating-point types in cuBLAS's table for cublasGemmEx().
+// The combinations of floating-point types in cuBLAS's table for cublasGemmEx().
 bool supported(const Types& types) {
     switch (types.compute) {
     case CUBLAS_COMPUTE_16F:
@@ -69,15 +68,16 @@ bool supported(const Types& types) {
         return types.in == CUDA_R_16F && types.out == CUDA_R_16F;
     case CUBLAS_COMPUTE_32F:
     case CUBLAS_COMPUTE_32F_PEDANTIC:
-        return (types.in == CUDA_R_16F || types.in == CUDA_R_16BF || types.in == CUDA_R_32F) &&
-               (types.out == types.in || types.out == CUDA_R_32F);
+        return ((types.in == CUDA_R_16F || types.in == CUDA_R_16BF || types.in == CUDA_R_32F) &&
+                (types.out == types.in || types.out == CUDA_R_32F)) ||
+               (types.in == CUDA_C_32F && types.out == CUDA_C_32F);
     case CUBLAS_COMPUTE_32F_FAST_16F:
     case CUBLAS_COMPUTE_32F_FAST_16BF:
     case CUBLAS_COMPUTE_32F_FAST_TF32:
-        return types.in == CUDA_R_32F && types.out == CUDA_R_32F;
+        return (types.in == CUDA_R_32F || types.in == CUDA_C_32F) && types.out == types.in;
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
-        return types.in == CUDA_R_64F && types.out == CUDA_R_64F;
+        return (types.in == CUDA_R_64F || types.in == CUDA_C_64F) && types.out == types.in;
     default:
         return false;
     }
@@ -122,24 +122,6 @@ void product_in_float(const Product& p, const Types& types, T alpha, const std::
             store(types.out, c, j * p.ldc + i, wide_c[size_t(j * p.m + i)]);
 }
 
-void product_in_double(const Product& p, double alpha, const std::byte* a, const std::byte* b,
-                       double beta, std::byte* c) {
-    cblas_dgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                alpha,
-                reinterpret_cast<const double*>(a),
-                p.lda,
-                reinterpret_cast<const double*>(b),
-                p.ldb,
-                beta,
-                reinterpret_cast<double*>(c),
-                p.ldc);
-}
-
 bool is_zero(__half value) {
     return __half2float(value) == 0;
 }
@@ -161,8 +143,30 @@ cublasStatus_t run_product(cublasContext& context, const char* name, const Shape
     operands[2].reads_if = [old](std::byte* const* at) { return !is_zero(old.value(at[4])); };
     const Product product = shape.product();
     return run(context, name, std::move(operands), [=](std::byte* const* at) {
-        compute(product, types, factor.value(at[3]), at[0], at[1], old.value(at[4]), at[2]);
+        const int64_t in = bytes_of(types.in), out = bytes_of(types.out);
+        for (int64_t i = 0; i < product.batch; ++i)
+            compute(product,
+                    types,
+                    factor.value(at[3]),
+                    at[0] + i * product.stride_a * in,
+                    at[1] + i * product.stride_b * in,
+                    old.value(at[4]),
+                    at[2] + i * product.stride_c * out);
     });
+}
+
+template <class T, class Int>
+cublasStatus_t same_type(cublasContext& context, const char* name, const Shape<Int>& shape,
+                         const void* alpha, const void* a, const void* b, const void* beta,
+                         void* c) {
+    return run_gemm(context,
+                    name,
+                    shape,
+                    static_cast<const T*>(alpha),
+                    static_cast<const T*>(a),
+                    static_cast<const T*>(b),
+                    static_cast<const T*>(beta),
+                    static_cast<T*>(c));
 }
 
 template <class Int>
@@ -172,26 +176,18 @@ cublasStatus_t do_gemm_ex(const char* name, cublasHandle_t handle, const Shape<I
     return function(name, handle, [&](cublasContext& context) {
         if (!alpha || !beta || !shape.valid()) return CUBLAS_STATUS_INVALID_VALUE;
         if (b_type != types.in || !supported(types)) return CUBLAS_STATUS_NOT_SUPPORTED;
+        switch (types.in) {
+        case CUDA_R_64F:
+            return same_type<double>(context, name, shape, alpha, a, b, beta, c);
+        case CUDA_C_32F:
+            return same_type<std::complex<float>>(context, name, shape, alpha, a, b, beta, c);
+        case CUDA_C_64F:
+            return same_type<std::complex<double>>(context, name, shape, alpha, a, b, beta, c);
+        default:
+            break;
+        }
         if (shape.empty()) return CUBLAS_STATUS_SUCCESS;
         if (!shape.fits()) return too_large(name);
-        if (types.in == CUDA_R_64F)
-            return run_product<double>(
-                context,
-                name,
-                shape,
-                types,
-                alpha,
-                a,
-                b,
-                beta,
-                c,
-                [](const Product& p,
-                   const Types&,
-                   double alpha_now,
-                   const std::byte* in_a,
-                   const std::byte* in_b,
-                   double beta_now,
-                   std::byte* out) { product_in_double(p, alpha_now, in_a, in_b, beta_now, out); });
         const bool half =
             types.compute == CUBLAS_COMPUTE_16F || types.compute == CUBLAS_COMPUTE_16F_PEDANTIC;
         if (half)
@@ -232,5 +228,38 @@ using namespace blas;
         return do_gemm_ex("cublasGemmEx" #S, handle, shape, alpha, A, B, beta, C, Btype, types);   \
     }
 
+#define GEMM_STRIDED_BATCHED_EX(INT, S)                                                            \
+    STAND_IN_API cublasStatus_t cublasGemmStridedBatchedEx##S(cublasHandle_t handle,               \
+                                                              cublasOperation_t transa,            \
+                                                              cublasOperation_t transb,            \
+                                                              INT m,                               \
+                                                              INT n,                               \
+                                                              INT k,                               \
+                                                              const void* alpha,                   \
+                                                              const void* A,                       \
+                                                              cudaDataType Atype,                  \
+                                                              INT lda,                             \
+                                                              long long int strideA,               \
+                                                              const void* B,                       \
+                                                              cudaDataType Btype,                  \
+                                                              INT ldb,                             \
+                                                              long long int strideB,               \
+                                                              const void* beta,                    \
+                                                              void* C,                             \
+                                                              cudaDataType Ctype,                  \
+                                                              INT ldc,                             \
+                                                              long long int strideC,               \
+                                                              INT batchCount,                      \
+                                                              cublasComputeType_t computeType,     \
+                                                              cublasGemmAlgo_t) {                  \
+        const Shape<INT> shape{                                                                    \
+            transa, transb, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, batchCount};        \
+        const Types types{Atype, Ctype, computeType};                                              \
+        const char* name = "cublasGemmStridedBatchedEx" #S;                                        \
+        return do_gemm_ex(name, handle, shape, alpha, A, B, beta, C, Btype, types);                \
+    }
+
 GEMM_EX(int, )
 GEMM_EX(int64_t, _64)
+GEMM_STRIDED_BATCHED_EX(int, )
+GEMM_STRIDED_BATCHED_EX(int64_t, _64)

@@ -20,6 +20,8 @@ struct cublasContext {
 namespace blas {
 
 using stand_in::matrix_of;
+using stand_in::num;
+using stand_in::Number;
 using stand_in::Operand;
 using stand_in::Scalar;
 using stand_in::updated;

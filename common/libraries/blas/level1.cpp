@@ -14,11 +14,34 @@ void axpy(int n, float a, const float* x, int incx, float* y, int incy) {
 void axpy(int n, double a, const double* x, int incx, double* y, int incy) {
     cblas_daxpy(n, a, x, incx, y, incy);
 }
+void axpy(int n, std::complex<float> a, const std::complex<float>* x, int incx,
+          std::complex<float>* y, int incy) {
+    cblas_caxpy(n, &a, x, incx, y, incy);
+}
+void axpy(int n, std::complex<double> a, const std::complex<double>* x, int incx,
+          std::complex<double>* y, int incy) {
+    cblas_zaxpy(n, &a, x, incx, y, incy);
+}
 float dot(int n, const float* x, int incx, const float* y, int incy) {
     return cblas_sdot(n, x, incx, y, incy);
 }
 double dot(int n, const double* x, int incx, const double* y, int incy) {
     return cblas_ddot(n, x, incx, y, incy);
+}
+// Sums x y, or conj(x) y.
+template <bool kConjugate>
+std::complex<float> dot(int n, const std::complex<float>* x, int incx, const std::complex<float>* y,
+                        int incy) {
+    std::complex<float> sum;
+    (kConjugate ? cblas_cdotc_sub : cblas_cdotu_sub)(n, x, incx, y, incy, &sum);
+    return sum;
+}
+template <bool kConjugate>
+std::complex<double> dot(int n, const std::complex<double>* x, int incx,
+                         const std::complex<double>* y, int incy) {
+    std::complex<double> sum;
+    (kConjugate ? cblas_zdotc_sub : cblas_zdotu_sub)(n, x, incx, y, incy, &sum);
+    return sum;
 }
 float norm(int n, const float* x, int incx) {
     return cblas_snrm2(n, x, incx);
@@ -26,11 +49,24 @@ float norm(int n, const float* x, int incx) {
 double norm(int n, const double* x, int incx) {
     return cblas_dnrm2(n, x, incx);
 }
+float norm(int n, const std::complex<float>* x, int incx) {
+    return cblas_scnrm2(n, x, incx);
+}
+double norm(int n, const std::complex<double>* x, int incx) {
+    return cblas_dznrm2(n, x, incx);
+}
 float absolute_sum(int n, const float* x, int incx) {
     return cblas_sasum(n, x, incx);
 }
 double absolute_sum(int n, const double* x, int incx) {
     return cblas_dasum(n, x, incx);
+}
+
+float absolute_sum(int n, const std::complex<float>* x, int incx) {
+    return cblas_scasum(n, x, incx);
+}
+double absolute_sum(int n, const std::complex<double>* x, int incx) {
+    return cblas_dzasum(n, x, incx);
 }
 
 // Element i of a vector. With a negative stride BLAS counts from the other end.
@@ -165,6 +201,21 @@ cublasStatus_t do_dot(const char* name, cublasHandle_t handle, Int n, const T* x
                      });
 }
 
+template <bool kConjugate, class T, class Int>
+cublasStatus_t do_complex_dot(const char* name, cublasHandle_t handle, Int n, const T* x, Int incx,
+                              const T* y, Int incy, T* result) {
+    return reduction(name,
+                     handle,
+                     n,
+                     {vector_of("x", x, n, incx), vector_of("y", y, n, incy)},
+                     result,
+                     [=](std::byte* const* at) {
+                         if (n <= 0) return T(0);
+                         return dot<kConjugate>(
+                             int(n), as<T>(at[0]), int(incx), as<T>(at[1]), int(incy));
+                     });
+}
+
 // A result of one vector; 0 if the stride is below 1 (cuBLAS, "cublas<t>nrm2()").
 template <class R, class T, class Int, class F>
 cublasStatus_t of_one(const char* name, cublasHandle_t handle, Int n, const T* x, Int incx,
@@ -181,42 +232,62 @@ cublasStatus_t of_one(const char* name, cublasHandle_t handle, Int n, const T* x
 
 using namespace blas;
 
-// Defines the exported names for float and double, int and int64_t.
-#define LEVEL1(T, P, p, INT, S)                                                                    \
+// Define the exported names, with sizes of int and int64_t: for all types, for real and complex
+// sums, and for indices.
+#define VECTORS(T, P, INT, S)                                                                      \
     STAND_IN_API cublasStatus_t cublas##P##axpy_v2##S(                                             \
         cublasHandle_t handle, INT n, const T* alpha, const T* x, INT incx, T* y, INT incy) {      \
-        return do_axpy("cublas" #P "axpy" #S, handle, n, alpha, x, incx, y, incy);                 \
+        return do_axpy("cublas" #P "axpy" #S, handle, n, num(alpha), num(x), incx, num(y), incy);  \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##copy_v2##S(                                             \
         cublasHandle_t handle, INT n, const T* x, INT incx, T* y, INT incy) {                      \
-        return do_copy("cublas" #P "copy" #S, handle, n, x, incx, y, incy);                        \
+        return do_copy("cublas" #P "copy" #S, handle, n, num(x), incx, num(y), incy);              \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##swap_v2##S(                                             \
         cublasHandle_t handle, INT n, T* x, INT incx, T* y, INT incy) {                            \
-        return do_swap("cublas" #P "swap" #S, handle, n, x, incx, y, incy);                        \
+        return do_swap("cublas" #P "swap" #S, handle, n, num(x), incx, num(y), incy);              \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##scal_v2##S(                                             \
         cublasHandle_t handle, INT n, const T* alpha, T* x, INT incx) {                            \
-        return do_scal("cublas" #P "scal" #S, handle, n, alpha, x, incx);                          \
-    }                                                                                              \
+        return do_scal("cublas" #P "scal" #S, handle, n, num(alpha), num(x), incx);                \
+    }
+
+#define REAL_DOT(T, P, INT, S)                                                                     \
     STAND_IN_API cublasStatus_t cublas##P##dot_v2##S(                                              \
         cublasHandle_t handle, INT n, const T* x, INT incx, const T* y, INT incy, T* result) {     \
         return do_dot("cublas" #P "dot" #S, handle, n, x, incx, y, incy, result);                  \
+    }
+
+#define COMPLEX_DOT(T, P, INT, S)                                                                  \
+    STAND_IN_API cublasStatus_t cublas##P##dotu_v2##S(                                             \
+        cublasHandle_t handle, INT n, const T* x, INT incx, const T* y, INT incy, T* result) {     \
+        const char* name = "cublas" #P "dotu" #S;                                                  \
+        return do_complex_dot<false>(name, handle, n, num(x), incx, num(y), incy, num(result));    \
     }                                                                                              \
+    STAND_IN_API cublasStatus_t cublas##P##dotc_v2##S(                                             \
+        cublasHandle_t handle, INT n, const T* x, INT incx, const T* y, INT incy, T* result) {     \
+        const char* name = "cublas" #P "dotc" #S;                                                  \
+        return do_complex_dot<true>(name, handle, n, num(x), incx, num(y), incy, num(result));     \
+    }
+
+// `R`: a magnitude; `P`: its letter and, for complex vectors, theirs.
+#define NORMS(T, R, P, INT, S)                                                                     \
     STAND_IN_API cublasStatus_t cublas##P##nrm2_v2##S(                                             \
-        cublasHandle_t handle, INT n, const T* x, INT incx, T* result) {                           \
-        const auto value = [](int count, const T* v, int stride) {                                 \
+        cublasHandle_t handle, INT n, const T* x, INT incx, R* result) {                           \
+        const auto value = [](int count, const Number<T>* v, int stride) {                         \
             return norm(count, v, stride);                                                         \
         };                                                                                         \
-        return of_one("cublas" #P "nrm2" #S, handle, n, x, incx, result, value);                   \
+        return of_one("cublas" #P "nrm2" #S, handle, n, num(x), incx, result, value);              \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##asum_v2##S(                                             \
-        cublasHandle_t handle, INT n, const T* x, INT incx, T* result) {                           \
-        const auto value = [](int count, const T* v, int stride) {                                 \
+        cublasHandle_t handle, INT n, const T* x, INT incx, R* result) {                           \
+        const auto value = [](int count, const Number<T>* v, int stride) {                         \
             return absolute_sum(count, v, stride);                                                 \
         };                                                                                         \
-        return of_one("cublas" #P "asum" #S, handle, n, x, incx, result, value);                   \
-    }                                                                                              \
+        return of_one("cublas" #P "asum" #S, handle, n, num(x), incx, result, value);              \
+    }
+
+#define INDICES(T, p, INT, S)                                                                      \
     STAND_IN_API cublasStatus_t cublasI##p##amax_v2##S(                                            \
         cublasHandle_t handle, INT n, const T* x, INT incx, INT* result) {                         \
         const auto value = [](int count, const T* v, int stride) {                                 \
@@ -232,7 +303,21 @@ using namespace blas;
         return of_one("cublasI" #p "amin" #S, handle, n, x, incx, result, value);                  \
     }
 
-LEVEL1(float, S, s, int, )
-LEVEL1(float, S, s, int64_t, _64)
-LEVEL1(double, D, d, int, )
-LEVEL1(double, D, d, int64_t, _64)
+#define LEVEL1(INT, SUFFIX)                                                                        \
+    VECTORS(float, S, INT, SUFFIX)                                                                 \
+    VECTORS(double, D, INT, SUFFIX)                                                                \
+    VECTORS(cuComplex, C, INT, SUFFIX)                                                             \
+    VECTORS(cuDoubleComplex, Z, INT, SUFFIX)                                                       \
+    REAL_DOT(float, S, INT, SUFFIX)                                                                \
+    REAL_DOT(double, D, INT, SUFFIX)                                                               \
+    COMPLEX_DOT(cuComplex, C, INT, SUFFIX)                                                         \
+    COMPLEX_DOT(cuDoubleComplex, Z, INT, SUFFIX)                                                   \
+    NORMS(float, float, S, INT, SUFFIX)                                                            \
+    NORMS(double, double, D, INT, SUFFIX)                                                          \
+    NORMS(cuComplex, float, Sc, INT, SUFFIX)                                                       \
+    NORMS(cuDoubleComplex, double, Dz, INT, SUFFIX)                                                \
+    INDICES(float, s, INT, SUFFIX)                                                                 \
+    INDICES(double, d, INT, SUFFIX)
+
+LEVEL1(int, )
+LEVEL1(int64_t, _64)

@@ -16,13 +16,36 @@ void gemv(CBLAS_TRANSPOSE op, int m, int n, double alpha, const double* a, int l
           int incx, double beta, double* y, int incy) {
     cblas_dgemv(CblasColMajor, op, m, n, alpha, a, lda, x, incx, beta, y, incy);
 }
+void gemv(CBLAS_TRANSPOSE op, int m, int n, std::complex<float> alpha, const std::complex<float>* a,
+          int lda, const std::complex<float>* x, int incx, std::complex<float> beta,
+          std::complex<float>* y, int incy) {
+    cblas_cgemv(CblasColMajor, op, m, n, &alpha, a, lda, x, incx, &beta, y, incy);
+}
+void gemv(CBLAS_TRANSPOSE op, int m, int n, std::complex<double> alpha,
+          const std::complex<double>* a, int lda, const std::complex<double>* x, int incx,
+          std::complex<double> beta, std::complex<double>* y, int incy) {
+    cblas_zgemv(CblasColMajor, op, m, n, &alpha, a, lda, x, incx, &beta, y, incy);
+}
+// A += alpha x y^T; for complex numbers `kConjugate` is of y.
+template <bool kConjugate>
 void ger(int m, int n, float alpha, const float* x, int incx, const float* y, int incy, float* a,
          int lda) {
     cblas_sger(CblasColMajor, m, n, alpha, x, incx, y, incy, a, lda);
 }
+template <bool kConjugate>
 void ger(int m, int n, double alpha, const double* x, int incx, const double* y, int incy,
          double* a, int lda) {
     cblas_dger(CblasColMajor, m, n, alpha, x, incx, y, incy, a, lda);
+}
+template <bool kConjugate>
+void ger(int m, int n, std::complex<float> alpha, const std::complex<float>* x, int incx,
+         const std::complex<float>* y, int incy, std::complex<float>* a, int lda) {
+    (kConjugate ? cblas_cgerc : cblas_cgeru)(CblasColMajor, m, n, &alpha, x, incx, y, incy, a, lda);
+}
+template <bool kConjugate>
+void ger(int m, int n, std::complex<double> alpha, const std::complex<double>* x, int incx,
+         const std::complex<double>* y, int incy, std::complex<double>* a, int lda) {
+    (kConjugate ? cblas_zgerc : cblas_zgeru)(CblasColMajor, m, n, &alpha, x, incx, y, incy, a, lda);
 }
 
 template <class T, class Int>
@@ -62,7 +85,7 @@ cublasStatus_t do_gemv(const char* name, cublasHandle_t handle, cublasOperation_
     });
 }
 
-template <class T, class Int>
+template <bool kConjugate, class T, class Int>
 cublasStatus_t do_ger(const char* name, cublasHandle_t handle, Int m, Int n, const T* alpha,
                       const T* x, Int incx, const T* y, Int incy, T* a, Int lda) {
     return function(name, handle, [&](cublasContext& context) {
@@ -78,15 +101,15 @@ cublasStatus_t do_ger(const char* name, cublasHandle_t handle, Int m, Int n, con
                     updated(matrix_of("A", a, m, n, lda)),
                     factor.operand("alpha")},
                    [=](std::byte* const* at) {
-                       ger(int(m),
-                           int(n),
-                           factor.value(at[3]),
-                           as<T>(at[0]),
-                           int(incx),
-                           as<T>(at[1]),
-                           int(incy),
-                           as<T>(at[2]),
-                           int(lda));
+                       ger<kConjugate>(int(m),
+                                       int(n),
+                                       factor.value(at[3]),
+                                       as<T>(at[0]),
+                                       int(incx),
+                                       as<T>(at[1]),
+                                       int(incy),
+                                       as<T>(at[2]),
+                                       int(lda));
                    });
     });
 }
@@ -96,7 +119,7 @@ cublasStatus_t do_ger(const char* name, cublasHandle_t handle, Int m, Int n, con
 
 using namespace blas;
 
-#define LEVEL2(T, P, INT, S)                                                                       \
+#define GEMV(T, P, INT, S)                                                                         \
     STAND_IN_API cublasStatus_t cublas##P##gemv_v2##S(cublasHandle_t handle,                       \
                                                       cublasOperation_t trans,                     \
                                                       INT m,                                       \
@@ -110,22 +133,56 @@ using namespace blas;
                                                       T* y,                                        \
                                                       INT incy) {                                  \
         const char* name = "cublas" #P "gemv" #S;                                                  \
-        return do_gemv(name, handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);          \
-    }                                                                                              \
-    STAND_IN_API cublasStatus_t cublas##P##ger_v2##S(cublasHandle_t handle,                        \
-                                                     INT m,                                        \
-                                                     INT n,                                        \
-                                                     const T* alpha,                               \
-                                                     const T* x,                                   \
-                                                     INT incx,                                     \
-                                                     const T* y,                                   \
-                                                     INT incy,                                     \
-                                                     T* A,                                         \
-                                                     INT lda) {                                    \
-        return do_ger("cublas" #P "ger" #S, handle, m, n, alpha, x, incx, y, incy, A, lda);        \
+        return do_gemv(name,                                                                       \
+                       handle,                                                                     \
+                       trans,                                                                      \
+                       m,                                                                          \
+                       n,                                                                          \
+                       num(alpha),                                                                 \
+                       num(A),                                                                     \
+                       lda,                                                                        \
+                       num(x),                                                                     \
+                       incx,                                                                       \
+                       num(beta),                                                                  \
+                       num(y),                                                                     \
+                       incy);                                                                      \
     }
 
-LEVEL2(float, S, int, )
-LEVEL2(float, S, int64_t, _64)
-LEVEL2(double, D, int, )
-LEVEL2(double, D, int64_t, _64)
+#define GER(T, P, NAME, kConjugate, INT, S)                                                        \
+    STAND_IN_API cublasStatus_t cublas##P##NAME##_v2##S(cublasHandle_t handle,                     \
+                                                        INT m,                                     \
+                                                        INT n,                                     \
+                                                        const T* alpha,                            \
+                                                        const T* x,                                \
+                                                        INT incx,                                  \
+                                                        const T* y,                                \
+                                                        INT incy,                                  \
+                                                        T* A,                                      \
+                                                        INT lda) {                                 \
+        return do_ger<kConjugate>("cublas" #P #NAME #S,                                            \
+                                  handle,                                                          \
+                                  m,                                                               \
+                                  n,                                                               \
+                                  num(alpha),                                                      \
+                                  num(x),                                                          \
+                                  incx,                                                            \
+                                  num(y),                                                          \
+                                  incy,                                                            \
+                                  num(A),                                                          \
+                                  lda);                                                            \
+    }
+
+#define LEVEL2(INT, SUFFIX)                                                                        \
+    GEMV(float, S, INT, SUFFIX)                                                                    \
+    GEMV(double, D, INT, SUFFIX)                                                                   \
+    GEMV(cuComplex, C, INT, SUFFIX)                                                                \
+    GEMV(cuDoubleComplex, Z, INT, SUFFIX)                                                          \
+    GER(float, S, ger, false, INT, SUFFIX)                                                         \
+    GER(double, D, ger, false, INT, SUFFIX)                                                        \
+    GER(cuComplex, C, geru, false, INT, SUFFIX)                                                    \
+    GER(cuComplex, C, gerc, true, INT, SUFFIX)                                                     \
+    GER(cuDoubleComplex, Z, geru, false, INT, SUFFIX)                                              \
+    GER(cuDoubleComplex, Z, gerc, true, INT, SUFFIX)
+
+LEVEL2(int, )
+LEVEL2(int64_t, _64)

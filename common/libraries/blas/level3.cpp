@@ -2,46 +2,14 @@
 // cuBLAS level 3: matrix products, triangular systems, and geam, which BLAS does not have.
 #include <cblas.h>
 
+#include <type_traits>
+
 #include "blas/gemm.h"
 #include "blas/handle.h"
 #include "blas/to_cblas.h"
 
 namespace blas {
 namespace {
-
-void gemm(const Product& p, float alpha, const float* a, const float* b, float beta, float* c) {
-    cblas_sgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                alpha,
-                a,
-                p.lda,
-                b,
-                p.ldb,
-                beta,
-                c,
-                p.ldc);
-}
-void gemm(const Product& p, double alpha, const double* a, const double* b, double beta,
-          double* c) {
-    cblas_dgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                alpha,
-                a,
-                p.lda,
-                b,
-                p.ldb,
-                beta,
-                c,
-                p.ldc);
-}
 
 struct Triangle {
     cublasSideMode_t side;
@@ -81,6 +49,37 @@ void trsm(const Triangle& t, int m, int n, double alpha, const double* a, int ld
                 ldb);
 }
 
+void trsm(const Triangle& t, int m, int n, std::complex<float> alpha, const std::complex<float>* a,
+          int lda, std::complex<float>* b, int ldb) {
+    cblas_ctrsm(CblasColMajor,
+                to_cblas(t.side),
+                to_cblas(t.fill),
+                to_cblas(t.op),
+                to_cblas(t.diagonal),
+                m,
+                n,
+                &alpha,
+                a,
+                lda,
+                b,
+                ldb);
+}
+void trsm(const Triangle& t, int m, int n, std::complex<double> alpha,
+          const std::complex<double>* a, int lda, std::complex<double>* b, int ldb) {
+    cblas_ztrsm(CblasColMajor,
+                to_cblas(t.side),
+                to_cblas(t.fill),
+                to_cblas(t.op),
+                to_cblas(t.diagonal),
+                m,
+                n,
+                &alpha,
+                a,
+                lda,
+                b,
+                ldb);
+}
+
 void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, float alpha, const float* a,
           int lda, float beta, float* c, int ldc) {
     cblas_ssyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
@@ -90,38 +89,23 @@ void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, double alph
     cblas_dsyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
 }
 
+void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, std::complex<float> alpha,
+          const std::complex<float>* a, int lda, std::complex<float> beta, std::complex<float>* c,
+          int ldc) {
+    cblas_csyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, &alpha, a, lda, &beta, c, ldc);
+}
+void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, std::complex<double> alpha,
+          const std::complex<double>* a, int lda, std::complex<double> beta,
+          std::complex<double>* c, int ldc) {
+    cblas_zsyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, &alpha, a, lda, &beta, c, ldc);
+}
+
 // A column of the matrix is a row of the operand, so elements below the diagonal come after it.
 Operand::Part part_of(cublasFillMode_t fill, cublasDiagType_t diagonal) {
     using Part = Operand::Part;
     const bool unit = diagonal == CUBLAS_DIAG_UNIT;
     if (fill == CUBLAS_FILL_MODE_LOWER) return unit ? Part::kAfterDiagonal : Part::kFromDiagonal;
     return unit ? Part::kBeforeDiagonal : Part::kToDiagonal;
-}
-
-template <class T, class Int>
-cublasStatus_t do_gemm(const char* name, cublasHandle_t handle, const Shape<Int>& shape,
-                       const T* alpha, const T* a, const T* b, const T* beta, T* c) {
-    return function(name, handle, [&](cublasContext& context) {
-        if (!alpha || !beta || !shape.valid()) return CUBLAS_STATUS_INVALID_VALUE;
-        if (shape.empty()) return CUBLAS_STATUS_SUCCESS;
-        if (!shape.fits()) return too_large(name);
-        const Scalar<T> factor(alpha, context.scalars_on_device());
-        const Scalar<T> old(beta, context.scalars_on_device());
-        const bool reads = !factor.is_certainly(T(0));
-        const Product product = shape.product();
-        return run(context,
-                   name,
-                   shape.operands(sizeof(T), a, b, c, reads, factor, old),
-                   [=](std::byte* const* at) {
-                       for (int64_t i = 0; i < product.batch; ++i)
-                           gemm(product,
-                                factor.value(at[3]),
-                                as<T>(at[0]) + i * product.stride_a,
-                                as<T>(at[1]) + i * product.stride_b,
-                                old.value(at[4]),
-                                as<T>(at[2]) + i * product.stride_c);
-                   });
-    });
 }
 
 template <class T, class Int>
@@ -159,8 +143,11 @@ cublasStatus_t do_syrk(const char* name, cublasHandle_t handle, cublasFillMode_t
                        const T* beta, T* c, Int ldc) {
     return function(name, handle, [&](cublasContext& context) {
         const bool plain = op == CUBLAS_OP_N;
-        if (!is_fill(fill) || !is_operation(op) || n < 0 || k < 0 || !alpha || !beta ||
-            lda < std::max<Int>(1, plain ? n : k) || ldc < std::max<Int>(1, n))
+        // A product with the conjugate is herk.
+        constexpr bool kReal = std::is_floating_point_v<T>;
+        if (!is_fill(fill) || !is_operation(op) || (!kReal && op == CUBLAS_OP_C) || n < 0 ||
+            k < 0 || !alpha || !beta || lda < std::max<Int>(1, plain ? n : k) ||
+            ldc < std::max<Int>(1, n))
             return CUBLAS_STATUS_INVALID_VALUE;
         if (n == 0) return CUBLAS_STATUS_SUCCESS;
         if (!fit(n, k, lda, ldc)) return too_large(name);
@@ -187,6 +174,11 @@ cublasStatus_t do_syrk(const char* name, cublasHandle_t handle, cublasFillMode_t
                             int(ldc));
                    });
     });
+}
+
+template <class T>
+T element(T value, cublasOperation_t op) {
+    return op == CUBLAS_OP_C ? stand_in::conjugate(value) : value;
 }
 
 // C = alpha op(A) + beta op(B). C may be A or B where that one is not transposed.
@@ -224,8 +216,10 @@ cublasStatus_t do_geam(const char* name, cublasHandle_t handle, cublasOperation_
                                const int64_t at_a = plain_a ? i + j * lda : j + i * lda;
                                const int64_t at_b = plain_b ? i + j * ldb : j + i * ldb;
                                T sum = 0;
-                               if (alpha_now != T(0)) sum += alpha_now * as<T>(at[0])[at_a];
-                               if (beta_now != T(0)) sum += beta_now * as<T>(at[1])[at_b];
+                               if (alpha_now != T(0))
+                                   sum += alpha_now * element(as<T>(at[0])[at_a], transa);
+                               if (beta_now != T(0))
+                                   sum += beta_now * element(as<T>(at[1])[at_b], transb);
                                as<T>(at[2])[i + j * ldc] = sum;
                            }
                    });
@@ -253,7 +247,8 @@ using namespace blas;
                                                       T* C,                                        \
                                                       INT ldc) {                                   \
         const Shape<INT> shape{transa, transb, m, n, k, lda, ldb, ldc};                            \
-        return do_gemm("cublas" #P "gemm" #S, handle, shape, alpha, A, B, beta, C);                \
+        return do_gemm(                                                                            \
+            "cublas" #P "gemm" #S, handle, shape, num(alpha), num(A), num(B), num(beta), num(C));  \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##gemmStridedBatched##S(cublasHandle_t handle,            \
                                                                  cublasOperation_t transa,         \
@@ -276,7 +271,7 @@ using namespace blas;
         const Shape<INT> shape{                                                                    \
             transa, transb, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, batchCount};        \
         const char* name = "cublas" #P "gemmStridedBatched" #S;                                    \
-        return do_gemm(name, handle, shape, alpha, A, B, beta, C);                                 \
+        return do_gemm(name, handle, shape, num(alpha), num(A), num(B), num(beta), num(C));        \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##trsm_v2##S(cublasHandle_t handle,                       \
                                                       cublasSideMode_t side,                       \
@@ -291,7 +286,8 @@ using namespace blas;
                                                       T* B,                                        \
                                                       INT ldb) {                                   \
         const Triangle triangle{side, uplo, trans, diag};                                          \
-        return do_trsm("cublas" #P "trsm" #S, handle, triangle, m, n, alpha, A, lda, B, ldb);      \
+        return do_trsm(                                                                            \
+            "cublas" #P "trsm" #S, handle, triangle, m, n, num(alpha), num(A), lda, num(B), ldb);  \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##syrk_v2##S(cublasHandle_t handle,                       \
                                                       cublasFillMode_t uplo,                       \
@@ -305,7 +301,8 @@ using namespace blas;
                                                       T* C,                                        \
                                                       INT ldc) {                                   \
         const char* name = "cublas" #P "syrk" #S;                                                  \
-        return do_syrk(name, handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);              \
+        return do_syrk(                                                                            \
+            name, handle, uplo, trans, n, k, num(alpha), num(A), lda, num(beta), num(C), ldc);     \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##geam##S(cublasHandle_t handle,                          \
                                                    cublasOperation_t transa,                       \
@@ -321,10 +318,27 @@ using namespace blas;
                                                    T* C,                                           \
                                                    INT ldc) {                                      \
         const char* name = "cublas" #P "geam" #S;                                                  \
-        return do_geam(name, handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc);   \
+        return do_geam(name,                                                                       \
+                       handle,                                                                     \
+                       transa,                                                                     \
+                       transb,                                                                     \
+                       m,                                                                          \
+                       n,                                                                          \
+                       num(alpha),                                                                 \
+                       num(A),                                                                     \
+                       lda,                                                                        \
+                       num(beta),                                                                  \
+                       num(B),                                                                     \
+                       ldb,                                                                        \
+                       num(C),                                                                     \
+                       ldc);                                                                       \
     }
 
 LEVEL3(float, S, int, )
 LEVEL3(float, S, int64_t, _64)
 LEVEL3(double, D, int, )
 LEVEL3(double, D, int64_t, _64)
+LEVEL3(cuComplex, C, int, )
+LEVEL3(cuComplex, C, int64_t, _64)
+LEVEL3(cuDoubleComplex, Z, int, )
+LEVEL3(cuDoubleComplex, Z, int64_t, _64)

@@ -8,9 +8,8 @@
 
 namespace blas {
 
-// For real numbers a conjugate transpose is a transpose.
 inline CBLAS_TRANSPOSE to_cblas(cublasOperation_t op) {
-    return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+    return op == CUBLAS_OP_N ? CblasNoTrans : op == CUBLAS_OP_T ? CblasTrans : CblasConjTrans;
 }
 inline CBLAS_UPLO to_cblas(cublasFillMode_t fill) {
     return fill == CUBLAS_FILL_MODE_LOWER ? CblasLower : CblasUpper;

@@ -4,6 +4,7 @@
 // those of the cuBLAS documentation; matrices are column-major, as there.
 #pragma once
 
+#include <cuComplex.h>
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 #include <stddef.h>
@@ -373,7 +374,316 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transa,
 #define cublasDsyrk_64 cublasDsyrk_v2_64
 #define cublasIdamax_64 cublasIdamax_v2_64
 #define cublasIdamin_64 cublasIdamin_v2_64
+#define cublasCaxpy cublasCaxpy_v2
+#define cublasCcopy cublasCcopy_v2
+#define cublasCswap cublasCswap_v2
+#define cublasCscal cublasCscal_v2
+#define cublasCdotu cublasCdotu_v2
+#define cublasCdotc cublasCdotc_v2
+#define cublasScnrm2 cublasScnrm2_v2
+#define cublasScasum cublasScasum_v2
+#define cublasCgemv cublasCgemv_v2
+#define cublasCgeru cublasCgeru_v2
+#define cublasCgerc cublasCgerc_v2
+#define cublasCgemm cublasCgemm_v2
+#define cublasCtrsm cublasCtrsm_v2
+#define cublasCsyrk cublasCsyrk_v2
+#define cublasZaxpy cublasZaxpy_v2
+#define cublasZcopy cublasZcopy_v2
+#define cublasZswap cublasZswap_v2
+#define cublasZscal cublasZscal_v2
+#define cublasZdotu cublasZdotu_v2
+#define cublasZdotc cublasZdotc_v2
+#define cublasDznrm2 cublasDznrm2_v2
+#define cublasDzasum cublasDzasum_v2
+#define cublasZgemv cublasZgemv_v2
+#define cublasZgeru cublasZgeru_v2
+#define cublasZgerc cublasZgerc_v2
+#define cublasZgemm cublasZgemm_v2
+#define cublasZtrsm cublasZtrsm_v2
+#define cublasZsyrk cublasZsyrk_v2
+#define cublasCaxpy_64 cublasCaxpy_v2_64
+#define cublasCcopy_64 cublasCcopy_v2_64
+#define cublasCswap_64 cublasCswap_v2_64
+#define cublasCscal_64 cublasCscal_v2_64
+#define cublasCdotu_64 cublasCdotu_v2_64
+#define cublasCdotc_64 cublasCdotc_v2_64
+#define cublasScnrm2_64 cublasScnrm2_v2_64
+#define cublasScasum_64 cublasScasum_v2_64
+#define cublasCgemv_64 cublasCgemv_v2_64
+#define cublasCgeru_64 cublasCgeru_v2_64
+#define cublasCgerc_64 cublasCgerc_v2_64
+#define cublasCgemm_64 cublasCgemm_v2_64
+#define cublasCtrsm_64 cublasCtrsm_v2_64
+#define cublasCsyrk_64 cublasCsyrk_v2_64
+#define cublasZaxpy_64 cublasZaxpy_v2_64
+#define cublasZcopy_64 cublasZcopy_v2_64
+#define cublasZswap_64 cublasZswap_v2_64
+#define cublasZscal_64 cublasZscal_v2_64
+#define cublasZdotu_64 cublasZdotu_v2_64
+#define cublasZdotc_64 cublasZdotc_v2_64
+#define cublasDznrm2_64 cublasDznrm2_v2_64
+#define cublasDzasum_64 cublasDzasum_v2_64
+#define cublasZgemv_64 cublasZgemv_v2_64
+#define cublasZgeru_64 cublasZgeru_v2_64
+#define cublasZgerc_64 cublasZgerc_v2_64
+#define cublasZgemm_64 cublasZgemm_v2_64
+#define cublasZtrsm_64 cublasZtrsm_v2_64
+#define cublasZsyrk_64 cublasZsyrk_v2_64
 #endif
+cublasStatus_t cublasCaxpy_v2(cublasHandle_t handle, int n, const cuComplex* alpha,
+                              const cuComplex* x, int incx, cuComplex* y, int incy);
+cublasStatus_t cublasCcopy_v2(cublasHandle_t handle, int n, const cuComplex* x, int incx,
+                              cuComplex* y, int incy);
+cublasStatus_t cublasCswap_v2(cublasHandle_t handle, int n, cuComplex* x, int incx, cuComplex* y,
+                              int incy);
+cublasStatus_t cublasCscal_v2(cublasHandle_t handle, int n, const cuComplex* alpha, cuComplex* x,
+                              int incx);
+cublasStatus_t cublasCdotu_v2(cublasHandle_t handle, int n, const cuComplex* x, int incx,
+                              const cuComplex* y, int incy, cuComplex* result);
+cublasStatus_t cublasCdotc_v2(cublasHandle_t handle, int n, const cuComplex* x, int incx,
+                              const cuComplex* y, int incy, cuComplex* result);
+cublasStatus_t cublasScnrm2_v2(cublasHandle_t handle, int n, const cuComplex* x, int incx,
+                               float* result);
+cublasStatus_t cublasScasum_v2(cublasHandle_t handle, int n, const cuComplex* x, int incx,
+                               float* result);
+cublasStatus_t cublasCgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                              const cuComplex* alpha, const cuComplex* A, int lda,
+                              const cuComplex* x, int incx, const cuComplex* beta, cuComplex* y,
+                              int incy);
+cublasStatus_t cublasCgeru_v2(cublasHandle_t handle, int m, int n, const cuComplex* alpha,
+                              const cuComplex* x, int incx, const cuComplex* y, int incy,
+                              cuComplex* A, int lda);
+cublasStatus_t cublasCgerc_v2(cublasHandle_t handle, int m, int n, const cuComplex* alpha,
+                              const cuComplex* x, int incx, const cuComplex* y, int incy,
+                              cuComplex* A, int lda);
+cublasStatus_t cublasCgemm_v2(cublasHandle_t handle, cublasOperation_t transa,
+                              cublasOperation_t transb, int m, int n, int k, const cuComplex* alpha,
+                              const cuComplex* A, int lda, const cuComplex* B, int ldb,
+                              const cuComplex* beta, cuComplex* C, int ldc);
+cublasStatus_t cublasCgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                         cublasOperation_t transb, int m, int n, int k,
+                                         const cuComplex* alpha, const cuComplex* A, int lda,
+                                         long long int strideA, const cuComplex* B, int ldb,
+                                         long long int strideB, const cuComplex* beta, cuComplex* C,
+                                         int ldc, long long int strideC, int batchCount);
+cublasStatus_t cublasCtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+                              cublasOperation_t trans, cublasDiagType_t diag, int m, int n,
+                              const cuComplex* alpha, const cuComplex* A, int lda, cuComplex* B,
+                              int ldb);
+cublasStatus_t cublasCsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              int n, int k, const cuComplex* alpha, const cuComplex* A, int lda,
+                              const cuComplex* beta, cuComplex* C, int ldc);
+cublasStatus_t cublasCgeam(cublasHandle_t handle, cublasOperation_t transa,
+                           cublasOperation_t transb, int m, int n, const cuComplex* alpha,
+                           const cuComplex* A, int lda, const cuComplex* beta, const cuComplex* B,
+                           int ldb, cuComplex* C, int ldc);
+cublasStatus_t cublasZaxpy_v2(cublasHandle_t handle, int n, const cuDoubleComplex* alpha,
+                              const cuDoubleComplex* x, int incx, cuDoubleComplex* y, int incy);
+cublasStatus_t cublasZcopy_v2(cublasHandle_t handle, int n, const cuDoubleComplex* x, int incx,
+                              cuDoubleComplex* y, int incy);
+cublasStatus_t cublasZswap_v2(cublasHandle_t handle, int n, cuDoubleComplex* x, int incx,
+                              cuDoubleComplex* y, int incy);
+cublasStatus_t cublasZscal_v2(cublasHandle_t handle, int n, const cuDoubleComplex* alpha,
+                              cuDoubleComplex* x, int incx);
+cublasStatus_t cublasZdotu_v2(cublasHandle_t handle, int n, const cuDoubleComplex* x, int incx,
+                              const cuDoubleComplex* y, int incy, cuDoubleComplex* result);
+cublasStatus_t cublasZdotc_v2(cublasHandle_t handle, int n, const cuDoubleComplex* x, int incx,
+                              const cuDoubleComplex* y, int incy, cuDoubleComplex* result);
+cublasStatus_t cublasDznrm2_v2(cublasHandle_t handle, int n, const cuDoubleComplex* x, int incx,
+                               double* result);
+cublasStatus_t cublasDzasum_v2(cublasHandle_t handle, int n, const cuDoubleComplex* x, int incx,
+                               double* result);
+cublasStatus_t cublasZgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                              const cuDoubleComplex* alpha, const cuDoubleComplex* A, int lda,
+                              const cuDoubleComplex* x, int incx, const cuDoubleComplex* beta,
+                              cuDoubleComplex* y, int incy);
+cublasStatus_t cublasZgeru_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex* alpha,
+                              const cuDoubleComplex* x, int incx, const cuDoubleComplex* y,
+                              int incy, cuDoubleComplex* A, int lda);
+cublasStatus_t cublasZgerc_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex* alpha,
+                              const cuDoubleComplex* x, int incx, const cuDoubleComplex* y,
+                              int incy, cuDoubleComplex* A, int lda);
+cublasStatus_t cublasZgemm_v2(cublasHandle_t handle, cublasOperation_t transa,
+                              cublasOperation_t transb, int m, int n, int k,
+                              const cuDoubleComplex* alpha, const cuDoubleComplex* A, int lda,
+                              const cuDoubleComplex* B, int ldb, const cuDoubleComplex* beta,
+                              cuDoubleComplex* C, int ldc);
+cublasStatus_t cublasZgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                         cublasOperation_t transb, int m, int n, int k,
+                                         const cuDoubleComplex* alpha, const cuDoubleComplex* A,
+                                         int lda, long long int strideA, const cuDoubleComplex* B,
+                                         int ldb, long long int strideB,
+                                         const cuDoubleComplex* beta, cuDoubleComplex* C, int ldc,
+                                         long long int strideC, int batchCount);
+cublasStatus_t cublasZtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+                              cublasOperation_t trans, cublasDiagType_t diag, int m, int n,
+                              const cuDoubleComplex* alpha, const cuDoubleComplex* A, int lda,
+                              cuDoubleComplex* B, int ldb);
+cublasStatus_t cublasZsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              int n, int k, const cuDoubleComplex* alpha, const cuDoubleComplex* A,
+                              int lda, const cuDoubleComplex* beta, cuDoubleComplex* C, int ldc);
+cublasStatus_t cublasZgeam(cublasHandle_t handle, cublasOperation_t transa,
+                           cublasOperation_t transb, int m, int n, const cuDoubleComplex* alpha,
+                           const cuDoubleComplex* A, int lda, const cuDoubleComplex* beta,
+                           const cuDoubleComplex* B, int ldb, cuDoubleComplex* C, int ldc);
+cublasStatus_t cublasCaxpy_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* alpha,
+                                 const cuComplex* x, int64_t incx, cuComplex* y, int64_t incy);
+cublasStatus_t cublasCcopy_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* x, int64_t incx,
+                                 cuComplex* y, int64_t incy);
+cublasStatus_t cublasCswap_v2_64(cublasHandle_t handle, int64_t n, cuComplex* x, int64_t incx,
+                                 cuComplex* y, int64_t incy);
+cublasStatus_t cublasCscal_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* alpha,
+                                 cuComplex* x, int64_t incx);
+cublasStatus_t cublasCdotu_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* x, int64_t incx,
+                                 const cuComplex* y, int64_t incy, cuComplex* result);
+cublasStatus_t cublasCdotc_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* x, int64_t incx,
+                                 const cuComplex* y, int64_t incy, cuComplex* result);
+cublasStatus_t cublasScnrm2_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* x,
+                                  int64_t incx, float* result);
+cublasStatus_t cublasScasum_v2_64(cublasHandle_t handle, int64_t n, const cuComplex* x,
+                                  int64_t incx, float* result);
+cublasStatus_t cublasCgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m,
+                                 int64_t n, const cuComplex* alpha, const cuComplex* A, int64_t lda,
+                                 const cuComplex* x, int64_t incx, const cuComplex* beta,
+                                 cuComplex* y, int64_t incy);
+cublasStatus_t cublasCgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n,
+                                 const cuComplex* alpha, const cuComplex* x, int64_t incx,
+                                 const cuComplex* y, int64_t incy, cuComplex* A, int64_t lda);
+cublasStatus_t cublasCgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n,
+                                 const cuComplex* alpha, const cuComplex* x, int64_t incx,
+                                 const cuComplex* y, int64_t incy, cuComplex* A, int64_t lda);
+cublasStatus_t cublasCgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa,
+                                 cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                 const cuComplex* alpha, const cuComplex* A, int64_t lda,
+                                 const cuComplex* B, int64_t ldb, const cuComplex* beta,
+                                 cuComplex* C, int64_t ldc);
+cublasStatus_t cublasCgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa,
+                                            cublasOperation_t transb, int64_t m, int64_t n,
+                                            int64_t k, const cuComplex* alpha, const cuComplex* A,
+                                            int64_t lda, long long int strideA, const cuComplex* B,
+                                            int64_t ldb, long long int strideB,
+                                            const cuComplex* beta, cuComplex* C, int64_t ldc,
+                                            long long int strideC, int64_t batchCount);
+cublasStatus_t cublasCtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side,
+                                 cublasFillMode_t uplo, cublasOperation_t trans,
+                                 cublasDiagType_t diag, int64_t m, int64_t n,
+                                 const cuComplex* alpha, const cuComplex* A, int64_t lda,
+                                 cuComplex* B, int64_t ldb);
+cublasStatus_t cublasCsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo,
+                                 cublasOperation_t trans, int64_t n, int64_t k,
+                                 const cuComplex* alpha, const cuComplex* A, int64_t lda,
+                                 const cuComplex* beta, cuComplex* C, int64_t ldc);
+cublasStatus_t cublasCgeam_64(cublasHandle_t handle, cublasOperation_t transa,
+                              cublasOperation_t transb, int64_t m, int64_t n,
+                              const cuComplex* alpha, const cuComplex* A, int64_t lda,
+                              const cuComplex* beta, const cuComplex* B, int64_t ldb, cuComplex* C,
+                              int64_t ldc);
+cublasStatus_t cublasZaxpy_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* alpha,
+                                 const cuDoubleComplex* x, int64_t incx, cuDoubleComplex* y,
+                                 int64_t incy);
+cublasStatus_t cublasZcopy_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* x,
+                                 int64_t incx, cuDoubleComplex* y, int64_t incy);
+cublasStatus_t cublasZswap_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex* x, int64_t incx,
+                                 cuDoubleComplex* y, int64_t incy);
+cublasStatus_t cublasZscal_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* alpha,
+                                 cuDoubleComplex* x, int64_t incx);
+cublasStatus_t cublasZdotu_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* x,
+                                 int64_t incx, const cuDoubleComplex* y, int64_t incy,
+                                 cuDoubleComplex* result);
+cublasStatus_t cublasZdotc_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* x,
+                                 int64_t incx, const cuDoubleComplex* y, int64_t incy,
+                                 cuDoubleComplex* result);
+cublasStatus_t cublasDznrm2_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* x,
+                                  int64_t incx, double* result);
+cublasStatus_t cublasDzasum_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex* x,
+                                  int64_t incx, double* result);
+cublasStatus_t cublasZgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m,
+                                 int64_t n, const cuDoubleComplex* alpha, const cuDoubleComplex* A,
+                                 int64_t lda, const cuDoubleComplex* x, int64_t incx,
+                                 const cuDoubleComplex* beta, cuDoubleComplex* y, int64_t incy);
+cublasStatus_t cublasZgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n,
+                                 const cuDoubleComplex* alpha, const cuDoubleComplex* x,
+                                 int64_t incx, const cuDoubleComplex* y, int64_t incy,
+                                 cuDoubleComplex* A, int64_t lda);
+cublasStatus_t cublasZgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n,
+                                 const cuDoubleComplex* alpha, const cuDoubleComplex* x,
+                                 int64_t incx, const cuDoubleComplex* y, int64_t incy,
+                                 cuDoubleComplex* A, int64_t lda);
+cublasStatus_t cublasZgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa,
+                                 cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                 const cuDoubleComplex* alpha, const cuDoubleComplex* A,
+                                 int64_t lda, const cuDoubleComplex* B, int64_t ldb,
+                                 const cuDoubleComplex* beta, cuDoubleComplex* C, int64_t ldc);
+cublasStatus_t cublasZgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa,
+                                            cublasOperation_t transb, int64_t m, int64_t n,
+                                            int64_t k, const cuDoubleComplex* alpha,
+                                            const cuDoubleComplex* A, int64_t lda,
+                                            long long int strideA, const cuDoubleComplex* B,
+                                            int64_t ldb, long long int strideB,
+                                            const cuDoubleComplex* beta, cuDoubleComplex* C,
+                                            int64_t ldc, long long int strideC, int64_t batchCount);
+cublasStatus_t cublasZtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side,
+                                 cublasFillMode_t uplo, cublasOperation_t trans,
+                                 cublasDiagType_t diag, int64_t m, int64_t n,
+                                 const cuDoubleComplex* alpha, const cuDoubleComplex* A,
+                                 int64_t lda, cuDoubleComplex* B, int64_t ldb);
+cublasStatus_t cublasZsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo,
+                                 cublasOperation_t trans, int64_t n, int64_t k,
+                                 const cuDoubleComplex* alpha, const cuDoubleComplex* A,
+                                 int64_t lda, const cuDoubleComplex* beta, cuDoubleComplex* C,
+                                 int64_t ldc);
+cublasStatus_t cublasZgeam_64(cublasHandle_t handle, cublasOperation_t transa,
+                              cublasOperation_t transb, int64_t m, int64_t n,
+                              const cuDoubleComplex* alpha, const cuDoubleComplex* A, int64_t lda,
+                              const cuDoubleComplex* beta, const cuDoubleComplex* B, int64_t ldb,
+                              cuDoubleComplex* C, int64_t ldc);
+cublasStatus_t cublasSgetrfBatched(cublasHandle_t handle, int n, float* const A[], int lda, int* P,
+                                   int* info, int batchSize);
+cublasStatus_t cublasSgetriBatched(cublasHandle_t handle, int n, const float* const A[], int lda,
+                                   const int* P, float* const C[], int ldc, int* info,
+                                   int batchSize);
+cublasStatus_t cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+                                   const float* const A[], int lda, const int* devIpiv,
+                                   float* const B[], int ldb, int* info, int batchSize);
+cublasStatus_t cublasDgetrfBatched(cublasHandle_t handle, int n, double* const A[], int lda, int* P,
+                                   int* info, int batchSize);
+cublasStatus_t cublasDgetriBatched(cublasHandle_t handle, int n, const double* const A[], int lda,
+                                   const int* P, double* const C[], int ldc, int* info,
+                                   int batchSize);
+cublasStatus_t cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+                                   const double* const A[], int lda, const int* devIpiv,
+                                   double* const B[], int ldb, int* info, int batchSize);
+cublasStatus_t cublasCgetrfBatched(cublasHandle_t handle, int n, cuComplex* const A[], int lda,
+                                   int* P, int* info, int batchSize);
+cublasStatus_t cublasCgetriBatched(cublasHandle_t handle, int n, const cuComplex* const A[],
+                                   int lda, const int* P, cuComplex* const C[], int ldc, int* info,
+                                   int batchSize);
+cublasStatus_t cublasCgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+                                   const cuComplex* const A[], int lda, const int* devIpiv,
+                                   cuComplex* const B[], int ldb, int* info, int batchSize);
+cublasStatus_t cublasZgetrfBatched(cublasHandle_t handle, int n, cuDoubleComplex* const A[],
+                                   int lda, int* P, int* info, int batchSize);
+cublasStatus_t cublasZgetriBatched(cublasHandle_t handle, int n, const cuDoubleComplex* const A[],
+                                   int lda, const int* P, cuDoubleComplex* const C[], int ldc,
+                                   int* info, int batchSize);
+cublasStatus_t cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+                                   const cuDoubleComplex* const A[], int lda, const int* devIpiv,
+                                   cuDoubleComplex* const B[], int ldb, int* info, int batchSize);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
+                                          cublasOperation_t transb, int m, int n, int k,
+                                          const void* alpha, const void* A, cudaDataType Atype,
+                                          int lda, long long int strideA, const void* B,
+                                          cudaDataType Btype, int ldb, long long int strideB,
+                                          const void* beta, void* C, cudaDataType Ctype, int ldc,
+                                          long long int strideC, int batchCount,
+                                          cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
+    int64_t k, const void* alpha, const void* A, cudaDataType Atype, int64_t lda,
+    long long int strideA, const void* B, cudaDataType Btype, int64_t ldb, long long int strideB,
+    const void* beta, void* C, cudaDataType Ctype, int64_t ldc, long long int strideC,
+    int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,9 @@
 // sizes of workspaces count elements.
 #pragma once
 
+#include <cuComplex.h>
+#include <library_types.h>
+
 #include "cublas_v2.h"
 
 #ifdef __cplusplus
@@ -27,6 +30,7 @@ typedef enum {
 } cusolverStatus_t;
 typedef enum { CUSOLVER_EIG_MODE_NOVECTOR = 0, CUSOLVER_EIG_MODE_VECTOR = 1 } cusolverEigMode_t;
 typedef struct cusolverDnContext* cusolverDnHandle_t;
+typedef struct cusolverDnParams* cusolverDnParams_t;
 #endif
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle);
@@ -105,6 +109,146 @@ cusolverStatus_t cusolverDnDsyevd_bufferSize(cusolverDnHandle_t handle, cusolver
 cusolverStatus_t cusolverDnDsyevd(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
                                   cublasFillMode_t uplo, int n, double* A, int lda, double* W,
                                   double* work, int lwork, int* info);
+cusolverStatus_t cusolverDnCetStream(cusolverDnHandle_t handle, cudaStream_t stream);
+cusolverStatus_t cusolverDnCgetrf_bufferSize(cusolverDnHandle_t handle, int m, int n, cuComplex* A,
+                                             int lda, int* Lwork);
+cusolverStatus_t cusolverDnCgetrf(cusolverDnHandle_t handle, int m, int n, cuComplex* A, int lda,
+                                  cuComplex* Workspace, int* devIpiv, int* devInfo);
+cusolverStatus_t cusolverDnCgetrs(cusolverDnHandle_t handle, cublasOperation_t trans, int n,
+                                  int nrhs, const cuComplex* A, int lda, const int* devIpiv,
+                                  cuComplex* B, int ldb, int* devInfo);
+cusolverStatus_t cusolverDnCpotrf_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo,
+                                             int n, cuComplex* A, int lda, int* Lwork);
+cusolverStatus_t cusolverDnCpotrf(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                  cuComplex* A, int lda, cuComplex* Workspace, int Lwork,
+                                  int* devInfo);
+cusolverStatus_t cusolverDnCpotrs(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int nrhs,
+                                  const cuComplex* A, int lda, cuComplex* B, int ldb, int* devInfo);
+cusolverStatus_t cusolverDnCgeqrf_bufferSize(cusolverDnHandle_t handle, int m, int n, cuComplex* A,
+                                             int lda, int* lwork);
+cusolverStatus_t cusolverDnCgeqrf(cusolverDnHandle_t handle, int m, int n, cuComplex* A, int lda,
+                                  cuComplex* TAU, cuComplex* Workspace, int Lwork, int* devInfo);
+cusolverStatus_t cusolverDnCunmqr_bufferSize(cusolverDnHandle_t handle, cublasSideMode_t side,
+                                             cublasOperation_t trans, int m, int n, int k,
+                                             const cuComplex* A, int lda, const cuComplex* tau,
+                                             const cuComplex* C, int ldc, int* lwork);
+cusolverStatus_t cusolverDnCunmqr(cusolverDnHandle_t handle, cublasSideMode_t side,
+                                  cublasOperation_t trans, int m, int n, int k, const cuComplex* A,
+                                  int lda, const cuComplex* tau, cuComplex* C, int ldc,
+                                  cuComplex* work, int lwork, int* devInfo);
+cusolverStatus_t cusolverDnCgesvd_bufferSize(cusolverDnHandle_t handle, int m, int n, int* lwork);
+cusolverStatus_t cusolverDnCgesvd(cusolverDnHandle_t handle, signed char jobu, signed char jobvt,
+                                  int m, int n, cuComplex* A, int lda, float* S, cuComplex* U,
+                                  int ldu, cuComplex* VT, int ldvt, cuComplex* work, int lwork,
+                                  float* rwork, int* info);
+cusolverStatus_t cusolverDnCheevd_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                             cublasFillMode_t uplo, int n, const cuComplex* A,
+                                             int lda, const float* W, int* lwork);
+cusolverStatus_t cusolverDnCheevd(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                  cublasFillMode_t uplo, int n, cuComplex* A, int lda, float* W,
+                                  cuComplex* work, int lwork, int* info);
+cusolverStatus_t cusolverDnZetStream(cusolverDnHandle_t handle, cudaStream_t stream);
+cusolverStatus_t cusolverDnZgetrf_bufferSize(cusolverDnHandle_t handle, int m, int n,
+                                             cuDoubleComplex* A, int lda, int* Lwork);
+cusolverStatus_t cusolverDnZgetrf(cusolverDnHandle_t handle, int m, int n, cuDoubleComplex* A,
+                                  int lda, cuDoubleComplex* Workspace, int* devIpiv, int* devInfo);
+cusolverStatus_t cusolverDnZgetrs(cusolverDnHandle_t handle, cublasOperation_t trans, int n,
+                                  int nrhs, const cuDoubleComplex* A, int lda, const int* devIpiv,
+                                  cuDoubleComplex* B, int ldb, int* devInfo);
+cusolverStatus_t cusolverDnZpotrf_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo,
+                                             int n, cuDoubleComplex* A, int lda, int* Lwork);
+cusolverStatus_t cusolverDnZpotrf(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                  cuDoubleComplex* A, int lda, cuDoubleComplex* Workspace,
+                                  int Lwork, int* devInfo);
+cusolverStatus_t cusolverDnZpotrs(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int nrhs,
+                                  const cuDoubleComplex* A, int lda, cuDoubleComplex* B, int ldb,
+                                  int* devInfo);
+cusolverStatus_t cusolverDnZgeqrf_bufferSize(cusolverDnHandle_t handle, int m, int n,
+                                             cuDoubleComplex* A, int lda, int* lwork);
+cusolverStatus_t cusolverDnZgeqrf(cusolverDnHandle_t handle, int m, int n, cuDoubleComplex* A,
+                                  int lda, cuDoubleComplex* TAU, cuDoubleComplex* Workspace,
+                                  int Lwork, int* devInfo);
+cusolverStatus_t cusolverDnZunmqr_bufferSize(cusolverDnHandle_t handle, cublasSideMode_t side,
+                                             cublasOperation_t trans, int m, int n, int k,
+                                             const cuDoubleComplex* A, int lda,
+                                             const cuDoubleComplex* tau, const cuDoubleComplex* C,
+                                             int ldc, int* lwork);
+cusolverStatus_t cusolverDnZunmqr(cusolverDnHandle_t handle, cublasSideMode_t side,
+                                  cublasOperation_t trans, int m, int n, int k,
+                                  const cuDoubleComplex* A, int lda, const cuDoubleComplex* tau,
+                                  cuDoubleComplex* C, int ldc, cuDoubleComplex* work, int lwork,
+                                  int* devInfo);
+cusolverStatus_t cusolverDnZgesvd_bufferSize(cusolverDnHandle_t handle, int m, int n, int* lwork);
+cusolverStatus_t cusolverDnZgesvd(cusolverDnHandle_t handle, signed char jobu, signed char jobvt,
+                                  int m, int n, cuDoubleComplex* A, int lda, double* S,
+                                  cuDoubleComplex* U, int ldu, cuDoubleComplex* VT, int ldvt,
+                                  cuDoubleComplex* work, int lwork, double* rwork, int* info);
+cusolverStatus_t cusolverDnZheevd_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                             cublasFillMode_t uplo, int n, const cuDoubleComplex* A,
+                                             int lda, const double* W, int* lwork);
+cusolverStatus_t cusolverDnZheevd(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                  cublasFillMode_t uplo, int n, cuDoubleComplex* A, int lda,
+                                  double* W, cuDoubleComplex* work, int lwork, int* info);
+cusolverStatus_t cusolverDnSorgqr_bufferSize(cusolverDnHandle_t handle, int m, int n, int k,
+                                             const float* A, int lda, const float* tau, int* lwork);
+cusolverStatus_t cusolverDnSorgqr(cusolverDnHandle_t handle, int m, int n, int k, float* A, int lda,
+                                  const float* tau, float* work, int lwork, int* info);
+cusolverStatus_t cusolverDnSpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         float* Aarray[], int lda, int* infoArray, int batchSize);
+cusolverStatus_t cusolverDnSpotrsBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         int nrhs, float* A[], int lda, float* B[], int ldb,
+                                         int* d_info, int batchSize);
+cusolverStatus_t cusolverDnDorgqr_bufferSize(cusolverDnHandle_t handle, int m, int n, int k,
+                                             const double* A, int lda, const double* tau,
+                                             int* lwork);
+cusolverStatus_t cusolverDnDorgqr(cusolverDnHandle_t handle, int m, int n, int k, double* A,
+                                  int lda, const double* tau, double* work, int lwork, int* info);
+cusolverStatus_t cusolverDnDpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         double* Aarray[], int lda, int* infoArray, int batchSize);
+cusolverStatus_t cusolverDnDpotrsBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         int nrhs, double* A[], int lda, double* B[], int ldb,
+                                         int* d_info, int batchSize);
+cusolverStatus_t cusolverDnCungqr_bufferSize(cusolverDnHandle_t handle, int m, int n, int k,
+                                             const cuComplex* A, int lda, const cuComplex* tau,
+                                             int* lwork);
+cusolverStatus_t cusolverDnCungqr(cusolverDnHandle_t handle, int m, int n, int k, cuComplex* A,
+                                  int lda, const cuComplex* tau, cuComplex* work, int lwork,
+                                  int* info);
+cusolverStatus_t cusolverDnCpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         cuComplex* Aarray[], int lda, int* infoArray,
+                                         int batchSize);
+cusolverStatus_t cusolverDnCpotrsBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         int nrhs, cuComplex* A[], int lda, cuComplex* B[], int ldb,
+                                         int* d_info, int batchSize);
+cusolverStatus_t cusolverDnZungqr_bufferSize(cusolverDnHandle_t handle, int m, int n, int k,
+                                             const cuDoubleComplex* A, int lda,
+                                             const cuDoubleComplex* tau, int* lwork);
+cusolverStatus_t cusolverDnZungqr(cusolverDnHandle_t handle, int m, int n, int k,
+                                  cuDoubleComplex* A, int lda, const cuDoubleComplex* tau,
+                                  cuDoubleComplex* work, int lwork, int* info);
+cusolverStatus_t cusolverDnZpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         cuDoubleComplex* Aarray[], int lda, int* infoArray,
+                                         int batchSize);
+cusolverStatus_t cusolverDnZpotrsBatched(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                         int nrhs, cuDoubleComplex* A[], int lda,
+                                         cuDoubleComplex* B[], int ldb, int* d_info, int batchSize);
+cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int* value);
+cusolverStatus_t cusolverGetVersion(int* version);
+cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* params);
+cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params);
+cusolverStatus_t cusolverDnXsyevd_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                             cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                             int64_t n, cudaDataType dataTypeA, const void* A,
+                                             int64_t lda, cudaDataType dataTypeW, const void* W,
+                                             cudaDataType computeType,
+                                             size_t* workspaceInBytesOnDevice,
+                                             size_t* workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                  cusolverEigMode_t jobz, cublasFillMode_t uplo, int64_t n,
+                                  cudaDataType dataTypeA, void* A, int64_t lda,
+                                  cudaDataType dataTypeW, void* W, cudaDataType computeType,
+                                  void* bufferOnDevice, size_t workspaceInBytesOnDevice,
+                                  void* bufferOnHost, size_t workspaceInBytesOnHost, int* info);
 
 #ifdef __cplusplus
 }

@@ -53,6 +53,23 @@ bool large_enough(const char* name, int given, int wanted) {
     return false;
 }
 
+cusolverStatus_t size(const char* name, cusolverDnHandle_t handle, bool valid, int elements,
+                      int* to) {
+    return function(name, handle, [&](cusolverDnContext&) {
+        if (!valid || !to) return CUSOLVER_STATUS_INVALID_VALUE;
+        *to = elements;
+        return CUSOLVER_STATUS_SUCCESS;
+    });
+}
+
+Operand triangle(const char* name, const void* a, uint64_t bytes, int n, int lda,
+                 cublasFillMode_t fill) {
+    Operand operand = matrix_of(name, a, bytes, n, n, lda);
+    operand.part =
+        fill == CUBLAS_FILL_MODE_LOWER ? Operand::Part::kFromDiagonal : Operand::Part::kToDiagonal;
+    return operand;
+}
+
 }  // namespace solver
 
 using namespace solver;
@@ -83,4 +100,22 @@ STAND_IN_API cusolverStatus_t cusolverDnGetStream(cusolverDnHandle_t handle, cud
         *stream = context.stream;
         return CUSOLVER_STATUS_SUCCESS;
     });
+}
+STAND_IN_API cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int* value) {
+    if (!value) return finish("cusolverGetProperty", CUSOLVER_STATUS_INVALID_VALUE);
+    switch (type) {  // of the version whose functions the stand-in has: CUDA 13.0's
+    case MAJOR_VERSION:
+        *value = 12;
+        return CUSOLVER_STATUS_SUCCESS;
+    case MINOR_VERSION:
+    case PATCH_LEVEL:
+        *value = 0;
+        return CUSOLVER_STATUS_SUCCESS;
+    }
+    return finish("cusolverGetProperty", CUSOLVER_STATUS_INVALID_VALUE);
+}
+STAND_IN_API cusolverStatus_t cusolverGetVersion(int* version) {
+    if (!version) return finish("cusolverGetVersion", CUSOLVER_STATUS_INVALID_VALUE);
+    *version = 12000;
+    return CUSOLVER_STATUS_SUCCESS;
 }

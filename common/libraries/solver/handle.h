@@ -9,6 +9,8 @@
 #include "cusolverDn.h"
 #include "stand_in.h"
 
+struct cusolverDnParams {};  // there is no choice of algorithms
+
 struct cusolverDnContext {
     cudaStream_t stream = nullptr;
 };
@@ -16,7 +18,9 @@ struct cusolverDnContext {
 namespace solver {
 
 using stand_in::matrix_of;
+using stand_in::num;
 using stand_in::Operand;
+using stand_in::Real;
 using stand_in::updated;
 using stand_in::vector_of;
 using stand_in::written;
@@ -41,6 +45,26 @@ cusolverStatus_t run(const cusolverDnContext& context, const char* name,
 // Whether the program's workspace has the size, in elements, that the function's _bufferSize
 // returns; a smaller one is a finding. Its contents are not used.
 bool large_enough(const char* name, int given, int wanted);
+
+// Stores the number of elements that a workspace needs.
+cusolverStatus_t size(const char* name, cusolverDnHandle_t handle, bool valid, int elements,
+                      int* to);
+
+inline bool is_matrix(int64_t rows, int64_t columns, int64_t leading) {
+    return rows >= 0 && columns >= 0 && leading >= std::max<int64_t>(1, rows);
+}
+inline bool is_fill(cublasFillMode_t fill) {
+    return fill == CUBLAS_FILL_MODE_LOWER || fill == CUBLAS_FILL_MODE_UPPER;
+}
+
+// The stand-in needs no workspace; it requires the size that a blocked algorithm would.
+inline int panel(int n) {
+    constexpr int kBlock = 32;
+    return std::max(1, n) * kBlock;
+}
+
+Operand triangle(const char* name, const void* a, uint64_t bytes, int n, int lda,
+                 cublasFillMode_t fill);
 
 template <class T>
 T* as(std::byte* at) {

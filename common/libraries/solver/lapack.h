@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
-// LAPACK's functions under one name for both precisions. Matrices are column-major.
+// LAPACK's functions under one name for all types of numbers. Matrices are column-major.
 #pragma once
 
+#include <complex>
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
 #include <lapacke.h>
+
+#include <type_traits>
 
 namespace solver::lapack {
 
 constexpr int kLayout = LAPACK_COL_MAJOR;
 
-#define LAPACK_BOTH(T, p)                                                                          \
+// `R`: the type of magnitudes. The last three have other names for complex matrices.
+#define LAPACK_FUNCTIONS(T, R, p, ormqr_, orgqr_, syevd_)                                          \
     inline int getrf(int m, int n, T* a, int lda, int* pivots) {                                   \
         return LAPACKE_##p##getrf(kLayout, m, n, a, lda, pivots);                                  \
     }                                                                                              \
@@ -35,7 +41,10 @@ constexpr int kLayout = LAPACK_COL_MAJOR;
                      const T* tau,                                                                 \
                      T* c,                                                                         \
                      int ldc) {                                                                    \
-        return LAPACKE_##p##ormqr(kLayout, side, op, m, n, k, a, lda, tau, c, ldc);                \
+        return LAPACKE_##p##ormqr_(kLayout, side, op, m, n, k, a, lda, tau, c, ldc);               \
+    }                                                                                              \
+    inline int orgqr(int m, int n, int k, T* a, int lda, const T* tau) {                           \
+        return LAPACKE_##p##orgqr_(kLayout, m, n, k, a, lda, tau);                                 \
     }                                                                                              \
     inline int gesvd(char u_job,                                                                   \
                      char vt_job,                                                                  \
@@ -43,25 +52,30 @@ constexpr int kLayout = LAPACK_COL_MAJOR;
                      int n,                                                                        \
                      T* a,                                                                         \
                      int lda,                                                                      \
-                     T* s,                                                                         \
+                     R* s,                                                                         \
                      T* u,                                                                         \
                      int ldu,                                                                      \
                      T* vt,                                                                        \
                      int ldvt,                                                                     \
-                     T* superdiagonal) {                                                           \
+                     R* superdiagonal) {                                                           \
         return LAPACKE_##p##gesvd(                                                                 \
             kLayout, u_job, vt_job, m, n, a, lda, s, u, ldu, vt, ldvt, superdiagonal);             \
     }                                                                                              \
-    inline int syevd(char job, char fill, int n, T* a, int lda, T* values) {                       \
-        return LAPACKE_##p##syevd(kLayout, job, fill, n, a, lda, values);                          \
+    inline int syevd(char job, char fill, int n, T* a, int lda, R* values) {                       \
+        return LAPACKE_##p##syevd_(kLayout, job, fill, n, a, lda, values);                         \
     }
 
-LAPACK_BOTH(float, s)
-LAPACK_BOTH(double, d)
-#undef LAPACK_BOTH
+LAPACK_FUNCTIONS(float, float, s, ormqr, orgqr, syevd)
+LAPACK_FUNCTIONS(double, double, d, ormqr, orgqr, syevd)
+LAPACK_FUNCTIONS(std::complex<float>, float, c, unmqr, ungqr, heevd)
+LAPACK_FUNCTIONS(std::complex<double>, double, z, unmqr, ungqr, heevd)
+#undef LAPACK_FUNCTIONS
 
-inline char letter(cublasOperation_t op) {
-    return op == CUBLAS_OP_N ? 'N' : 'T';
+// For real numbers a conjugate transpose is a transpose, and must be called that.
+template <class T>
+char letter(cublasOperation_t op) {
+    if (op == CUBLAS_OP_N) return 'N';
+    return op == CUBLAS_OP_C && !std::is_floating_point_v<T> ? 'C' : 'T';
 }
 inline char letter(cublasFillMode_t fill) {
     return fill == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U';

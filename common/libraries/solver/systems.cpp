@@ -6,37 +6,8 @@
 namespace solver {
 namespace {
 
-bool is_matrix(int rows, int columns, int leading) {
-    return rows >= 0 && columns >= 0 && leading >= std::max(1, rows);
-}
-bool is_fill(cublasFillMode_t fill) {
-    return fill == CUBLAS_FILL_MODE_LOWER || fill == CUBLAS_FILL_MODE_UPPER;
-}
 bool is_operation(cublasOperation_t op) {
     return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
-}
-
-// The stand-in needs no workspace; it requires the size that a blocked algorithm would.
-constexpr int kBlock = 32;
-int panel(int n) {
-    return std::max(1, n) * kBlock;
-}
-
-Operand triangle(const char* name, const void* a, uint64_t bytes, int n, int lda,
-                 cublasFillMode_t fill) {
-    Operand operand = matrix_of(name, a, bytes, n, n, lda);
-    operand.part =
-        fill == CUBLAS_FILL_MODE_LOWER ? Operand::Part::kFromDiagonal : Operand::Part::kToDiagonal;
-    return operand;
-}
-
-cusolverStatus_t size(const char* name, cusolverDnHandle_t handle, bool valid, int elements,
-                      int* to) {
-    return function(name, handle, [&](cusolverDnContext&) {
-        if (!valid || !to) return CUSOLVER_STATUS_INVALID_VALUE;
-        *to = elements;
-        return CUSOLVER_STATUS_SUCCESS;
-    });
 }
 
 // Whether `pivots` may be what getrf has stored: rows from 1 to n. LAPACK would follow any number.
@@ -90,7 +61,7 @@ cusolverStatus_t do_getrs(const char* name, cusolverDnHandle_t handle, cublasOpe
                    [=](std::byte* const* at) {
                        if (!are_pivots(name, as<int>(at[1]), n)) return;
                        store_info(at[3],
-                                  lapack::getrs(lapack::letter(op),
+                                  lapack::getrs(lapack::letter<T>(op),
                                                 n,
                                                 columns,
                                                 as<T>(at[0]),
@@ -179,7 +150,7 @@ cusolverStatus_t do_ormqr(const char* name, cusolverDnHandle_t handle, cublasSid
                    [=](std::byte* const* at) {
                        store_info(at[4],
                                   lapack::ormqr(lapack::letter(side),
-                                                lapack::letter(op),
+                                                lapack::letter<T>(op),
                                                 m,
                                                 n,
                                                 k,
@@ -188,6 +159,29 @@ cusolverStatus_t do_ormqr(const char* name, cusolverDnHandle_t handle, cublasSid
                                                 as<T>(at[1]),
                                                 as<T>(at[2]),
                                                 ldc));
+                   });
+    });
+}
+
+// Stores the first n columns of Q, of which geqrf has stored k reflectors.
+template <class T>
+cusolverStatus_t do_orgqr(const char* name, cusolverDnHandle_t handle, int m, int n, int k, T* a,
+                          int lda, const T* tau, T* work, int lwork, int* info) {
+    return function(name, handle, [&](cusolverDnContext& context) {
+        if (!is_matrix(m, n, lda) || n > m || k < 0 || k > n ||
+            !large_enough(name, lwork, panel(n)))
+            return CUSOLVER_STATUS_INVALID_VALUE;
+        Operand reflectors = matrix_of("A", a, m, k, lda);
+        reflectors.part = Operand::Part::kAfterDiagonal;
+        return run(context,
+                   name,
+                   {reflectors,
+                    written(matrix_of("A", a, m, n, lda)),
+                    vector_of("tau", tau, k),
+                    written(vector_of("work", work, lwork)),
+                    written(vector_of("info", info, 1))},
+                   [=](std::byte* const* at) {
+                       store_info(at[4], lapack::orgqr(m, n, k, as<T>(at[1]), lda, as<T>(at[2])));
                    });
     });
 }
@@ -212,7 +206,7 @@ using namespace solver;
                                                        int* devIpiv,                               \
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "getrf";                                                \
-        return do_getrf(name, handle, m, n, A, lda, Workspace, devIpiv, devInfo);                  \
+        return do_getrf(name, handle, m, n, num(A), lda, num(Workspace), devIpiv, devInfo);        \
     }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##getrs(cusolverDnHandle_t handle,                  \
                                                        cublasOperation_t trans,                    \
@@ -225,7 +219,7 @@ using namespace solver;
                                                        int ldb,                                    \
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "getrs";                                                \
-        return do_getrs(name, handle, trans, n, nrhs, A, lda, devIpiv, B, ldb, devInfo);           \
+        return do_getrs(name, handle, trans, n, nrhs, num(A), lda, devIpiv, num(B), ldb, devInfo); \
     }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##potrf_bufferSize(                                 \
         cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T*, int lda, int* Lwork) {        \
@@ -244,7 +238,7 @@ using namespace solver;
                                                        int Lwork,                                  \
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "potrf";                                                \
-        return do_potrf(name, handle, uplo, n, A, lda, Workspace, Lwork, devInfo);                 \
+        return do_potrf(name, handle, uplo, n, num(A), lda, num(Workspace), Lwork, devInfo);       \
     }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##potrs(cusolverDnHandle_t handle,                  \
                                                        cublasFillMode_t uplo,                      \
@@ -256,7 +250,7 @@ using namespace solver;
                                                        int ldb,                                    \
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "potrs";                                                \
-        return do_potrs(name, handle, uplo, n, nrhs, A, lda, B, ldb, devInfo);                     \
+        return do_potrs(name, handle, uplo, n, nrhs, num(A), lda, num(B), ldb, devInfo);           \
     }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##geqrf_bufferSize(                                 \
         cusolverDnHandle_t handle, int m, int n, T*, int lda, int* lwork) {                        \
@@ -273,9 +267,13 @@ using namespace solver;
                                                        int Lwork,                                  \
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "geqrf";                                                \
-        return do_geqrf(name, handle, m, n, A, lda, TAU, Workspace, Lwork, devInfo);               \
-    }                                                                                              \
-    STAND_IN_API cusolverStatus_t cusolverDn##P##ormqr_bufferSize(cusolverDnHandle_t handle,       \
+        return do_geqrf(                                                                           \
+            name, handle, m, n, num(A), lda, num(TAU), num(Workspace), Lwork, devInfo);            \
+    }
+
+// MQR multiplies by Q, GQR stores it.
+#define REFLECTIONS(T, P, MQR, GQR)                                                                \
+    STAND_IN_API cusolverStatus_t cusolverDn##P##MQR##_bufferSize(cusolverDnHandle_t handle,       \
                                                                   cublasSideMode_t side,           \
                                                                   cublasOperation_t trans,         \
                                                                   int m,                           \
@@ -288,31 +286,71 @@ using namespace solver;
                                                                   int ldc,                         \
                                                                   int* lwork) {                    \
         const bool left = side == CUBLAS_SIDE_LEFT;                                                \
-        return size("cusolverDn" #P "ormqr_bufferSize",                                            \
+        return size("cusolverDn" #P #MQR "_bufferSize",                                            \
                     handle,                                                                        \
                     is_operation(trans) && is_matrix(left ? m : n, k, lda) &&                      \
                         is_matrix(m, n, ldc),                                                      \
                     panel(left ? n : m),                                                           \
                     lwork);                                                                        \
     }                                                                                              \
-    STAND_IN_API cusolverStatus_t cusolverDn##P##ormqr(cusolverDnHandle_t handle,                  \
-                                                       cublasSideMode_t side,                      \
-                                                       cublasOperation_t trans,                    \
-                                                       int m,                                      \
-                                                       int n,                                      \
-                                                       int k,                                      \
-                                                       const T* A,                                 \
-                                                       int lda,                                    \
-                                                       const T* tau,                               \
-                                                       T* C,                                       \
-                                                       int ldc,                                    \
-                                                       T* work,                                    \
-                                                       int lwork,                                  \
-                                                       int* devInfo) {                             \
-        const char* name = "cusolverDn" #P "ormqr";                                                \
-        return do_ormqr(                                                                           \
-            name, handle, side, trans, m, n, k, A, lda, tau, C, ldc, work, lwork, devInfo);        \
+    STAND_IN_API cusolverStatus_t cusolverDn##P##MQR(cusolverDnHandle_t handle,                    \
+                                                     cublasSideMode_t side,                        \
+                                                     cublasOperation_t trans,                      \
+                                                     int m,                                        \
+                                                     int n,                                        \
+                                                     int k,                                        \
+                                                     const T* A,                                   \
+                                                     int lda,                                      \
+                                                     const T* tau,                                 \
+                                                     T* C,                                         \
+                                                     int ldc,                                      \
+                                                     T* work,                                      \
+                                                     int lwork,                                    \
+                                                     int* devInfo) {                               \
+        const char* name = "cusolverDn" #P #MQR;                                                   \
+        return do_ormqr(name,                                                                      \
+                        handle,                                                                    \
+                        side,                                                                      \
+                        trans,                                                                     \
+                        m,                                                                         \
+                        n,                                                                         \
+                        k,                                                                         \
+                        num(A),                                                                    \
+                        lda,                                                                       \
+                        num(tau),                                                                  \
+                        num(C),                                                                    \
+                        ldc,                                                                       \
+                        num(work),                                                                 \
+                        lwork,                                                                     \
+                        devInfo);                                                                  \
+    }                                                                                              \
+    STAND_IN_API cusolverStatus_t cusolverDn##P##GQR##_bufferSize(                                 \
+        cusolverDnHandle_t handle, int m, int n, int k, const T*, int lda, const T*, int* lwork) { \
+        return size("cusolverDn" #P #GQR "_bufferSize",                                            \
+                    handle,                                                                        \
+                    is_matrix(m, n, lda) && n <= m && k >= 0 && k <= n,                            \
+                    panel(n),                                                                      \
+                    lwork);                                                                        \
+    }                                                                                              \
+    STAND_IN_API cusolverStatus_t cusolverDn##P##GQR(cusolverDnHandle_t handle,                    \
+                                                     int m,                                        \
+                                                     int n,                                        \
+                                                     int k,                                        \
+                                                     T* A,                                         \
+                                                     int lda,                                      \
+                                                     const T* tau,                                 \
+                                                     T* work,                                      \
+                                                     int lwork,                                    \
+                                                     int* info) {                                  \
+        const char* name = "cusolverDn" #P #GQR;                                                   \
+        return do_orgqr(name, handle, m, n, k, num(A), lda, num(tau), num(work), lwork, info);     \
     }
 
 SYSTEMS(float, S)
 SYSTEMS(double, D)
+SYSTEMS(cuComplex, C)
+SYSTEMS(cuDoubleComplex, Z)
+REFLECTIONS(float, S, ormqr, orgqr)
+REFLECTIONS(double, D, ormqr, orgqr)
+REFLECTIONS(cuComplex, C, unmqr, ungqr)
+REFLECTIONS(cuDoubleComplex, Z, unmqr, ungqr)
