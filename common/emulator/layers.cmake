@@ -159,8 +159,10 @@ set_target_properties(emulator_cudart12 PROPERTIES
 # library, and the wrappers around NVIDIA's compilers, which only the audit library hands out.
 add_library(emulator_audit SHARED process/audit.cpp process/static_runtime.cpp)
 target_link_libraries(emulator_audit PRIVATE emulator_options)
-target_compile_options(emulator_audit PRIVATE -O2 -fno-exceptions -fno-rtti -fno-stack-protector)
-target_link_options(emulator_audit PRIVATE -nodefaultlibs -Wl,-z,defs)
+# Nor a sanitizer's: it is loaded before the program, into a namespace of its own.
+target_compile_options(emulator_audit PRIVATE
+    -O2 -fno-exceptions -fno-rtti -fno-stack-protector -fno-sanitize=all)
+target_link_options(emulator_audit PRIVATE -nodefaultlibs -Wl,-z,defs -fno-sanitize=all)
 target_link_libraries(emulator_audit PRIVATE c)
 set_target_properties(emulator_audit PROPERTIES
     OUTPUT_NAME emulator_audit LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
