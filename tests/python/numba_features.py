@@ -204,8 +204,23 @@ def arrays_of_rows():
     check("rows", mass.copy_to_host(), np.full(300, 91.2), 1e-12)
 
 
+@cuda.jit
+def twice_half(halves, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = halves[i] + halves[i]
+
+
+def halves():
+    values = np.arange(100, dtype=np.float16)
+    out = cuda.device_array_like(values)
+    twice_half[1, 128](cuda.to_device(values), out)  # links C++ that Numba compiles with NVRTC
+    check("float16", out.copy_to_host(), 2 * values)
+
+
 for test in (one_dimension, two_dimensions, atomics, whole_arrays, generators, memory,
-             cooperative_groups, warps, shared_memory_of_the_launch, arrays_of_rows):  # fmt: skip
+             cooperative_groups, warps, shared_memory_of_the_launch, arrays_of_rows,
+             halves):  # fmt: skip
     try:
         test()
     except Exception as error:  # the others are worth knowing

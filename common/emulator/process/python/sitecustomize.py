@@ -86,6 +86,27 @@ def lines_for_kernels(module) -> None:
     module.jit = jit
 
 
+def flags_of_debug_info(module) -> None:
+    """numba.cuda.debuginfo: modules with source lines can be linked with those of NVRTC.
+
+    Numba links C++ of its own, as for float16. NVRTC says in its modules that another version of
+    debug information is an error, Numba that it is a warning, and the linker refuses to merge the
+    two, on a card as well, if a kernel is compiled with lineinfo=True.
+    """
+    original = module.DIBuilder._set_module_flags
+    error, warning = 1, 2  # LLVM's "module flags metadata"
+
+    def _set_module_flags(self):
+        number = self._const_int
+        self._const_int = lambda value: number(error if value == warning else value)
+        try:
+            original(self)
+        finally:
+            del self._const_int
+
+    module.DIBuilder._set_module_flags = _set_module_flags
+
+
 def own_allocations(module) -> None:
     """cupy: without its memory pool, which hides the ends of arrays and their reuse."""
     check_version("cupy-cuda13x")
@@ -163,6 +184,7 @@ CHANGES = {
     "cuda.bindings._internal.runtime": runtime_functions,
     "pycuda.compiler": ptx_for_pycuda,
     "numba.cuda.decorators": lines_for_kernels,
+    "numba.cuda.debuginfo": flags_of_debug_info,
     "cupy.cuda.compiler": lines_for_sources,
     "cupy": own_allocations,
     "cuda.core": lambda module: check_version("cuda-core"),
