@@ -175,7 +175,11 @@ ncclResult_t call(Kind kind, const char* api, const void* send, void* receive, s
             emulatorReportCollective(finding);
             return note(ncclInvalidArgument);
         }
-        if (comm->clique->broken) return note(ncclInvalidUsage);
+        if (comm->clique->broken) {
+            comm->last_error = comm->clique->failure;
+            comm->error = ncclInvalidUsage;
+            return note(ncclInvalidUsage);
+        }
     }
     return enqueue(request);
 }

@@ -59,6 +59,7 @@ struct Clique {
     int size = 0;
     bool gathering = false;  // until all ranks have called ncclCommInitRank
     bool broken = false;     // calls that did not belong together, or would wait for ever
+    std::string failure;     // why it is broken
     std::vector<int> devices;
     std::vector<std::deque<RequestPtr>> calls;                              // collectives, by rank
     std::map<std::pair<int, int>, std::deque<RequestPtr>> sends, receives;  // by (from, to)

@@ -195,7 +195,7 @@ bool done(const std::vector<RequestPtr>& requests) {
 }
 
 // The longest that any thread waits, whatever the others seem to do.
-constexpr auto kLongest = 60s;
+constexpr auto kLongest = 5min;
 
 }  // namespace
 
@@ -215,6 +215,7 @@ void fail(Clique& clique, ncclResult_t result, const std::string& message) {
         r->comm->last_error = message;
     };
     clique.broken = true;
+    clique.failure = message;
     clique.gathering = false;
     for (auto* messages : {&clique.sends, &clique.receives}) {
         for (auto& [ends, calls] : *messages) std::for_each(calls.begin(), calls.end(), end);

@@ -214,9 +214,16 @@ void Timeline::on_host_access(const HostAccess& access) {
     const bool transfer = access.kind != HostAccess::Kind::kCopy && !access.fill;
     const bool to_host = access.kind == HostAccess::Kind::kRead;
     const bool pageable = transfer && !access.pinned;
+    // Copies between two devices; their default streams wait for each other.
+    const bool to_peer =
+        access.kind == HostAccess::Kind::kCopy && access.source && access.source->device != device;
+    Stream* const other =
+        to_peer && access.stream == 0 ? &stream(0, access.source->device) : nullptr;
+    uint64_t* const link = to_peer ? &engines_[access.source->device].link_free : nullptr;
     const uint64_t length = time_of(access.bytes,
                                     pageable   ? model_.pageable_rate
                                     : transfer ? model_.pinned_rate
+                                    : to_peer  ? model_.link_rate
                                                : model_.memory_rate / 2);
     if (access.continued && !intervals_.empty() && !full_) {  // another row of the same copy
         Interval& last = intervals_.back();
@@ -224,6 +231,8 @@ void Timeline::on_host_access(const HostAccess& access) {
         last.bytes += access.bytes;
         own.ready = std::max(own.ready, last.end);
         if (transfer) engines_[device].copies_free[to_host] = last.end;
+        if (link) *link = last.end;
+        if (other) other->ready = std::max(other->ready, last.end);
         if (pageable && host_ < last.end) {
             host_ = last.end;
             if (intervals_.size() > 1) intervals_[intervals_.size() - 2].end = host_;
@@ -234,6 +243,8 @@ void Timeline::on_host_access(const HostAccess& access) {
     uint64_t begin = earliest(own);
     Engines& engines = engines_[device];
     if (transfer) begin = std::max(begin, engines.copies_free[to_host]);
+    if (other) begin = std::max(begin, earliest(*other));
+    if (link) begin = std::max(begin, *link);
     Interval copy{access.fill ? Interval::Kind::kFill
                   : !transfer ? Interval::Kind::kOnDevice
                   : to_host   ? Interval::Kind::kToHost
@@ -247,6 +258,8 @@ void Timeline::on_host_access(const HostAccess& access) {
     copy.name = access.api;
     copy.site = access.site;
     if (transfer) engines.copies_free[to_host] = copy.end;
+    if (link) *link = copy.end;
+    if (other) other->ready = std::max(other->ready, copy.end);
     const uint64_t end = copy.end;
     // The wait comes first, so that the copy is the last one for its further rows.
     if (pageable && !in_graph_)

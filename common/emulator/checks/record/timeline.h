@@ -93,6 +93,7 @@ private:
     };
     struct Engines {
         std::array<uint64_t, 2> copies_free{};  // to the device, to the host
+        uint64_t link_free = 0;                 // for copies from here to other devices
         std::vector<Running> kernels;
     };
 
