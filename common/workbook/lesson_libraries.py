@@ -88,9 +88,7 @@ def _missing(folder: Path, headers: list[str]) -> list[Need]:
     absent = re.findall(r"^([A-Z]+)_\w+:\w+=\w+-NOTFOUND$", _cache(folder), re.MULTILINE)
     # FFTW_LIBRARY and FFTWF_LIBRARY are of one package.
     found = [_BY_HEADER[header] for header in headers]
-    return [
-        need for _, name, need in found if need and any(one.startswith(name) for one in absent)
-    ]
+    return [need for _, name, need in found if need and any(one.startswith(name) for one in absent)]
 
 
 def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
