@@ -26,7 +26,8 @@ HEADINGS = [
 CODES = """out-of-bounds-global out-of-bounds-shared out-of-bounds-local race-shared race-global
 barrier-divergence deadlock hang uninitialized-shared uninitialized-global uninitialized-local
 host-dereference invalid-address use-after-free double-free leak misaligned warp-mask invalid-launch
-invalid-copy library-misuse stack-overflow unchecked-error assert""".split()
+invalid-copy library-misuse collective-deadlock collective-mismatch stack-overflow unchecked-error
+assert""".split()
 SECTIONS = ["What it means", "A minimal bug", "Usual causes", "On a real GPU", "Where it is taught"]
 
 

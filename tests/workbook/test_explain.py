@@ -26,6 +26,7 @@ BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD") or build_folder())
 
 
 STAND_INS = ROOT / "common" / "libraries"
+_LIBRARIES = {"cublas_v2.h": "cublas", "nccl.h": "nccl"}
 
 
 def nvcc() -> str:
@@ -49,8 +50,10 @@ def genuine(code: str) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "example.cu").write_text(source.group(1))
         command = [compiler, "-lineinfo", "-g", "-cudart", "shared", "-arch=compute_75", "-w"]
-        if "<cublas_v2.h>" in source.group(1):
-            command += ["-I", str(STAND_INS / "include"), "-L", str(BUILD / "emulator"), "-lcublas"]
+        for header, library in _LIBRARIES.items():
+            if f"<{header}>" in source.group(1):
+                command += ["-I", str(STAND_INS / "include")]
+                command += ["-L", str(BUILD / "emulator"), f"-l{library}"]
         done = subprocess.run(
             [*command, "example.cu", "-o", "example"],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -59,6 +62,8 @@ def genuine(code: str) -> str:
             return f"does not compile: {done.stdout}"
     env = {k: v for k, v in os.environ.items() if not k.startswith("EMULATOR_")}
     env["EMULATOR_BUDGET"] = "20000000"
+    if "<nccl.h>" in source.group(1):
+        env["EMULATOR_DEVICES"] = "2"
     command = [str(BUILD / "emulator" / "emulate"), "./example"]
     ended = runner.run(command, env, folder, runner.Limits(seconds=60))
     if ended.how:

@@ -39,6 +39,8 @@ by_code = {
     "invalid-copy": "a copy of the wrong size, direction or address",
     "stack-overflow": "recursion without an end",
     "library-misuse": "a function of a library, used for what it is not made for",
+    "collective-deadlock": "a collective that not all ranks call",
+    "collective-mismatch": "a collective that the ranks call with different arguments",
     "unchecked-error": "an error code that was never checked",
     "assert": "a device assert() that did not hold",
 }
@@ -322,6 +324,8 @@ def _of_finding(finding: Finding, lost: bool) -> str:
     return by_code[finding.code]
 
 
+# Findings for which a library refuses the call.
+_REFUSED_FOR = {"library-misuse", "collective-deadlock", "collective-mismatch"}
 _BY_REASON = {
     ("invalid-copy", "no-variable"): "the name of a __device__ or __constant__ variable belongs "
     "there: no quotes, no &, no index",
@@ -342,6 +346,19 @@ _BY_REASON = {
     ("library-misuse", "not-symmetric"): "a function for symmetric matrices, and a matrix that is "
     "not symmetric",
     ("library-misuse", "pivots"): "a system that is solved before its matrix is factorised",
+    ("library-misuse", "same-device"): "two ranks on one device: cudaSetDevice comes before "
+    "ncclCommInitRank",
+    ("library-misuse", "not-destroyed"): "a communicator without its ncclCommDestroy",
+    ("library-misuse", "group-open"): "an ncclGroupStart without its ncclGroupEnd",
+    ("library-misuse", "overlap"): "a collective whose buffers overlap, and are not the same",
+    ("collective-deadlock", "no-group"): "a thread that calls for several ranks without "
+    "ncclGroupStart and ncclGroupEnd",
+    ("collective-deadlock", "missing-rank"): "a collective that not all ranks call",
+    ("collective-mismatch", "count"): "ranks that pass different counts to one collective",
+    ("collective-mismatch", "type"): "ranks that pass different data types to one collective",
+    ("collective-mismatch", "op"): "ranks that pass different operators to one collective",
+    ("collective-mismatch", "root"): "ranks that name different roots for one collective",
+    ("collective-mismatch", "call"): "ranks that call different collectives",
     ("host-dereference", "host-free"): "device memory passed to free() or delete: use cudaFree()",
     ("double-free", "no-allocation"): "cudaFree of an address that cudaMalloc did not return: "
     "host memory, or the address of the pointer itself",
@@ -430,7 +447,7 @@ def likely_cause(
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
     if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
         return "an argument of a CUDA call that the runtime rejects"
-    if exception and (misuse := [f for f in findings if f.code == "library-misuse"]):
+    if exception and (misuse := [f for f in findings if f.code in _REFUSED_FOR]):
         return _of_finding(misuse[0], False)  # the call was refused for this
     for pattern, words in _STATUS:
         if re.search(pattern, exception):

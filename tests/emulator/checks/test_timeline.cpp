@@ -18,6 +18,7 @@ checks::TimelineModel model() {
     m.memory_rate = 2000, m.pinned_rate = 1000, m.pageable_rate = 250;
     m.instruction_rate = 1000, m.instruction_picoseconds = 1000;
     m.threads = 1024;
+    m.link_rate = 500, m.link_step = 5;
     return m;
 }
 
@@ -292,4 +293,79 @@ TEST_CASE("timeline: as a trace for Perfetto", "[checks][timeline]") {
                     R"("pid": 0, "tid": 4, "args": {"bytes": 0}})") != std::string::npos);
     CHECK(text.find(R"("args": {"name": "stream 3"})") != std::string::npos);
     CHECK(text.find(R"("args": {"name": "host"})") != std::string::npos);
+}
+
+TEST_CASE("timeline: the parts of a collective end together, after the last has begun",
+          "[checks][timeline]") {
+    Program p;
+    p.order(OrderEvent::Kind::kStreamCreate, 1);
+    p.timeline.on_order({OrderEvent::Kind::kStreamCreate, 2, 0, false, 1});
+    p.kernel(1, 1000);
+    OrderEvent begin{OrderEvent::Kind::kCollectiveBegin};
+    begin.bytes = 100, begin.steps = 4;
+    p.timeline.on_order(begin);
+    p.kernel(1, 0);
+    p.kernel(2, 0, 1024, 1);
+    p.timeline.on_order({OrderEvent::Kind::kCollectiveEnd});
+    const auto& all = p.timeline.intervals();
+    REQUIRE(all.size() == 3);
+    CHECK(all[1].begin == all[0].end);
+    CHECK(all[2].begin == 30);  // its device is idle: it begins, and waits for the other
+    CHECK(all[1].end == all[1].begin + 100 * 2 + 4 * 5);
+    CHECK(all[2].end == all[1].end);
+    CHECK(p.kernel(2, 10, 1024, 1).begin == all[1].end);
+}
+
+TEST_CASE("timeline: streams that meet in a collective cost the host nothing",
+          "[checks][timeline]") {
+    Program p;
+    OrderEvent record{OrderEvent::Kind::kEventRecord};
+    record.within_collective = true;
+    p.timeline.on_order(record);
+    CHECK(p.host() == 0);
+}
+
+TEST_CASE("timeline: copies between devices share the sender's link", "[checks][timeline]") {
+    Program p;
+    for (uint64_t s = 1; s <= 2; ++s) p.order(OrderEvent::Kind::kStreamCreate, s);
+    machine::Allocation there;
+    there.bytes = 1 << 20;
+    there.device = 1;
+    const auto copy = [&](uint64_t stream, machine::Allocation& to, machine::Allocation& from) {
+        HostAccess access{};
+        access.kind = HostAccess::Kind::kCopy;
+        access.api = "cudaMemcpyPeerAsync";
+        access.allocation = &to;
+        access.source = &from;
+        access.bytes = 100;
+        access.stream = stream;
+        access.ordering = HostAccess::Ordering::kAsync;
+        p.timeline.on_host_access(access);
+        return p.timeline.intervals().back();
+    };
+    const Interval one = copy(1, there, p.array);
+    CHECK(one.end - one.begin == 200);
+    CHECK(copy(2, there, p.array).begin == one.end);
+    CHECK(copy(3, p.array, there).begin < one.end);  // the other direction
+}
+
+TEST_CASE("timeline: default streams of two devices wait for a copy between them",
+          "[checks][timeline]") {
+    Program p;
+    machine::Allocation there;
+    there.bytes = 1 << 20;
+    there.device = 1;
+    const Interval before = p.kernel(0, 500, 1024, 0);
+    HostAccess access{};
+    access.kind = HostAccess::Kind::kCopy;
+    access.api = "cudaMemcpyPeer";
+    access.allocation = &there;
+    access.source = &p.array;
+    access.bytes = 100;
+    access.ordering = HostAccess::Ordering::kBlocking;
+    p.timeline.on_host_access(access);
+    const Interval copy = p.timeline.intervals().back();
+    CHECK(copy.begin == before.end);
+    CHECK(p.kernel(0, 1, 1024, 0).begin == copy.end);
+    CHECK(p.kernel(0, 1, 1024, 1).begin == copy.end);
 }

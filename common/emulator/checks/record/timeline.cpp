@@ -99,12 +99,31 @@ uint64_t Timeline::room(Engines& engines, uint64_t from, uint64_t length, uint64
     return times.back();
 }
 
-void Timeline::finish(Stream& own, Interval interval) {
+bool Timeline::finish(Stream& own, Interval interval) {
     own.ready = std::max(own.ready, interval.end);
     if (intervals_.size() < kMostIntervals)
         intervals_.push_back(std::move(interval));
     else
         full_ = true;
+    return !full_;
+}
+
+void Timeline::collective_ends() {
+    in_collective_ = false;
+    uint64_t begin = 0, end = 0;
+    for (const Part& part : parts_) {
+        begin = std::max(begin, part.begin);
+        end = std::max(end, part.end);
+    }
+    end = std::max(end, begin + model_.start + collective_time_);
+    for (const Part& part : parts_) {
+        if (part.interval != ~size_t(0)) intervals_[part.interval].end = end;
+        Stream& own = stream(part.stream, part.device);
+        own.ready = std::max(own.ready, end);
+        for (Running& kernel : engines_[part.device].kernels)
+            if (kernel.begin == part.begin && kernel.end == part.end) kernel.end = end;
+    }
+    parts_.clear();
 }
 
 void Timeline::host_waits(uint64_t until, uint64_t stream, int device, const char* what,
@@ -171,7 +190,13 @@ void Timeline::on_launch_end(const machine::LaunchInfo& launch,
         Interval::Kind::kKernel, launch.device, launch.stream, begin, begin + length, bytes};
     kernel.name = launch.kernel;
     kernel.site = launch.launched_at;
-    finish(own, std::move(kernel));
+    const bool stored = finish(own, std::move(kernel));
+    if (in_collective_)
+        parts_.push_back({launch.stream,
+                          launch.device,
+                          stored ? intervals_.size() - 1 : ~size_t(0),
+                          begin,
+                          begin + length});
 }
 
 void Timeline::on_host_access(const HostAccess& access) {
@@ -189,9 +214,16 @@ void Timeline::on_host_access(const HostAccess& access) {
     const bool transfer = access.kind != HostAccess::Kind::kCopy && !access.fill;
     const bool to_host = access.kind == HostAccess::Kind::kRead;
     const bool pageable = transfer && !access.pinned;
+    // Copies between two devices; their default streams wait for each other.
+    const bool to_peer =
+        access.kind == HostAccess::Kind::kCopy && access.source && access.source->device != device;
+    Stream* const other =
+        to_peer && access.stream == 0 ? &stream(0, access.source->device) : nullptr;
+    uint64_t* const link = to_peer ? &engines_[access.source->device].link_free : nullptr;
     const uint64_t length = time_of(access.bytes,
                                     pageable   ? model_.pageable_rate
                                     : transfer ? model_.pinned_rate
+                                    : to_peer  ? model_.link_rate
                                                : model_.memory_rate / 2);
     if (access.continued && !intervals_.empty() && !full_) {  // another row of the same copy
         Interval& last = intervals_.back();
@@ -199,6 +231,8 @@ void Timeline::on_host_access(const HostAccess& access) {
         last.bytes += access.bytes;
         own.ready = std::max(own.ready, last.end);
         if (transfer) engines_[device].copies_free[to_host] = last.end;
+        if (link) *link = last.end;
+        if (other) other->ready = std::max(other->ready, last.end);
         if (pageable && host_ < last.end) {
             host_ = last.end;
             if (intervals_.size() > 1) intervals_[intervals_.size() - 2].end = host_;
@@ -209,6 +243,8 @@ void Timeline::on_host_access(const HostAccess& access) {
     uint64_t begin = earliest(own);
     Engines& engines = engines_[device];
     if (transfer) begin = std::max(begin, engines.copies_free[to_host]);
+    if (other) begin = std::max(begin, earliest(*other));
+    if (link) begin = std::max(begin, *link);
     Interval copy{access.fill ? Interval::Kind::kFill
                   : !transfer ? Interval::Kind::kOnDevice
                   : to_host   ? Interval::Kind::kToHost
@@ -222,6 +258,8 @@ void Timeline::on_host_access(const HostAccess& access) {
     copy.name = access.api;
     copy.site = access.site;
     if (transfer) engines.copies_free[to_host] = copy.end;
+    if (link) *link = copy.end;
+    if (other) other->ready = std::max(other->ready, copy.end);
     const uint64_t end = copy.end;
     // The wait comes first, so that the copy is the last one for its further rows.
     if (pageable && !in_graph_)
@@ -231,6 +269,7 @@ void Timeline::on_host_access(const HostAccess& access) {
 
 void Timeline::on_order(const OrderEvent& event) {
     using Kind = OrderEvent::Kind;
+    if (event.within_collective) return;  // collective_ends() says when each part is done
     switch (event.kind) {
     case Kind::kStreamCreate:
         stream(event.stream, event.device).blocking = !event.non_blocking;
@@ -243,6 +282,13 @@ void Timeline::on_order(const OrderEvent& event) {
         break;
     case Kind::kGraphEnd:
         --in_graph_;
+        break;
+    case Kind::kCollectiveBegin:
+        in_collective_ = true;
+        collective_time_ = time_of(event.bytes, model_.link_rate) + event.steps * model_.link_step;
+        break;
+    case Kind::kCollectiveEnd:
+        collective_ends();
         break;
     case Kind::kDeviceSync:
         host_waits_for_device(event.device, event.site);

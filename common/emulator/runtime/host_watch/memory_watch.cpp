@@ -90,6 +90,7 @@ void watch_memory(uint64_t promised) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t thread;
     self.running = pthread_create(&thread, &attributes, watch_loop, nullptr) == 0;
+    if (self.running) pthread_setname_np(thread, "emulator");  // no thread of the program
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
