@@ -91,14 +91,14 @@ private:
     cudaMemPool_t pool_ = nullptr;
 };
 
-// The size of `n` >= 1 floats in managed memory at `data` is doubled by the device, then the host
-// adds 1 to each: this is a round. These three functions are given. The third goes the other way
-// round: it copies to d_data and back. `data` is pinned there, and it returns when all is done.
+// A round: the device doubles n >= 1 floats at `data`, then the host adds 1 to each. These three
+// functions are given. The third makes rounds with copies to d_data and back: `data` is pinned
+// there, and it returns when all is done.
 void launch_double(float* data, size_t n, cudaStream_t stream);
 void host_add_one(float* data, size_t n);
 void rounds_by_copies(float* data, float* d_data, size_t n, int rounds, cudaStream_t stream);
 
-// Task 7: makes `rounds` >= 0 rounds in managed memory, of which no other work is under way. The
+// Task 7: makes `rounds` >= 0 rounds with `data` in managed memory, which no other work uses. The
 // device works in `stream`, and the host waits for no other. If `prefetch` is set, each round moves
 // the data to the device before the kernel, and to the host before the host needs it. Returns when
 // all is done.
