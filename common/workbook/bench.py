@@ -30,6 +30,7 @@ FIRST = ("19", "25", "26", "27", "28", "29", "30", "31", "21", "16", "02", "09",
 PEER_NAMES = {
     "cub": "CUB", "thrust": "Thrust", "cublas": "cuBLAS", "curand_philox": "cuRAND Philox",
     "curand_xorwow": "cuRAND XORWOW", "cusparse": "cuSPARSE", "host": "CPU",
+    "cub_allocator": "CUB's allocator", "cudamalloc": "cudaMalloc",
     "transfers": "this workbook", "access": "this workbook",
 }  # fmt: skip
 FIGURES = ("host", "transfers", "access")  # measurements for figures, no library's

@@ -29,13 +29,17 @@ _WORDS = {
     "model_microseconds": "time by the model, in µs",
     "busy_microseconds": "of which the device is busy",
     "host_waits": "waits of the host",
+    "driver_allocations": "allocations by the driver",
+    "driver_frees": "frees by the driver",
+    "stream_waits": "waits of a stream for an event",
 }
 # What a timeline is measured by, in cases that need one.
 OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
 # Counted by the tests and not by the emulator (tests/support/host_calls.h).
 _OF_HOST = (
-    "host_launches", "graph_instantiations", "stream_captures", "host_waits", "model_microseconds",
+    "host_launches", "graph_instantiations", "stream_captures", "host_waits",
+    "driver_allocations", "driver_frees", "stream_waits", "model_microseconds",
 )  # fmt: skip
 
 

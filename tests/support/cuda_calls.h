@@ -423,6 +423,7 @@ WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int devi
 }
 
 #include "graph_calls.h"
+#include "pool_calls.h"
 
 #undef WB_RUNTIME
 #undef WB_ENTER

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What work costs the host: its launches, captures and waits, counted from the calls to the runtime
-// (which works on a card, too), and the time by the emulator's model. Includes cuda_calls.h, so
-// that it belongs in one file of a program.
+// What work costs the host: its launches, captures, waits and allocations, counted from the calls
+// to the runtime (which works on a card, too), and the time by the emulator's model. Includes
+// cuda_calls.h, so that it belongs in one file of a program.
 #pragma once
 
 #include "cuda_calls.h"
@@ -16,6 +16,10 @@ struct HostCalls {
     uint64_t graph_instantiations = 0;  // also by cudaGraphInstantiateWithParams and the like
     uint64_t stream_captures = 0;
     uint64_t host_waits = 0;  // synchronisations, queries, and copies that are not asynchronous
+    uint64_t driver_allocations =
+        0;                      // cudaMalloc and the like, and registered memory; not of pools
+    uint64_t driver_frees = 0;  // cudaFree and the like
+    uint64_t stream_waits = 0;  // a stream is told to wait for an event
     uint64_t model_microseconds = 0;  // TIMELINE.md; 0 on a card
 };
 
@@ -23,6 +27,18 @@ inline bool waits_for_device(const std::string& name) {
     for (const char* one : {"Synchronize", "Query"})
         if (name.find(one) != std::string::npos) return true;
     return name == "cudaMemcpy" || name == "cudaMemcpyToSymbol" || name == "cudaFree";
+}
+
+// Pools of the driver allocate and free in the order of a stream, by calls with "Async".
+inline bool in_stream_order(const std::string& name) {
+    return name.find("Async") != std::string::npos;
+}
+inline bool allocates_by_driver(const std::string& name) {
+    return (name.find("lloc") != std::string::npos || name == "cudaHostRegister") &&
+           !in_stream_order(name);
+}
+inline bool frees_by_driver(const std::string& name) {
+    return name.find("cudaFree") == 0 && !in_stream_order(name);
 }
 
 // What work() calls, and when the last piece of its work ends.
@@ -38,6 +54,9 @@ inline HostCalls host_calls(const std::function<void()>& work) {
                     call.name.find("GraphInstantiate") != std::string::npos;
                 calls.stream_captures += call.name.find("BeginCapture") != std::string::npos;
                 calls.host_waits += waits_for_device(call.name);
+                calls.driver_allocations += allocates_by_driver(call.name);
+                calls.driver_frees += frees_by_driver(call.name);
+                calls.stream_waits += call.name == "cudaStreamWaitEvent";
             }
         },
         false);
@@ -46,6 +65,9 @@ inline HostCalls host_calls(const std::function<void()>& work) {
                            {"graph_instantiations", calls.graph_instantiations},
                            {"stream_captures", calls.stream_captures},
                            {"host_waits", calls.host_waits},
+                           {"driver_allocations", calls.driver_allocations},
+                           {"driver_frees", calls.driver_frees},
+                           {"stream_waits", calls.stream_waits},
                            {"model_microseconds", calls.model_microseconds}});
     return calls;
 }

@@ -165,11 +165,15 @@ class Programs(unittest.TestCase):
             self.assertEqual(made.trouble, "", name)
             self.assertEqual([w.wrong for w in made.workloads if w.wrong], [], name)
             self.assertGreaterEqual(len(made.workloads), 3)
+        for name in ("cub_allocator", "cudamalloc"):
+            made = timing.run(BUILD / "peers" / f"peer_{name}", "emulator", BUILD, tiny=True)
+            self.assertEqual((made.trouble, [w.wrong for w in made.workloads]), ("", [""]), name)
 
     def test_a_peer_has_the_name_of_a_lessons_work(self) -> None:
         sources = (ROOT / "tests" / "lessons").glob("workload_*.cpp")
         ours = " ".join(" ".join(path.read_text().split()) for path in sources)
-        for name in ("cub", "cublas", "curand_philox", "curand_xorwow", "cusparse"):
+        for name in ("cub", "cublas", "curand_philox", "curand_xorwow", "cusparse",
+                     "cub_allocator", "cudamalloc"):  # fmt: skip
             text = " ".join((ROOT / "tests" / "peers" / f"{name}.cu").read_text().split())
             found = re.findall(r'(?:WORKLOAD|HISTOGRAM)\([^";]*"([^"]+)"', text)
             self.assertTrue(found, name)

@@ -61,6 +61,21 @@ TEST_CASE("documented: a pool gives memory back at a synchronisation", "[pools]"
     CHECK(cudaMallocFromPoolAsync(&memory, 4, pool, nullptr) == cudaErrorInvalidValue);
 }
 
+TEST_CASE("documented: a threshold of UINT64_MAX keeps everything", "[pools]") {
+    lab::Device device;
+    const cudaMemPool_t pool = new_pool();
+    uint64_t all = UINT64_MAX;
+    REQUIRE(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all) == cudaSuccess);
+    void* memory = nullptr;
+    REQUIRE(cudaMallocFromPoolAsync(&memory, 8 << 20, pool, nullptr) == cudaSuccess);
+    REQUIRE(cudaFreeAsync(memory, nullptr) == cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(nullptr) == cudaSuccess);
+    CHECK(number(pool, cudaMemPoolAttrReservedMemCurrent) == 8 << 20);
+    REQUIRE(cudaMemPoolTrimTo(pool, SIZE_MAX) == cudaSuccess);
+    CHECK(number(pool, cudaMemPoolAttrReservedMemCurrent) == 8 << 20);
+    CHECK(cudaMemPoolDestroy(pool) == cudaSuccess);
+}
+
 TEST_CASE("documented: a host function must not call the API", "[streams]") {
     // "The host function must not make any CUDA API calls. Attempting to use a CUDA API may result
     // in cudaErrorNotPermitted."

@@ -135,9 +135,14 @@ cudaError_t set_attribute(Pool& pool, cudaMemPoolAttr attribute, const void* val
 
 constexpr uint64_t kPoolUnit = 2 << 20;  // pools grow by pages of the device
 
+// In whole pages. A threshold of UINT64_MAX means "keep everything", so this does not overflow.
+static uint64_t whole_units(uint64_t bytes) {
+    return bytes > UINT64_MAX - kPoolUnit ? bytes : (bytes + kPoolUnit - 1) / kPoolUnit * kPoolUnit;
+}
+
 void Pool::take(uint64_t bytes) {
     used += bytes;
-    reserved = std::max(reserved, (used + kPoolUnit - 1) / kPoolUnit * kPoolUnit);
+    reserved = std::max(reserved, whole_units(used));
     used_high = std::max(used_high, used);
     reserved_high = std::max(reserved_high, reserved);
 }
@@ -145,8 +150,7 @@ void Pool::give_back(uint64_t bytes) {
     used -= std::min(used, bytes);
 }
 void Pool::trim(uint64_t keep) {
-    const uint64_t needed = (std::max(used, keep) + kPoolUnit - 1) / kPoolUnit * kPoolUnit;
-    reserved = std::min(reserved, needed);
+    reserved = std::min(reserved, whole_units(std::max(used, keep)));
 }
 
 Pool* runtime::find_pool(cudaMemPool_t handle) {
