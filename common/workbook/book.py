@@ -26,7 +26,7 @@ PACKAGES = (
     "mdformat-mkdocs==5.*",
     "mdformat-gfm==1.*",
 )
-DOWNLOAD_MIB, DISK_MIB = 28, 110
+DOWNLOAD_MIB, DISK_MIB = 28, 180
 # Written into the site: the folder may be emptied and written anew.
 _MARK = ".workbook-book"
 
@@ -72,8 +72,8 @@ def build() -> int:
     book_pages.copy(pages, work / "docs")
     _run([str(programs / "mdformat"), "--number", str(work / "docs")])
     book_pages.convert(pages, work / "docs", views, with_solutions)
-    for name in ("book.css", "book.js"):
-        shutil.copyfile(SITE / name, work / "docs" / name)
+    for source in (*SITE.glob("*.css"), *SITE.glob("*.js")):
+        shutil.copyfile(source, work / "docs" / source.name)
     settings = write_settings(work, site, pages)
     _run([str(programs / "mkdocs"), "build", "--quiet", "--strict", "--config-file", str(settings)])
     (site / _MARK).write_text("made by make book; it may be removed\n", encoding="utf-8")

@@ -73,8 +73,8 @@ function tellBarriers(step) {
 // --- lanes to sectors ---
 
 function drawSectors(svg, step) {
-  const height = 190, lane = WIDTH / 32, box = WIDTH / Math.max(8, step.sectors.length);
-  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
+  const height = 180, lane = WIDTH / 32, box = WIDTH / Math.max(8, step.sectors.length);
+  svg.setAttribute("viewBox", `0 -14 ${WIDTH} ${height + 14}`);
   const place = new Map(step.sectors.map(([sector], at) => [sector, at]));
   step.lanes.forEach((number, at) => {
     const sector = place.get(Math.floor(step.offsets[at] / 32));
@@ -97,7 +97,6 @@ function drawSectors(svg, step) {
       make(svg, "text", {x: (at + 0.5) * box, y: 170}, `${sector}`);
     }
   });
-  make(svg, "text", {x: 0, y: 187, class: "start"}, "sectors of 32 bytes: moved, and (full) used");
 }
 
 function tellSectors(step) {
@@ -118,7 +117,7 @@ function drawBanks(svg, step) {
     if (!words[word % 32].includes(word)) words[word % 32].push(word);
   }
   const deep = Math.max(8, ...words.map((one) => one.length)), size = 160 / deep;
-  svg.setAttribute("viewBox", `0 0 ${WIDTH} 205`);
+  svg.setAttribute("viewBox", `0 -14 ${WIDTH} 198`);
   words.forEach((wanted, at) => {
     make(svg, "rect", {x: at * bank + 1, y: 20, width: bank - 2, height: 160, class: "idle"});
     wanted.forEach((word, pass) => {
@@ -127,8 +126,6 @@ function drawBanks(svg, step) {
     });
     if (at % 8 === 0) make(svg, "text", {x: (at + 0.5) * bank, y: 14}, `${at}`);
   });
-  make(svg, "text", {x: 0, y: 200, class: "start"},
-       "32 banks; below one another: different words of one bank, a pass each");
 }
 
 function tellBanks(step) {
@@ -140,11 +137,14 @@ function tellBanks(step) {
 
 const KINDS = {
   barriers: {draw: drawBarriers, tell: tellBarriers,
+             caption: "The elements of the variable, 32 in a row.",
              legend: [["read", "read"], ["write", "written"], ["both", "read and written"],
                       ["bad", "race"]]},
   sectors: {draw: drawSectors, tell: tellSectors,
+            caption: "Above: the 32 lanes of a warp. Below: the sectors of 32 bytes that move.",
             legend: [["read", "lane that asks"], ["write", "bytes used"], ["idle", "not used"]]},
   banks: {draw: drawBanks, tell: tellBanks,
+          caption: "32 banks. Below one another: different words of one bank, a pass each.",
           legend: [["write", "first pass"], ["again", "further passes"]]},
 };
 
@@ -170,6 +170,7 @@ function show(root, data, number) {
   const launch = make(root, "p", {class: "wb-launch"});
   const svg = make(root, "svg", {role: "img"});
   const title = make(svg, "title");
+  make(root, "p", {class: "wb-caption"}, kind.caption);
   const said = make(root, "p", {class: "wb-said", "aria-live": "polite"});
 
   const controls = make(root, "div", {class: "wb-controls"});
@@ -218,3 +219,16 @@ function show(root, data, number) {
 document.querySelectorAll(".wb-view").forEach((root, number) => {
   show(root, JSON.parse(root.querySelector("script").textContent), number);
 });
+
+// What can be scrolled with a mouse can be scrolled with the keyboard.
+function reachable() {
+  document.querySelectorAll(".md-typeset__scrollwrap").forEach((one) => {
+    if (one.scrollWidth > one.clientWidth) {
+      one.tabIndex = 0;
+      one.setAttribute("role", "region");
+      one.setAttribute("aria-label", "table");
+    }
+  });
+}
+window.addEventListener("load", () => setTimeout(reachable));
+window.addEventListener("resize", reachable);
