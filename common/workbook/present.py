@@ -61,7 +61,7 @@ def as_slides(known: list[Lesson], first: Lesson) -> dict[str, Any]:
             {
                 "number": one.number,
                 "title": one.title,
-                "goal": index.goal(one),
+                "goal": re.sub(r"[`\\]", "", index.goal(one)),  # Markdown of a table
                 "file": f"lessons/{one.id}/{one.slug}.cu",
                 "figures": figures_of(one),
             }
