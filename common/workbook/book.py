@@ -75,7 +75,8 @@ def build() -> int:
     for source in (*SITE.glob("*.css"), *SITE.glob("*.js")):
         shutil.copyfile(source, work / "docs" / source.name)
     settings = write_settings(work, site, pages)
-    _run([str(programs / "mkdocs"), "build", "--quiet", "--strict", "--config-file", str(settings)])
+    # Not --quiet: with it --strict does not see what would have been said.
+    _run([str(programs / "mkdocs"), "build", "--strict", "--config-file", str(settings)])
     (site / _MARK).write_text("made by make book; it may be removed\n", encoding="utf-8")
     size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) >> 20
     print(f"{relative(site)}/index.html ({size} MB): open it in a browser, or put the folder on")

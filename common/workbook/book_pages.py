@@ -22,8 +22,9 @@ from .project import ROOT, Lesson, WorkbookError, first_heading, lessons
 EXPLANATIONS = Path("common/emulator/checks/explain")
 # Code, which is left alone, or a link or picture: its `!`, text and target.
 _LINK = re.compile(
-    r"(?P<code>^(?P<fence>[ \t]*(?:```+|~~~+)).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
-    r"|(?P<picture>!?)\[(?P<text>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<target>[^()\s]+)\)",
+    r"(?P<code>^(?P<fence>[ \t]*(?:```+|~~~+)).*?^(?P=fence)[ \t]*$"
+    r"|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<picture>!?)\[(?P<text>(?:[^\[\]`]|`[^`]*`|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)",
     re.MULTILINE | re.DOTALL,
 )
 _COMMENT = re.compile(r"^<!-- (?:output: .*?|end) -->\n", re.MULTILINE)
@@ -179,5 +180,3 @@ def with_solution(notes: str, lesson: Lesson) -> str:
     """The notes on a solution, and below them the file."""
     source = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
     return f"{notes}\n## The file\n\n```cuda\n{source}```\n"
-
-

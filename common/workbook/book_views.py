@@ -226,7 +226,11 @@ def _interval(
     for one in accesses:
         number, before = last.get(one.warp, (-1, None))
         # Another line is another statement, and so is a read after a write: the next round.
-        if before is None or before.line != one.line or (before.kind, one.kind) == ("store", "load"):
+        if (
+            before is None
+            or before.line != one.line
+            or (before.kind, one.kind) == ("store", "load")
+        ):
             number += 1
         last[one.warp] = (number, one)
         by_step.setdefault(number, []).append(one)

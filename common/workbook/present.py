@@ -145,9 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._from_here():
             self._answer(HTTPStatus.FORBIDDEN)
         elif path == "slides.json":
-            self._answer(
-                HTTPStatus.OK, json.dumps(self.server.slides).encode(), "application/json"
-            )
+            self._answer(HTTPStatus.OK, json.dumps(self.server.slides).encode(), "application/json")
         elif path == "events":
             self._events()
         elif path in ("index.html", "present.css", "present.js", "icon.svg"):
@@ -251,8 +249,8 @@ def present(grade: Callable[[Lesson], Grade]) -> int:
             result = grade(lesson)
         except WorkbookError as error:
             print(error)
-            news.tell({"state": "failed", "lesson": lesson.number, "lines": [
-                *f"error: {error}".splitlines(), *f"to do: {error.to_do}".splitlines()]})  # fmt: skip
+            lines = f"  error: {error}\n  to do: {error.to_do}".splitlines()
+            news.tell({"state": "failed", "lesson": lesson.number, "lines": lines})
             return
         progress.remember(result)
         print("passes" if result.passed else "does not pass yet", flush=True)
@@ -260,7 +258,9 @@ def present(grade: Callable[[Lesson], Grade]) -> int:
 
     with serving(as_slides(known, first), news) as server, watch.events(known) as saved:
         print(f"{server.url}  (this machine only; Ctrl-C ends it)")
-        print("Open it in a browser; ? shows the keys. Saving a lesson's file grades it.", flush=True)
+        print(
+            "Open it in a browser; ? shows the keys. Saving a lesson's file grades it.", flush=True
+        )
         while True:
             if select.select([saved], [], [], _POLL_SECONDS)[0]:
                 with contextlib.suppress(OSError):
