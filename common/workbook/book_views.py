@@ -25,7 +25,7 @@ from .pictures.trace import Access, Launch, Trace, read
 from .project import Lesson, WorkbookError, relative
 
 MARK = re.compile(r'<!-- view: (?P<kind>\S+) (?P<mutant>\S+) "(?P<case>[^"]+)" -->')
-_ANY_MARK = re.compile(r"<!-- view:.*?-->")
+_ANY_MARK = re.compile(r"^<!-- view:.*?-->$", re.MULTILINE)  # on a line of its own
 _MOST_STEPS = 12  # of one warp: what comes after repeats itself
 _FULL = 32
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from workbook import book, book_pages, book_views, skeletons
+from workbook import book, book_pages, book_views, phases, pypi, skeletons
 from workbook.pictures import trace
 from workbook.project import ROOT, WorkbookError, find_lesson, lessons
 
@@ -137,6 +137,36 @@ class Pages(unittest.TestCase):
                 self.assertEqual(book.out_folder(), Path(scratch).resolve())
 
 
+class Environment(unittest.TestCase):
+    """What MkDocs needs, fetched when it is first asked for."""
+
+    def fetch(self, folder: Path, said: str, packages: tuple[str, ...] = ("a==1",)) -> str:
+        out = io.StringIO()
+        with (
+            mock.patch.object(pypi, "install", return_value=said) as install,
+            mock.patch.object(phases.Phase, "__enter__", lambda self: self),
+            mock.patch.object(phases.Phase, "__exit__", lambda *_: None),
+            contextlib.redirect_stdout(out),
+        ):
+            made = pypi.ensure_optional(folder, packages, "Pages have", 28, 180, "make book")
+        self.assertEqual(install.called, made)
+        return out.getvalue()
+
+    def test_it_says_the_size_first_and_is_made_once(self) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            said = self.fetch(Path(scratch), "")
+            self.assertIn("28 MB to download from PyPI, 180 MB on disk", said)
+            self.assertIn("a==1", said)
+            self.assertEqual(self.fetch(Path(scratch), ""), "")
+            self.assertIn("b==2", self.fetch(Path(scratch), "", ("a==1", "b==2")))
+
+    def test_what_failed_is_said_and_tried_again(self) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            with self.assertRaisesRegex(WorkbookError, "no route to pypi.org"):
+                self.fetch(Path(scratch), "no route to pypi.org")
+            self.assertIn("28 MB", self.fetch(Path(scratch), ""))
+
+
 def access(at: int, warp: int, kind: str, elements: list[int], line: int = 1) -> trace.Access:
     """Lanes 0 and on, at elements of 4 bytes."""
     lanes = list(range(len(elements)))
@@ -185,14 +215,14 @@ class Views(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.views = {}
         cls.html = {}
-        for lesson in lessons():
-            page = book_pages.Page(Path("lessons", lesson.id, "README.md"), lesson)
+        pages = [page for part in book_pages.pages(ROOT, False).values() for page in part]
+        for page in pages:  # those that explain marks as well
             with contextlib.redirect_stdout(io.StringIO()):
                 found = book_views.of_pages([page], BUILD)
             for mark, html in found.items():
                 text = re.search(r"<script.*?>(.*)</script>", html).group(1)
                 cls.views[mark.split()[2]] = json.loads(text)
-                cls.html[lesson.number] = (mark, html)
+                cls.html[page.lesson.number] = (mark, html)
 
     def steps(self, kind: str) -> tuple[list, list]:
         right, wrong = self.views[kind]["programs"]
