@@ -89,14 +89,19 @@ function drawSectors(svg, step) {
                        class: active ? "read" : "idle"});
     if (number % 8 === 0) make(svg, "text", {x: (number + 0.5) * lane, y: 14}, `${number}`);
   }
-  step.sectors.forEach(([sector, used], at) => {
+  step.sectors.forEach(([sector], at) => {
     make(svg, "rect", {x: at * box + 1, y: 120, width: box - 2, height: 30, class: "idle"});
-    make(svg, "rect", {x: at * box + 1, y: 120, width: (box - 2) * used / 32, height: 30,
-                       class: "write"});
     if (step.sectors.length <= 8 || at % 8 === 0) {
       make(svg, "text", {x: (at + 0.5) * box, y: 170}, `${sector}`);
     }
   });
+  // The bytes that lanes ask for, where they lie in their sectors.
+  for (const offset of step.offsets) {
+    const at = place.get(Math.floor(offset / 32));
+    if (at === undefined) continue;
+    make(svg, "rect", {x: at * box + 1 + (box - 2) * (offset % 32) / 32, y: 120,
+                       width: (box - 2) * step.bytes / 32, height: 30, class: "write"});
+  }
 }
 
 function tellSectors(step) {
