@@ -37,7 +37,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _FIGURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)+(plots/figures/(\w+\.svg))\)")
-_PORT = 8018
+PORT = 8018
 _COLUMNS = 72  # of the verdict: what a projector shows in large type
 _POLL_SECONDS = 0.25
 _KEEP_ALIVE_SECONDS = 10
@@ -206,7 +206,7 @@ def _wanted_port() -> int | None:
     if not named:
         return None
     if not named.isdigit() or not 1 <= int(named) <= 65535:
-        raise WorkbookError(f"PORT={named} is no port", f"make present PORT={_PORT}", USAGE)
+        raise WorkbookError(f"PORT={named} is no port", f"make present PORT={PORT}", USAGE)
     return int(named)
 
 
@@ -215,7 +215,7 @@ def serving(slides: dict[str, Any], news: News) -> Iterator[_Server]:
     """The server, in a thread: on PORT, else on its usual port, else on any that is free."""
     port = _wanted_port()
     try:
-        server = _Server(port or _PORT, slides, news)
+        server = _Server(port or PORT, slides, news)
     except OSError as error:
         if port:
             raise WorkbookError(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from workbook import book, book_pages, book_views, phases, pypi, skeletons
+from workbook import book, book_pages, book_views, phases, present, pypi, skeletons
 from workbook.pictures import trace
 from workbook.project import ROOT, WorkbookError, find_lesson, lessons
 
@@ -127,6 +127,11 @@ class Pages(unittest.TestCase):
             "[hints](HINTS.md)", book_pages.Page(path, lesson), {path}, Path("/nowhere")
         )
         self.assertEqual(got, "[hints](README.md#hints)")
+
+    def test_the_readme_has_the_right_numbers(self) -> None:
+        text = words((ROOT / "README.md").read_text())
+        self.assertIn(f"{book.DOWNLOAD_MIB} MB, {book.DISK_MIB} MB on disk", text)
+        self.assertIn(f"<http://127.0.0.1:{present.PORT}/>", text)
 
     def test_other_files_are_not_replaced(self) -> None:
         with tempfile.TemporaryDirectory() as scratch:

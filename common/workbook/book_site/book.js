@@ -225,6 +225,13 @@ document.querySelectorAll(".wb-view").forEach((root, number) => {
   show(root, JSON.parse(root.querySelector("script").textContent), number);
 });
 
+// Hints that the reader has opened, which are the ones to print.
+document.querySelectorAll("details.question > summary").forEach((summary) => {
+  summary.addEventListener("click", () => {
+    summary.parentNode.classList.toggle("wb-opened", !summary.parentNode.open);
+  });
+});
+
 // What can be scrolled with a mouse can be scrolled with the keyboard.
 function reachable() {
   document.querySelectorAll(".md-typeset__scrollwrap").forEach((one) => {

@@ -211,6 +211,17 @@ class Views(Browsed):
         page.keyboard.press("Enter")
         self.assertTrue(fold.evaluate("node => node.open"))
 
+    def test_print_is_light_and_has_no_hint_that_was_not_opened(self) -> None:
+        page = self.page(FROM_FOLDER, scheme="dark")
+        page.goto(f"{FROM_FOLDER}lessons/18_tree_reduction/index.html")
+        page.locator("details.question summary").first.click()
+        page.emulate_media(media="print", color_scheme="dark")
+        folds = page.locator("details.question > p")
+        expect(folds.nth(0)).to_be_visible()
+        expect(folds.nth(1)).to_be_hidden()
+        expect(page.locator(".wb-controls")).to_be_hidden()
+        self.assertEqual(self.accessible(page), [])
+
 
 if __name__ == "__main__":
     unittest.main()
