@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
             "PYTHONPATH": "",
             "BOOK_SITE": scratch,
             "CHROMIUM": chromium,
-            "WORKBOOK_RUN": str(HERE.parents[1] / "common" / "workbook" / "run"),
+            "WORKBOOK_PYTHON": sys.executable,
         }
         python = str(environment / "bin" / "python")
         codes = [

@@ -134,10 +134,11 @@ function drawBanks(svg, step) {
 }
 
 function tellBanks(step) {
-  const banks = new Set(step.offsets.map((offset) => Math.floor(offset / 4) % 32));
+  const words = step.offsets.map((offset) => Math.floor(offset / 4));
+  const banks = new Set(words.map((word) => word % 32));
   return `Line ${step.line}, warp ${step.warp}: ${plural(step.lanes.length, "lane")} ` +
-      `${step.kind} a word of ${step.name} each, in ${plural(banks.size, "bank")}: ` +
-      `${plural(step.passes, "pass")}.`;
+      `${step.kind} a word of ${step.name} each (${ranges(words)}), ` +
+      `in ${plural(banks.size, "bank")}: ${plural(step.passes, "pass")}.`;
 }
 
 const KINDS = {

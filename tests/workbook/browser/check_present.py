@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from browser import Browsed
 
-ROOT = Path(os.environ["WORKBOOK_RUN"]).parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Projected(Browsed):
@@ -40,10 +40,10 @@ class Projected(Browsed):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         cls.home = f"http://127.0.0.1:{port}/"
-        env = {**os.environ, "PORT": str(port), "LESSON": "18", "PYTHONUNBUFFERED": "1"}
-        run = [str(cls.root / "common" / "workbook" / "run"), "python", "driver.py"]
+        env = {**os.environ, "PORT": str(port), "LESSON": "18", "PYTHONUNBUFFERED": "1",
+               "PYTHONPATH": str(cls.root / "common")}  # fmt: skip
         process = subprocess.Popen(
-            ["sh", *run], cwd=cls.root, env={**env, "PYTHONPATH": ""}, text=True,
+            [os.environ["WORKBOOK_PYTHON"], "driver.py"], cwd=cls.root, env=env, text=True,
             stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         cls.addClassCleanup(process.stdout.close)
