@@ -7,13 +7,13 @@ endif
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
 export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON \
-	SHARE SUBMISSIONS JOBS LIMITS POINTS TRUST FILE FORMAT
+	SHARE SUBMISSIONS JOBS LIMITS POINTS TRUST FILE FORMAT SOLUTIONS LESSON PORT
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
 
 # Commands of their own name, and those with an argument: hint-02, explain-race-shared.
-COMMANDS := next all python watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator grade-class
+COMMANDS := next all python watch setup prepare progress skeletons outputs doctor format clean check-gpu bench bench-cost plots bench-loop bench-emulator grade-class book present
 WITH_ARGUMENT := python hint solution reset picture sanitize demo mutant explain autograde
 
 .DEFAULT_GOAL := next
@@ -88,6 +88,9 @@ help:
 	@echo "                     you, a page for each student (LESSONS=\"02 18\", JOBS, LIMITS, POINTS)"
 	@echo "make autograde-02 FILE=file FORMAT=json|gradescope|github|score   one file, in a sandbox,"
 	@echo "                     for other systems; the exit status is the verdict"
+	@echo "make book            a static site of all lessons: build/book (OUT=folder; SOLUTIONS=1)"
+	@echo "make present         a page to project: pictures, ladders, the verdict as you edit"
+	@echo "                     (LESSON=18 begins there, PORT=8018)"
 	@echo "make python          install Numba and CuPy, to run them on the emulated device"
 	@echo "make python-05       run the lesson's Python programs there"
 	@echo "make doctor          what was found on this machine"

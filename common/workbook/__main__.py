@@ -145,6 +145,8 @@ def _parser() -> argparse.ArgumentParser:
     add("hint", "the next hint for a lesson", "lesson")
     add("solution", "a lesson's solution", "lesson")
     add("reset", "put a lesson's file back", "lesson")
+    add("book", "a static site of all lessons, into build/book or OUT=folder")
+    add("present", "a page for the projector: pictures, ladders, the verdict as you edit")
     add("grade-class", "grade what a class has handed in: SUBMISSIONS=folder OUT=folder")
     add("autograde", "grade FILE=... for the autograders of others, FORMAT=...", "lesson")
     add("sanitize", "a lesson under compute-sanitizer on this machine's card", "lesson")
@@ -236,6 +238,14 @@ def run(options: argparse.Namespace) -> int:
         from . import class_command
 
         return class_command.run()
+    if command == "book":
+        from . import book
+
+        return book.build()
+    if command == "present":
+        from . import present
+
+        return present.run()
     if command == "autograde":
         install.ensure_extra(install.CLASS_MODULES[1:])
         from . import class_autograde

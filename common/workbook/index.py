@@ -8,7 +8,7 @@ import re
 from .project import ROOT, Lesson, lessons
 
 
-def _goal(lesson: Lesson) -> str:
+def goal(lesson: Lesson) -> str:
     """The first sentence of the section `Goal` of the lesson's README."""
     try:
         text = (lesson.folder / "README.md").read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def text() -> str:
     for lesson in known:
         lines.append(
             f"| [{lesson.number} · {lesson.title}]({lesson.id}/README.md) "
-            f"| {_goal(lesson)} | `make {lesson.number}` |"
+            f"| {goal(lesson)} | `make {lesson.number}` |"
         )
     lines += [
         "",

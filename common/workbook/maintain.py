@@ -57,7 +57,9 @@ def test(names: list[str], everything: bool = False) -> int:
         print(f"note: the tests of make grade-class are skipped: {error}")
     folder = build.prepare(device)
     say_edited()
-    _want_qemu()
+    _want_package("qemu-x86_64", "qemu-user", "runs the device on other processors")
+    if everything:
+        _want_package("chromium", "chromium", "shows the book's pages to their tests")
     chosen = [word for name in names for word in ("-R", name)]
     timed = everything or (bool(names) and needs_workloads(folder, chosen))
     wanted = "workbook_all_programs" if timed else "workbook_test_programs"
@@ -103,14 +105,14 @@ def needs_workloads(folder: Path, chosen: list[str]) -> bool:
     return "Total Tests: 0" not in listed
 
 
-def _want_qemu() -> None:
-    """Installs what imitates other processors, where that needs no more than a package."""
+def _want_package(program: str, package: str, why: str) -> None:
+    """Installs what a test needs, where that takes no more than a package."""
     prefix = install.root_prefix()
-    if shutil.which("qemu-x86_64") or not shutil.which("apt-get") or prefix is None:
+    if shutil.which(program) or not shutil.which("apt-get") or prefix is None:
         return
-    print("Installing qemu-user, which runs the device on other processors", flush=True)
+    print(f"Installing {package}, which {why}", flush=True)
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    for step in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", "qemu-user"]):
+    for step in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", package]):
         subprocess.run([*prefix, "apt-get", *step], env=env, capture_output=True)
 
 

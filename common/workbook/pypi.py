@@ -11,10 +11,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from .lock import only_one
 from .phases import Phase
-from .project import ROOT, WorkbookError, state_folder
+from .project import ROOT, WorkbookError, relative, state_folder
 
 TOOLS = ROOT / ".workbook" / "tools"
 _PROGRAMS = ("cmake", "ctest", "ninja")
@@ -91,6 +93,34 @@ def _last_lines(text: str) -> str:
 def stop_on_full_disk(text: str) -> None:
     if re.search(r"No space left on device|Errno 28|Disk quota exceeded|Errno 122", text):
         raise WorkbookError("the disk is full", "free some space and run make again")
+
+
+def ensure_optional(
+    folder: Path, packages: Sequence[str], what: str, download: int, disk: int, again: str
+) -> bool:
+    """Installs an optional part into `folder`, and says its size (in MiB) first. True where it was
+    missing. `again` is the command to run after what went wrong is mended.
+    """
+    stamp = folder / "packages.txt"
+    wanted = "\n".join(packages) + "\n"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return False
+    print(
+        f"{what} to be fetched into {relative(folder)}:\n"
+        f"  about {download} MB to download from PyPI, {disk} MB on disk.\n"
+        f"  `rm -r {relative(folder)}` removes it.\n  " + "\n  ".join(packages),
+        flush=True,
+    )
+    with only_one("setting up"), Phase("packages", "Fetching them") as phase:
+        said = install(folder, list(packages), phase)
+    if said:
+        stop_on_full_disk(said)
+        raise WorkbookError(
+            f"pip could not fetch them:\n{said}", f"check the network; then {again} once more"
+        )
+    (folder / _COMPLETE).write_text(wanted, encoding="utf-8")
+    stamp.write_text(wanted, encoding="utf-8")
+    return True
 
 
 # --- .workbook/tools ------------------------------------------------------------------------------

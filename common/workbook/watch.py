@@ -184,7 +184,7 @@ def _single_keys() -> Iterator[bool]:
 
 
 @contextlib.contextmanager
-def _events(known: list[Lesson]) -> Iterator[int]:
+def events(known: list[Lesson]) -> Iterator[int]:
     """A descriptor that becomes readable soon after a file was saved, where this is supported."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
@@ -221,16 +221,16 @@ def watch(grade: Callable[[Lesson], Grade]) -> int:
         raise WorkbookError("there is no lesson's file to watch", "make skeletons writes them")
     files = Files(known)
     session = Session(known, grade)
-    with _single_keys() as keyboard, _events(known) as events:
+    with _single_keys() as keyboard, events(known) as saves:
         session.run()
         if not keyboard:
             print("(no keyboard here: Ctrl-C ends it)", flush=True)
         while True:
-            descriptors = [events] + ([sys.stdin.fileno()] if keyboard else [])
+            descriptors = [saves] + ([sys.stdin.fileno()] if keyboard else [])
             ready, _, _ = select.select(descriptors, [], [], _POLL_SECONDS)
-            if events in ready:
+            if saves in ready:
                 with contextlib.suppress(OSError):
-                    os.read(events, 4096)
+                    os.read(saves, 4096)
             if keyboard and sys.stdin.fileno() in ready:
                 pressed = os.read(sys.stdin.fileno(), 64).decode("utf-8", "replace")
                 if not pressed or not all(session.key(one) for one in _KEY.findall(pressed)):
