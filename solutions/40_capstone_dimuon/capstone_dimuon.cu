@@ -115,7 +115,7 @@ void pair_masses(Events d_events, const int* d_offsets, float* d_mass, int* d_va
     CUDA_CHECK(cudaGetLastError());
 }
 
-// TODO 3 (about 15 lines): `compact`. A kept element's place is the number of those before it: the
+// TODO 3 (about 14 lines): `compact`. A kept element's place is the number of those before it: the
 // scan of the flags, from task 1. Then a kernel with a thread for each event moves what is kept.
 // For 0 events the scan still says that 0 are kept, and no thread is needed to move them.
 //| void compact(const float*, const int*, int, int*, float*, int*, cudaStream_t) {}
@@ -168,7 +168,7 @@ __constant__ Window windows[kPeaks] = {kWindows[0], kWindows[1], kWindows[2]};
 // One block for each window, and a thread for each of its bins.
 __global__ void find_peaks_kernel(const unsigned* counts, Peak* peaks) {
     const Window window = windows[blockIdx.x];
-    const int b = window.first + threadIdx.x;
+    [[maybe_unused]] const int b = window.first + threadIdx.x;
     unsigned long long events = 0, weighted = 0;
     // TODO 5 (about 6 lines): what this thread's bin has above the base of the window, 0 for
     // threads without a bin; and the sums over the block of that and of its product with b.

@@ -2,7 +2,7 @@
 // Made-up dimuon events, the same on every machine, and the analysis of them on the host.
 //
 // An event has 0 to 6 muons. Most of its pairs come from a falling background, the others from
-// J/psi, Upsilon and Z. Masses are computed here in long double. The events are such that no mass
+// J/psi, Upsilon and Z. Masses are computed here in double. The events are such that no mass
 // that counts lies within 3e-6 of the edge of a bin, relative to the mass, so that an answer whose
 // masses are right to 1e-6 has exactly the counts that are computed here.
 #pragma once
@@ -57,10 +57,10 @@ inline double mass_of_pair(Dice& dice) {
     return 0.3 - 25 * std::log(v);
 }
 
-inline long double mass_on_host(const Sample& s, int i, int j) {
-    const long double a = std::sinh(((long double)s.eta[i] - s.eta[j]) / 2);
-    const long double b = std::sin(((long double)s.phi[i] - s.phi[j]) / 2);
-    return 2 * std::sqrt((long double)s.pt[i] * s.pt[j] * (a * a + b * b));
+inline double mass_on_host(const Sample& s, int i, int j) {
+    const double a = std::sinh((double(s.eta[i]) - s.eta[j]) / 2);
+    const double b = std::sin((double(s.phi[i]) - s.phi[j]) / 2);
+    return 2 * std::sqrt(double(s.pt[i]) * s.pt[j] * (a * a + b * b));
 }
 
 struct Found {
@@ -73,8 +73,7 @@ inline Found heaviest(const Sample& s, int first, int last) {
     Found best;
     for (int i = first; i < last; ++i)
         for (int j = i + 1; j < last; ++j)
-            if (s.charge[i] != s.charge[j])
-                best = {std::max(best.mass, double(mass_on_host(s, i, j))), 1};
+            if (s.charge[i] != s.charge[j]) best = {std::max(best.mass, mass_on_host(s, i, j)), 1};
     return best;
 }
 
@@ -147,7 +146,7 @@ inline Ints scanned(const Ints& in) {
     return out;
 }
 
-// `ends`: the base as the larger of the two counts at the ends; with 0 the mistakes below differ.
+// The peaks of a spectrum, by the header's definition.
 inline std::vector<Peak> peaks_of(const std::vector<unsigned>& counts) {
     std::vector<Peak> peaks;
     for (const Window& window : kWindows) {
