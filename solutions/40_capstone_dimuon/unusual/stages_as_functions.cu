@@ -1,5 +1,4 @@
-// Unusual: a helper runs each stage inside its range, and the capture goes into a graph that is
-// there already.
+// Unusual: a helper runs each stage inside its range, and the text is made of whole numbers.
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
 // Start with README.md in this directory; `make 40` checks this file.
@@ -239,12 +238,9 @@ struct Analysis::Parts {
 Analysis::Analysis(int events, int muons) : parts_(new Parts(events, muons)) {
     [[maybe_unused]] Parts& p = *parts_;
     CUDA_CHECK(cudaDeviceSynchronize());  // the buffers have been filled in the default stream
-    CUDA_CHECK(cudaGraphCreate(&p.recorded.graph, 0));
-    CUDA_CHECK(cudaStreamBeginCaptureToGraph(
-        p.own.stream, p.recorded.graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
+    CUDA_CHECK(cudaStreamBeginCapture(p.own.stream, cudaStreamCaptureModeThreadLocal));
     analyse(p.d_events, p.d, p.own.stream);
-    cudaGraph_t same = nullptr;
-    CUDA_CHECK(cudaStreamEndCapture(p.own.stream, &same));
+    CUDA_CHECK(cudaStreamEndCapture(p.own.stream, &p.recorded.graph));
     CUDA_CHECK(cudaGraphInstantiateWithFlags(&p.recorded.exec, p.recorded.graph, 0));
 }
 
