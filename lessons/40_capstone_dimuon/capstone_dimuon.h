@@ -122,8 +122,8 @@ public:
     void replay(cudaStream_t stream);
 
     // Task 8: everything: uploads `from`, analyses it, and stores the kBins counts of the spectrum
-    // at `counts`, in host memory, where they are when it returns. Nothing but inputs and counts
-    // goes over the bus, and nothing is allocated.
+    // at `counts`, in host memory (pinned or not), where they are when it returns. Nothing but
+    // inputs and counts goes over the bus, and nothing is allocated.
     void run(Events from, unsigned* counts);
 
     // The kPeaks peaks of what was analysed last. Waits.
