@@ -61,7 +61,7 @@ COURSES = (
         "random numbers.",
         (
             Session("First morning", 195, "00, 01, break 15, 02, 03, show 04"),
-            Session("First afternoon", 240, "05, show 06, show 09, 10, break 15, 11, show 12, show 13"),
+            Session("First afternoon", 240, "05, show 06, show 09, 10, break 15, 11, show 12"),
             Session("Second morning", 195, "14, show 15, show 16, break 15, show 17, 18, show 19"),
             Session("Second afternoon", 240, "20, 21, break 15, 23, show 25, show 26, show 40"),
         ),
