@@ -38,12 +38,12 @@ struct Sample {
 // Random numbers of one event: uniform in (0, 1).
 class Dice {
 public:
-    Dice(uint64_t seed, uint64_t event) : seed_(wb::random_bits(seed, event)) {}
-    double operator()() { return (double(wb::random_bits(seed_, next_++) >> 11) + 0.5) * 0x1p-53; }
+    Dice(uint64_t seed, uint64_t event) : first_(wb::splitmix64(wb::random_bits(seed, event))) {}
+    double operator()() { return (double(wb::splitmix64(first_ + next_++) >> 11) + 0.5) * 0x1p-53; }
     double operator()(double low, double high) { return low + (high - low) * (*this)(); }
 
 private:
-    uint64_t seed_, next_ = 0;
+    uint64_t first_, next_ = 0;
 };
 
 // A mass in GeV: what the pair of an event comes from.
