@@ -79,6 +79,9 @@ LADDERS = {
         ["gradients of Rosenbrock's function", "gradients of a long function"],
         "Gradients at points of the plane",
     ),
+    "40_ladder": (
+        "40", ["finds the peaks of dimuon events"], "From the muons of an event to the peaks",
+    ),
 }  # fmt: skip
 # Works that move next to nothing, or everything several times: their rate is not in bytes. The
 # column that is counted, how many of it make one on the axis, and the axis.
@@ -86,6 +89,7 @@ BILLIONS = ("elements", 1e9, "10^9 elements a second")
 TRILLIONS = ("operations", 1e12, "10^12 operations a second")
 COUNTED = {
     "23": BILLIONS, "24": BILLIONS, "27": BILLIONS, "28": BILLIONS, "32": BILLIONS,
+    "40": BILLIONS,
     "29": TRILLIONS, "30": TRILLIONS,
 }  # fmt: skip
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Generates lessons/README.md from the list of lessons."""
+"""Generates lessons/README.md from the list of lessons and the course maps."""
 
 from __future__ import annotations
 
 import re
 
+from . import course_maps
 from .project import ROOT, Lesson, lessons
 
 
@@ -45,5 +46,6 @@ def text() -> str:
         "A lesson's folder holds `README.md` (read this first), `HINTS.md` (`make hint-NN` shows",
         "it in small steps), the interface (`.h`, finished) and the file that you edit (`.cu`).",
         "",
+        course_maps.text(known),
     ]
     return "\n".join(lines)

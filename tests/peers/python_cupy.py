@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import cupy as cp
 import numpy as np
+from python_dimuon import cupy_arrays
 from python_peers import (
     FLUSH_BYTES,
     LOOK,
@@ -54,6 +55,7 @@ def run(bench: Bench) -> None:
     masses(bench)
     histograms(bench)
     pictures(bench)
+    cupy_arrays(bench, cp)
 
 
 def vectors(bench: Bench) -> None:

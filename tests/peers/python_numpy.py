@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from python_dimuon import numpy_arrays
 from python_peers import Bench, close, escape_times, picture_check, pixels, quadratic, root
 
 
@@ -22,3 +23,4 @@ def run(bench: Bench) -> None:
         "roots of quadratic equations", "NumPy", n, 32,
         lambda: root(a, b, c, np), lambda got: close(got, want, 1e-12),
     )  # fmt: skip
+    numpy_arrays(bench)

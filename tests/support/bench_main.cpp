@@ -13,7 +13,14 @@
 #include <exception>
 #include <new>
 
+#include "common/host/range.h"
 #include "workload_data.h"
+
+// Header only; a part of the toolkit that not every installation has.
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define WORKBOOK_NVTX 1
+#endif
 
 namespace {
 
@@ -303,6 +310,9 @@ bool read(Options& options, int argc, char** argv) {
 int main(int argc, char** argv) {
     Options options;
     if (!read(options, argc, argv)) return 2;
+#ifdef WORKBOOK_NVTX
+    wb::range_listener = {[](const char* name) { nvtxRangePushA(name); }, [] { nvtxRangePop(); }};
+#endif
     try {
         if (!options.tiny && !options.cost) print_copy_ceiling(options.elements);
     } catch (const std::exception& error) {

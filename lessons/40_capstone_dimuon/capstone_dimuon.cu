@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
+// Start with README.md in this directory; `make 40` checks this file.
+#include "capstone_dimuon.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "device_buffer.h"
+
+static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+static constexpr int kLanes = 32;
+
+// Called by all kThreads threads of a block, again and again if need be. Returns the sum of the
+// values of the threads before this one; `total` becomes the sum of all (lesson 25).
+template <class T>
+__device__ static T block_scan(T value, T& total) {
+    __shared__ T of_warp[kThreads / kLanes];
+    const int lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
+    T sum = value;
+    for (int step = 1; step < kLanes; step *= 2) {
+        const T before = __shfl_up_sync(kAllLanes, sum, step);
+        if (lane >= step) sum += before;
+    }
+    if (lane == kLanes - 1) of_warp[warp] = sum;
+    __syncthreads();  // below, all threads read what all warps have left
+    T before = sum - value;
+    total = 0;
+    for (int w = 0; w < kThreads / kLanes; ++w) {
+        if (w == warp) before += total;
+        total += of_warp[w];
+    }
+    __syncthreads();  // the next call overwrites what is read above
+    return before;
+}
+
+// First launch of a scan: one block for each tile, which stores the tile's sum.
+__global__ void sum_tiles_kernel(const int* in, int n, int* sums) {
+    const int end = min((int(blockIdx.x) + 1) * kTile, n);
+    int own = 0, total;
+    for (int i = blockIdx.x * kTile + threadIdx.x; i < end; i += kThreads) own += in[i];
+    block_scan(own, total);
+    if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+// Second launch: one block, which replaces the sum of each tile by that of all tiles before it.
+__global__ void scan_sums_kernel(int* sums, int tiles) {
+    int carry = 0;
+    for (int first = 0; first < tiles; first += kThreads) {
+        const int tile = first + threadIdx.x;
+        int total;
+        const int before = block_scan(tile < tiles ? sums[tile] : 0, total);
+        if (tile < tiles) sums[tile] = carry + before;
+        carry += total;
+    }
+}
+
+// Third launch: one block for each tile, which begins with what lies before the tile.
+__global__ void scan_tiles_kernel(const int* in, int n, const int* sums, int* out) {
+    [[maybe_unused]] const int begin = blockIdx.x * kTile;
+    [[maybe_unused]] int carry = sums[blockIdx.x];
+    // TODO 1 (about 7 lines): go through the tile in rounds of kThreads elements. In each, all
+    // threads call block_scan, with 0 where there is no element, and store `carry` and what it
+    // returns. The place n after the last element gets a value, too.
+    // END 1
+}
+
+void scan(const int* d_in, int n, int* d_out, int* d_sums, cudaStream_t stream) {
+    const int tiles = tiles_of(n);
+    sum_tiles_kernel<<<tiles, kThreads, 0, stream>>>(d_in, n, d_sums);
+    CUDA_CHECK(cudaGetLastError());
+    scan_sums_kernel<<<1, kThreads, 0, stream>>>(d_sums, tiles);
+    CUDA_CHECK(cudaGetLastError());
+    scan_tiles_kernel<<<tiles, kThreads, 0, stream>>>(d_in, n, d_sums, d_out);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+static unsigned blocks_for(int threads) {
+    return (unsigned(threads) + kThreads - 1) / kThreads;
+}
+
+__global__ void pair_masses_kernel(Events all, const int* offsets, float* mass, int* valid) {
+    const int e = blockIdx.x * kThreads + threadIdx.x;
+    if (e >= all.events) return;
+    float heaviest = 0;
+    int found = 0;
+    // TODO 2 (about 7 lines): go over all pairs of muons of event e. For those of opposite charge,
+    // note that there is one, and keep the largest mass: pair_mass is in the header.
+    // END 2
+    mass[e] = heaviest;
+    valid[e] = found;
+}
+
+void pair_masses(Events d_events, const int* d_offsets, float* d_mass, int* d_valid,
+                 cudaStream_t stream) {
+    if (d_events.events == 0) return;
+    pair_masses_kernel<<<blocks_for(d_events.events), kThreads, 0, stream>>>(
+        d_events, d_offsets, d_mass, d_valid);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// TODO 3 (about 14 lines): `compact`. A kept element's place is the number of those before it: the
+// scan of the flags, from task 1. Then a kernel with a thread for each event moves what is kept.
+// For 0 events the scan still says that 0 are kept, and no thread is needed to move them.
+void compact(const float*, const int*, int, int*, float*, int*, cudaStream_t) {}
+// END 3
+
+__global__ void histogram_kernel(const float* mass, const int* number, unsigned* counts) {
+    [[maybe_unused]] __shared__ unsigned own[kBins];
+    // TODO 4 (about 9 lines): clear the block's own bins, count in them in a grid-stride loop over
+    // *number masses, and add those that are not 0 to `counts`. Two barriers: before a thread
+    // counts, and before one adds up.
+    // END 4
+}
+
+void histogram(const float* d_mass, const int* d_number, int most, unsigned* d_counts,
+               cudaStream_t stream) {
+    // As many blocks as pay off: each has kBins bins to merge, and should count 8 masses for each.
+    const int blocks = std::clamp(most / (8 * kBins), 1, 1024);
+    CUDA_CHECK(cudaMemsetAsync(d_counts, 0, kBins * sizeof(unsigned), stream));
+    histogram_kernel<<<blocks, kThreads, 0, stream>>>(d_mass, d_number, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// A copy of kWindows for the device.
+__constant__ Window windows[kPeaks] = {kWindows[0], kWindows[1], kWindows[2]};
+
+// One block for each window, and a thread for each of its bins.
+__global__ void find_peaks_kernel(const unsigned* counts, Peak* peaks) {
+    const Window window = windows[blockIdx.x];
+    [[maybe_unused]] const int b = window.first + threadIdx.x;
+    unsigned long long events = 0, weighted = 0;
+    // TODO 5 (about 6 lines): what this thread's bin has above the base of the window, 0 for
+    // threads without a bin; and the sums over the block of that and of its product with b.
+    // block_scan adds up any type: unsigned long long has 64 bits.
+    // END 5
+    if (threadIdx.x == 0)
+        peaks[blockIdx.x] = {events ? int((weighted + events / 2) / events) : window.first,
+                             unsigned(events)};
+}
+
+void find_peaks(const unsigned* d_counts, Peak* d_peaks, cudaStream_t stream) {
+    find_peaks_kernel<<<kPeaks, kThreads, 0, stream>>>(d_counts, d_peaks);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void analyse([[maybe_unused]] Events d_events, [[maybe_unused]] Workspace d,
+             [[maybe_unused]] cudaStream_t stream) {
+    // TODO 6 (about 20 lines): the five stages, each in a block of its own with a wb::Range. How
+    // many masses are kept, the histogram reads from the end of d.places: the host never knows.
+    // END 6
+}
+
+// A stream of its own; an exception that leaves a capture open ends it.
+struct OwnStream {
+    OwnStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+    ~OwnStream() {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        cudaStreamIsCapturing(stream, &status);
+        if (status != cudaStreamCaptureStatusNone) {
+            cudaGraph_t rest = nullptr;
+            cudaStreamEndCapture(stream, &rest);
+            if (rest) cudaGraphDestroy(rest);
+        }
+        cudaStreamDestroy(stream);
+    }
+    cudaStream_t stream = nullptr;
+};
+
+// A graph and its instance, both given back.
+struct OwnGraph {
+    ~OwnGraph() {
+        if (exec) cudaGraphExecDestroy(exec);
+        if (graph) cudaGraphDestroy(graph);
+    }
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+};
+
+struct Analysis::Parts {
+    Parts(int events, int muons)
+        : counts(events), charge(muons), offsets(events + 1), valid(events), places(events + 1),
+          sums(tiles_of(events)), pt(muons), eta(muons), phi(muons), mass(events), kept(events),
+          spectrum(kBins), peaks(kPeaks),
+          d_events{events, muons, counts.get(), pt.get(), eta.get(), phi.get(), charge.get()},
+          d{offsets.get(),
+            mass.get(),
+            valid.get(),
+            places.get(),
+            kept.get(),
+            sums.get(),
+            spectrum.get(),
+            peaks.get()} {}
+
+    wb::DeviceBuffer<int> counts, charge, offsets, valid, places, sums;
+    wb::DeviceBuffer<float> pt, eta, phi, mass, kept;
+    wb::DeviceBuffer<unsigned> spectrum;
+    wb::DeviceBuffer<Peak> peaks;
+    Events d_events;  // in the buffers above
+    Workspace d;
+    OwnStream own;
+    OwnGraph recorded;
+};
+
+Analysis::Analysis(int events, int muons) : parts_(new Parts(events, muons)) {
+    [[maybe_unused]] Parts& p = *parts_;
+    CUDA_CHECK(cudaDeviceSynchronize());  // the buffers have been filled in the default stream
+    // TODO 7 (about 4 lines): record `analyse` on p.d_events and p.d, in p.own.stream, into
+    // p.recorded.graph, and make the instance p.recorded.exec, as in lesson 34.
+    CUDA_CHECK(cudaGraphCreate(&p.recorded.graph, 0));  // an empty graph, which does nothing
+    CUDA_CHECK(cudaGraphInstantiate(&p.recorded.exec, p.recorded.graph, 0));
+    // END 7
+}
+
+void Analysis::run([[maybe_unused]] Events from, [[maybe_unused]] unsigned* counts) {
+    // TODO 8 (about 6 lines): upload, replay once, copy the kBins counts of parts_->d.counts to the
+    // host, all in the stream parts_->own.stream; and wait for it, once.
+    // END 8
+}
+
+Analysis::~Analysis() = default;
+
+void Analysis::upload(Events from, cudaStream_t stream) {
+    const Events& to = parts_->d_events;
+    const auto copy = [&](auto* there, const auto* here, int n) {
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(there)>>;
+        // cudaMemcpyDefault: the addresses say where each of the two is.
+        if (n > 0)
+            CUDA_CHECK(cudaMemcpyAsync(
+                const_cast<T*>(there), here, n * sizeof(T), cudaMemcpyDefault, stream));
+    };
+    copy(to.counts, from.counts, to.events);
+    copy(to.pt, from.pt, to.muons);
+    copy(to.eta, from.eta, to.muons);
+    copy(to.phi, from.phi, to.muons);
+    copy(to.charge, from.charge, to.muons);
+}
+
+void Analysis::replay(cudaStream_t stream) {
+    CUDA_CHECK(cudaGraphLaunch(parts_->recorded.exec, stream));
+}
+
+void Analysis::peaks(Peak* to) const {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemcpy(to, parts_->d.peaks, kPeaks * sizeof(Peak), cudaMemcpyDeviceToHost));
+}
+
+void write_csv(std::FILE* file, [[maybe_unused]] const unsigned* counts) {
+    std::fprintf(file, "GeV,events\n");
+    // TODO 9 (about 1 line): the lines of the bins, as the header says.
+    // END 9
+}
