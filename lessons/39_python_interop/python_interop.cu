@@ -15,8 +15,8 @@ Layout row_major(int ndim, const int64_t*) {
     layout.ndim = ndim;
     return layout;
 }
-__host__ __device__ int64_t position(const Layout&, int64_t) {
-    return 0;
+__host__ __device__ int64_t position(const Layout&, int64_t i) {
+    return i;
 }
 // END 1
 
@@ -189,11 +189,30 @@ Array ramp(double first, double step, int64_t rows, int64_t columns, cudaStream_
     return array;
 }
 
-// The text of the last failure. Finished.
+// The text of the last failure.
 char last_error[200];
 
 extern "C" const char* interop_error() {
     return last_error;
+}
+
+// Finished, as a model for the next two.
+extern "C" int interop_new_ramp(double first, double step, int64_t rows, int64_t columns,
+                                int64_t stream, CudaArrayInterface* array, void** owner) {
+    try {
+        auto made =
+            std::make_unique<Array>(ramp(first, step, rows, columns, stream_from_number(stream)));
+        *array = export_cai(*made);
+        *owner = made.release();
+        return 0;
+    } catch (const std::exception& error) {
+        std::snprintf(last_error, sizeof last_error, "%s", error.what());
+        return 1;
+    }
+}
+
+extern "C" void interop_delete(void* owner) {
+    delete static_cast<Array*>(owner);
 }
 
 // TODO 8 (about 18 lines): import and scale; make a ramp and export it. Turn every exception into

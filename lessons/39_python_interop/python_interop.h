@@ -204,15 +204,23 @@ void scale(const Array& array, double factor);
 // Given. A new array of float64, compact: element i is first + i * step, computed in `stream`.
 Array ramp(double first, double step, int64_t rows, int64_t columns, cudaStream_t stream);
 
-// Task 8. For Python: functions of C, by their plain names. They return 0, or 1 when something
-// failed or was refused; interop_error() is the text of the last failure. No exception leaves them.
+// For Python: functions of C, by their plain names. They return 0, or 1 when something failed or
+// was refused; interop_error() is the text of the last failure. No exception leaves them. A stream
+// is passed by its number.
 extern "C" {
-// scale() for an array of someone else. The work is put into array->stream, or into the legacy
-// default stream if that is kNoStream.
+const char* interop_error();
+
+// Given. A new ramp(), computed in `stream`, as the producer of a CUDA Array Interface keeps it:
+// the memory lives until interop_delete(*owner).
+int interop_new_ramp(double first, double step, int64_t rows, int64_t columns, int64_t stream,
+                     CudaArrayInterface* array, void** owner);
+void interop_delete(void* owner);
+
+// Task 8. scale() for an array of someone else. The work is put into array->stream, or into the
+// legacy default stream if that is kNoStream.
 int interop_scale(const CudaArrayInterface* array, double factor);
-// Exports a new ramp(), computed in the stream with this number, to a consumer who uses that
-// stream.
+
+// Task 8. Exports a new ramp(), computed in `stream`, to a consumer who uses it in that stream.
 int interop_ramp(double first, double step, int64_t rows, int64_t columns, int64_t stream,
                  DLManagedTensor** tensor);
-const char* interop_error();
 }

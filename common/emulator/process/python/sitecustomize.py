@@ -242,9 +242,16 @@ def explain(kind, error, trace) -> None:
         )
 
 
+def loads_cuda() -> bool:
+    """Whether a library that the script has opened, say with ctypes, uses CUDA."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        return any("/libcudart.so" in line for line in maps)
+
+
 def tell_without_cuda() -> None:
     """At the end of a script that imported no CUDA library: it was run for nothing."""
-    if not any(name in sys.modules for name in ("numba.cuda", "cupy", "pycuda", "cuda.bindings")):
+    libraries = ("numba.cuda", "cupy", "pycuda", "cuda.bindings")
+    if not any(name in sys.modules for name in libraries) and not loads_cuda():
         script = sys.argv[0] or "the program"
         say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
 
