@@ -99,7 +99,7 @@ def write_programs(lesson: Lesson) -> list[Path]:
 
 
 def has_library(lesson: Lesson) -> bool:
-    """Whether other languages can call the lesson's functions: its interface declares them as C's."""
+    """Whether the lesson's interface declares functions of C, for other languages."""
     text = (lesson.folder / f"{lesson.slug}.h").read_text(encoding="utf-8")
     return re.search(r'^extern "C"', text, re.MULTILINE) is not None
 
