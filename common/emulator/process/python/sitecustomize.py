@@ -14,6 +14,7 @@ import importlib.abc
 import importlib.metadata
 import linecache
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -243,9 +244,17 @@ def explain(kind, error, trace) -> None:
 
 
 def loads_cuda() -> bool:
-    """Whether a library that the script has opened, say with ctypes, uses CUDA."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        return any("/libcudart.so" in line for line in maps)
+    """Whether a library that the script has opened, say with ctypes, needs CUDA."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        mapped = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if ".so" in line}
+    own = os.environ.get("EMULATOR_FOLDER", "/nowhere")
+    for path in mapped:
+        if os.path.dirname(path) == own or not os.path.isfile(path):
+            continue
+        with open(path, "rb") as library:
+            if re.search(rb"libcuda(rt)?\.so", library.read()):
+                return True
+    return False
 
 
 def tell_without_cuda() -> None:
