@@ -1,5 +1,6 @@
 // Variant: the host waits for the whole device when an array changes its stream.
 // verdict: efficient "efficient: the host does not wait when an array changes streams"
+// verdict: efficient "efficient: the stream that is waited for does not wait itself"
 // SPDX-License-Identifier: MIT
 // Lesson 39, Python interoperability: arrays handed to other libraries and taken from them, by two
 // protocols and without a copy.
