@@ -123,6 +123,24 @@ class Findings(unittest.TestCase):
         for text in ("`values[1000]` is read", "`tile[16]` is read", "`total[0]` is written"):
             self.assertIn(text, done.stderr)
 
+    def test_an_array_that_changes_streams_without_a_wait(self) -> None:
+        text = (
+            "import cupy as cp\n"
+            "first, second = (cp.cuda.Stream(non_blocking=True) for _ in range(2))\n"
+            "with first:\n"
+            "    a = cp.arange(1000.0)\n"
+            "with second:\n"
+            "    WAIT\n"
+            "    b = cp.from_dlpack(a)\n"
+            "    b *= 2\n"
+            "second.synchronize()\n"
+        )
+        done = run_text(self, text.replace("WAIT", "pass"))
+        self.assertIn("error[race-global]", done.stderr)
+        self.assertIn("launched at script.py:8", done.stderr)
+        done = run_text(self, text.replace("WAIT", "second.wait_event(first.record())"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 class Errors(unittest.TestCase):
     def test_a_script_that_opens_a_library_with_cuda(self) -> None:
