@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import python_programs
+from workbook import compile_commands, python_programs
 from workbook.project import find_lesson
 
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD", "build")).resolve()
@@ -61,6 +61,13 @@ class Libraries(unittest.TestCase):
             os.environ.pop("LD_LIBRARY_PATH", None)
             env = python_programs.with_library(library)
         self.assertEqual(env["LD_LIBRARY_PATH"], "/build/shared/lesson")
+
+    def test_library_and_program_are_compiled_apart(self) -> None:
+        source = find_lesson("39").student_file
+        for target in ("lesson_39_python_interop", "shared_lesson_39_python_interop"):
+            found = compile_commands.of(BUILD, source, target)
+            assert found
+            self.assertIn(f"/{target}.dir/", found[0][found[0].index("-o") + 1])
 
     def test_ctypes_can_call_it(self) -> None:
         path = python_programs.library_of(find_lesson("39"), BUILD, "solution")
