@@ -148,28 +148,29 @@ inline void check_strides(const Numbers& got, const Numbers& want, const Numbers
         for (int64_t& one : numbers) one = f(one);
         return numbers;
     };
-    wb::recognize<int64_t>(
-        got,
-        want,
-        {{in_bytes ? "strides in elements, where they are in bytes"
-                   : "strides in bytes, where they are in elements",
-          [&] {
-              return each(want, [&](int64_t s) { return in_bytes ? s / element : s * element; });
-          }},
-         {"strides are divided by the size of an element, and they were in elements already",
-          [&] { return each(want, [&](int64_t s) { return s / element; }); }},
-         {"the strides of a compact array, not those of this view",
-          [&] { return each(compact_strides(shape), [&](int64_t s) { return s * unit; }); }},
-         {"column-major order: the first index runs fastest",
-          [&] {
-              Numbers turned = compact_strides({shape.rbegin(), shape.rend()});
-              std::reverse(turned.begin(), turned.end());
-              return each(turned, [&](int64_t s) { return s * unit; });
-          }},
-         {"strides are absolute values: a reversed view has a negative one",
-          [&] { return each(want, [](int64_t s) { return s < 0 ? -s : s; }); }},
-         {"the order of the dimensions is turned round",
-          [&] { return Numbers(want.rbegin(), want.rend()); }}});
+    std::vector<wb::Mistake<int64_t>> mistakes{
+        {in_bytes ? "strides in elements, where they are in bytes"
+                  : "strides in bytes, where they are in elements",
+         [&] {
+             return each(want, [&](int64_t s) { return in_bytes ? s / element : s * element; });
+         }},
+        {"the strides of a compact array, not those of this view",
+         [&] { return each(compact_strides(shape), [&](int64_t s) { return s * unit; }); }},
+        {"column-major order: the first index runs fastest",
+         [&] {
+             Numbers turned = compact_strides({shape.rbegin(), shape.rend()});
+             std::reverse(turned.begin(), turned.end());
+             return each(turned, [&](int64_t s) { return s * unit; });
+         }},
+        {"strides are absolute values: a reversed view has a negative one",
+         [&] { return each(want, [](int64_t s) { return s < 0 ? -s : s; }); }},
+        {"the order of the dimensions is turned round",
+         [&] { return Numbers(want.rbegin(), want.rend()); }}};
+    if (!in_bytes)
+        mistakes.push_back(
+            {"strides are divided by the size of an element, and they were in elements already",
+             [&] { return each(want, [&](int64_t s) { return s / element; }); }});
+    wb::recognize<int64_t>(got, want, mistakes);
     const std::string text = wb::mismatch(
         got, want, [](size_t) { return 0.0; }, "stride of dimension");
     INFO(text);

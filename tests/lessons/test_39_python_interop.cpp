@@ -820,20 +820,25 @@ TEST_CASE("task 8: interop_scale works in the array's stream", "[task8]") {
     const auto memory = bytes_for(kFloat32);
     const TestStream stream;
     CudaArrayInterface cai = foreign_cai(memory.get(), kFloat32, {600}, {});
-    const std::pair<int64_t, std::vector<cudaStream_t>> streams[] = {
-        {stream.number(), {stream}},
-        {1, {nullptr, cudaStreamLegacy}},
-        {2, {cudaStreamPerThread}},
-        {kNoStream, {nullptr, cudaStreamLegacy}}};
-    for (const auto& [number, want] : streams) {
+    struct Case {
+        const char* number;
+        int64_t value;
+        std::vector<cudaStream_t> want;
+    };
+    const Case cases[] = {{"that of a stream", stream.number(), {stream}},
+                          {"1", 1, {nullptr, cudaStreamLegacy}},
+                          {"2", 2, {cudaStreamPerThread}},
+                          {"kNoStream", kNoStream, {nullptr, cudaStreamLegacy}}};
+    for (const auto& [number, value, want] : cases) {
         CAPTURE(number);
-        cai.stream = number;
+        cai.stream = value;
         CUDA_CHECK(cudaDeviceSynchronize());
         wb::CallWatch watch;
         REQUIRE(interop_scale(&cai, 2) == 0);
         REQUIRE(watch.launches() == 1);
         for (const wb::CudaCall& call : watch.calls)
             if (call.name.find("Launch") != std::string::npos) {
+                INFO("the work is put into another stream");
                 const bool in_the_stream =
                     std::find(want.begin(), want.end(), call.stream) != want.end();
                 CHECK(in_the_stream);
