@@ -30,7 +30,7 @@ bool refused(const std::function<void()>& work) {
 // Fails where work() is not refused. `what`: the reason to refuse it.
 #define CHECK_REFUSED(what, ...)                                                                   \
     do {                                                                                           \
-        INFO("no InteropError: " << what);                                                         \
+        INFO("accepted, and InteropError should refuse it: " << what);                             \
         const bool was_refused = refused([&] { __VA_ARGS__; });                                    \
         CHECK(was_refused);                                                                        \
     } while (false)
