@@ -13,6 +13,10 @@
 # on the emulator with their stand-ins, which are built for it. Where they cannot be, the lesson has no
 # targets, and WORKBOOK_ABSENT_LESSONS, a global property, names it.
 #
+# A lesson whose interface declares functions of C (`extern "C"`) is a library for other languages, too:
+# shared_lesson_NN_slug and shared_solution_NN_slug, shared/lesson/libslug.so and shared/solution/libslug.so
+# in the build folder, which Python's ctypes loads (common/workbook/python_programs.py).
+#
 # lessons/link_NN_slug.txt and link_bench_NN_slug.txt in the build folder list what another .cu file
 # (a variant, a mutant) is linked with to take the place of the solution.
 function(workbook_add_lesson id)
@@ -45,6 +49,7 @@ function(workbook_add_lesson id)
     if(watches)
         set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
     endif()
+    file(STRINGS ${PROJECT_SOURCE_DIR}/lessons/${id}/${slug}.h has_functions_of_c REGEX "^extern \"C\"")
     foreach(kind IN ITEMS lesson solution)
         set(target ${kind}_${id})
         add_executable(${target} EXCLUDE_FROM_ALL
@@ -55,6 +60,15 @@ function(workbook_add_lesson id)
         target_link_libraries(${target} PRIVATE
             workbook_device workbook_lesson_main ${libraries})
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
+        if(has_functions_of_c)
+            add_library(shared_${target} SHARED EXCLUDE_FROM_ALL
+                ${PROJECT_SOURCE_DIR}/${kind}s/${id}/${slug}.cu)
+            target_include_directories(shared_${target} PRIVATE
+                ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host ${headers})
+            target_link_libraries(shared_${target} PRIVATE workbook_device ${libraries})
+            set_target_properties(shared_${target} PROPERTIES OUTPUT_NAME ${slug}
+                LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shared/${kind})
+        endif()
         if(EXISTS ${workload})
             add_executable(bench_${target} EXCLUDE_FROM_ALL
                 $<TARGET_OBJECTS:${target}> $<TARGET_OBJECTS:lesson_workload_${id}>)

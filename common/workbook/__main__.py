@@ -286,13 +286,11 @@ def run(options: argparse.Namespace) -> int:
             raise WorkbookError("which one?", f"make mutant-{lesson.number} NAME=no_guard", 2)
         return mutant_author.run(lesson, name, os.environ.get("SAVE") == "1")
     if command == "in-python":
-        from . import build, python_programs
+        from . import python_programs
 
         if not options.lesson:
             return python_programs.set_up()
-        return python_programs.run_lesson(
-            lesson, build.prepare("emulator") / "emulator" / "emulate"
-        )
+        return python_programs.run_lesson(lesson, devices_wanted()[0])
     if command == "prepare":
         from . import build
 

@@ -15,6 +15,6 @@ def of(folder: Path, source: Path, target: str) -> tuple[list[str], Path] | None
     except (OSError, ValueError):
         return None
     for entry in entries:
-        if Path(entry["file"]) == source and f"{target}.dir" in entry["command"]:
+        if Path(entry["file"]) == source and f"/{target}.dir/" in entry["command"]:
             return shlex.split(entry["command"]), Path(entry["directory"])
     return None

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Python on the emulated device: `make python` installs the libraries, `make python-05` runs the
-programs of a lesson's "In Python" section.
+programs of a lesson's "In Python" section. With DEVICE=gpu they run on this machine's card.
+
+A lesson whose interface declares functions of C is built as a library, libslug.so, which its
+programs load with ctypes.
 """
 
 from __future__ import annotations
@@ -10,9 +13,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from . import pypi
+from . import build, pypi
 from .phases import Phase
-from .project import PASSED, Lesson, WorkbookError, relative, state_folder
+from .project import NOT_PASSED, PASSED, Lesson, WorkbookError, relative, state_folder
 
 # Tested releases, which tests/python runs; PYTHON.md of the emulator states them, too.
 PACKAGES = (
@@ -76,7 +79,9 @@ def programs_of(readme: str) -> list[str]:
     section = re.search(r"^## In Python\n(.*?)(?=^## |\Z)", readme, re.MULTILINE | re.DOTALL)
     blocks = re.findall(r"^```python\n(.*?)^```", section.group(1) if section else "", re.M | re.S)
     return [
-        block for block in blocks if re.search(r"^(import|from) (numba|cupy|cuda)", block, re.M)
+        block
+        for block in blocks
+        if re.search(r"^(import|from) (numba|cupy|cuda)|^\w+ = ctypes\.CDLL\(", block, re.M)
     ]
 
 
@@ -93,8 +98,42 @@ def write_programs(lesson: Lesson) -> list[Path]:
     return paths
 
 
-def run_lesson(lesson: Lesson, emulator: Path) -> int:
-    """Runs a lesson's programs on the emulated device; the exit status of the first that fails."""
+def has_library(lesson: Lesson) -> bool:
+    """Whether the lesson's interface declares functions of C, for other languages."""
+    text = (lesson.folder / f"{lesson.slug}.h").read_text(encoding="utf-8")
+    return re.search(r'^extern "C"', text, re.MULTILINE) is not None
+
+
+def library_of(lesson: Lesson, build_folder: Path, kind: str = "lesson") -> Path:
+    """The library that is built of the student's file, or of the solution (`kind`)."""
+    return build_folder / "shared" / kind / f"lib{lesson.slug}.so"
+
+
+def with_library(library: Path) -> dict[str, str]:
+    """The environment in which ctypes finds the library by its name."""
+    others = os.environ.get("LD_LIBRARY_PATH")
+    path = f"{library.parent}:{others}" if others else str(library.parent)
+    return {**os.environ, "LD_LIBRARY_PATH": path}
+
+
+def build_library(lesson: Lesson, build_folder: Path) -> Path:
+    """The library of the student's file as it is now."""
+    library = library_of(lesson, build_folder)
+    target = f"shared_lesson_{lesson.id}"
+    with Phase("build", f"Building {library.name} from {relative(lesson.student_file)}"):
+        built = build.build_student_file(build_folder, target, lesson.student_file)
+    if not built.ok:
+        print(built.text)
+        raise WorkbookError(
+            f"{library.name} was not built (see above)",
+            f"make {lesson.number} says more about the file",
+            NOT_PASSED,
+        )
+    return library
+
+
+def run_lesson(lesson: Lesson, device: str) -> int:
+    """Runs a lesson's programs on a device; the exit status of the first that fails."""
     paths = write_programs(lesson)
     if not paths:
         print(f"Lesson {lesson.number} has no Python program that uses a device.")
@@ -102,9 +141,15 @@ def run_lesson(lesson: Lesson, emulator: Path) -> int:
     python = interpreter()
     if not python:
         raise WorkbookError("Numba and CuPy are not installed", "make python")
+    folder = build.prepare(device)
+    env = dict(os.environ)
+    if has_library(lesson):
+        env = with_library(build_library(lesson, folder))
+    emulate = [str(folder / "emulator" / "emulate")] if device == "emulator" else []
     for path in paths:
-        print(f"$ emulate python {relative(path)}", flush=True)
-        code = subprocess.run([emulator, python, path.name], cwd=path.parent).returncode
+        shown = f"{'emulate ' if emulate else ''}python {relative(path)}"
+        print(f"$ {shown}", flush=True)
+        code = subprocess.run([*emulate, python, path.name], cwd=path.parent, env=env).returncode
         if code:
             return code
     return PASSED

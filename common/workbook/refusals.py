@@ -250,7 +250,9 @@ def _demangled(names: list[str]) -> dict[str, str]:
 
 
 def of_target(build: Path, target: str, source: Path) -> list[str]:
-    """The same for the object that CMake has compiled for a lesson's program, and its includes."""
+    """The same for the object of a lesson's program or library that CMake has compiled, and for its
+    includes.
+    """
     found = compile_commands.of(build, source, target)
     if not found:
         raise WorkbookError(f"{build}/compile_commands.json does not know {source}")
@@ -260,7 +262,8 @@ def of_target(build: Path, target: str, source: Path) -> list[str]:
         return []  # it did not compile
     if reasons := of_includes(stale_outputs.files_read_for(build, made), source, command):
         return reasons
-    text = (build / "lessons" / f"link_{target.removeprefix('lesson_')}.txt").read_text()
+    lesson = target.removeprefix("shared_").removeprefix("lesson_")
+    text = (build / "lessons" / f"link_{lesson}.txt").read_text()
     judge = Judge(build, [line for line in text.splitlines() if line and line[0] != "-"])
     return of_object(made, source.name, judge)
 

@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 
 from workbook import python_programs
-from workbook.project import lessons
+from workbook.project import find_lesson, lessons
 
 HERE = Path(__file__).resolve().parent
 EMULATOR = Path(os.environ.get("WORKBOOK_TEST_BUILD", "build")).resolve() / "emulator"
@@ -30,6 +30,13 @@ def emulate(*arguments: str | Path, folder: Path = HERE, **more: str):
     assert PYTHON
     env = {**os.environ, "CUPY_CACHE_DIR": str(EMULATOR / "cupy_cache"), **more}
     env.pop("PYTHONPATH", None)  # the workbook's own
+    # Lessons' functions of C come from the solutions.
+    known = (
+        python_programs.library_of(lesson, EMULATOR.parent, "solution") for lesson in lessons()
+    )
+    folders = {str(library.parent) for library in known if library.exists()}
+    others = [env["LD_LIBRARY_PATH"]] if env.get("LD_LIBRARY_PATH") else []
+    env["LD_LIBRARY_PATH"] = ":".join(sorted(folders) + others)
     return subprocess.run(
         [EMULATOR / "emulate", PYTHON, *arguments],
         cwd=folder, capture_output=True, text=True, timeout=240, env=env,
@@ -72,6 +79,14 @@ class Values(unittest.TestCase):
         # Its reductions rely on warps whose lanes go in step, as none since Volta do.
         self.check("pycuda_features.py", "race-shared")
 
+    def test_arrays_of_several_libraries(self) -> None:
+        self.check("shared_arrays.py")
+
+    def test_pycuda_shares_arrays(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: it is compiled from source (PYTHON.md)")
+        self.check("pycuda_shared_arrays.py")
+
     def test_the_programs_beside_the_lessons(self) -> None:
         for path in sorted(HERE.glob("[0-9][0-9]_*.py")):
             with self.subTest(path.name):
@@ -108,8 +123,31 @@ class Findings(unittest.TestCase):
         for text in ("`values[1000]` is read", "`tile[16]` is read", "`total[0]` is written"):
             self.assertIn(text, done.stderr)
 
+    def test_an_array_that_changes_streams_without_a_wait(self) -> None:
+        text = (
+            "import cupy as cp\n"
+            "first, second = (cp.cuda.Stream(non_blocking=True) for _ in range(2))\n"
+            "with first:\n"
+            "    a = cp.arange(1000.0)\n"
+            "with second:\n"
+            "    WAIT\n"
+            "    b = cp.from_dlpack(a)\n"
+            "    b *= 2\n"
+            "second.synchronize()\n"
+        )
+        done = run_text(self, text.replace("WAIT", "pass"))
+        self.assertIn("error[race-global]", done.stderr)
+        self.assertIn("launched at script.py:8", done.stderr)
+        done = run_text(self, text.replace("WAIT", "second.wait_event(first.record())"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 class Errors(unittest.TestCase):
+    def test_a_script_that_opens_a_library_with_cuda(self) -> None:
+        library = python_programs.library_of(find_lesson("39"), EMULATOR.parent, "solution")
+        done = run_text(self, f"import ctypes\nctypes.CDLL('{library}')\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_a_script_without_cuda(self) -> None:
         done = run_text(self, "print('hello')\n")
         self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))

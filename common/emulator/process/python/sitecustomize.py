@@ -14,6 +14,7 @@ import importlib.abc
 import importlib.metadata
 import linecache
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -264,9 +265,24 @@ def explain(kind, error, trace) -> None:
         )
 
 
+def loads_cuda() -> bool:
+    """Whether a library that the script has opened, say with ctypes, needs CUDA."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        mapped = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if ".so" in line}
+    own = os.environ.get("EMULATOR_FOLDER", "/nowhere")
+    for path in mapped:
+        if os.path.dirname(path) == own or not os.path.isfile(path):
+            continue
+        with open(path, "rb") as library:
+            if re.search(rb"libcuda(rt)?\.so", library.read()):
+                return True
+    return False
+
+
 def tell_without_cuda() -> None:
     """At the end of a script that imported no CUDA library: it was run for nothing."""
-    if not any(name in sys.modules for name in ("numba.cuda", "cupy", "pycuda", "cuda.bindings")):
+    libraries = ("numba.cuda", "cupy", "pycuda", "cuda.bindings")
+    if not any(name in sys.modules for name in libraries) and not loads_cuda():
         script = sys.argv[0] or "the program"
         say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
 
