@@ -9,7 +9,7 @@
 # files are also linked with it and with bench_main.cpp, for the clock: bench_lesson_NN_slug and
 # bench_solution_NN_slug.
 #
-# A lesson whose interface includes cublas_v2.h, cufft.h or cusolverDn.h is linked with these libraries:
+# A lesson whose interface includes cublas_v2.h, cufft.h, cusolverDn.h or nccl.h is linked with these libraries:
 # on the emulator with their stand-ins, which are built for it. Where they cannot be, the lesson has no
 # targets, and WORKBOOK_ABSENT_LESSONS, a global property, names it.
 #
@@ -74,14 +74,24 @@ function(workbook_libraries_of header libraries headers absent)
     set(targets "")
     set(folder "")
     set(missing FALSE)
-    file(STRINGS ${header} includes REGEX "^#include <(cublas_v2|cufft|cusolverDn)\\.h>")
-    foreach(name IN ITEMS cusolverDn cublas_v2 cufft)
+    file(STRINGS ${header} includes REGEX "^#include <(cublas_v2|cufft|cusolverDn|nccl)\\.h>")
+    foreach(name IN ITEMS cusolverDn cublas_v2 cufft nccl)
         if(NOT includes MATCHES "<${name}\\.h>")
             continue()
         endif()
         string(REGEX REPLACE "(_v2|Dn)$" "" library ${name})
         if(DEVICE STREQUAL gpu)
             set(target CUDA::${library})
+            if(NOT TARGET ${target})  # CMake does not know NCCL
+                find_library(WORKBOOK_${library}_LIBRARY ${library} HINTS ${CUDAToolkit_LIBRARY_DIR}
+                    ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
+                mark_as_advanced(WORKBOOK_${library}_LIBRARY)
+                if(WORKBOOK_${library}_LIBRARY)
+                    add_library(${target} UNKNOWN IMPORTED GLOBAL)
+                    set_target_properties(${target} PROPERTIES
+                        IMPORTED_LOCATION ${WORKBOOK_${library}_LIBRARY})
+                endif()
+            endif()
         else()
             get_property(target GLOBAL PROPERTY WORKBOOK_LIBRARY_${library})
             find_file(WORKBOOK_${name}_HEADER ${name}.h PATHS ${CUDAToolkit_INCLUDE_DIRS}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Libraries that single lessons call: installed and built when such a lesson is first built.
 
-A lesson whose interface includes cublas_v2.h, cusolverDn.h or cufft.h is linked with stand-ins
-(common/libraries), which need OpenBLAS, LAPACK and FFTW; on a card, with NVIDIA's own.
+A lesson whose interface includes cublas_v2.h, cusolverDn.h, cufft.h or nccl.h is linked with
+stand-ins (common/libraries), of which the first three need OpenBLAS, LAPACK and FFTW; on a card,
+with NVIDIA's own.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ _BY_HEADER = {
         "cufft", "FFTW",
         Need("libfftw3-dev", "computes in place of cuFFT (25 MB)"),  # Debian
     ),
+    # Its stand-in needs nothing else; the package is that for cards.
+    "nccl.h": ("nccl", "NCCL", Need("libnccl-dev", "combines what cards have computed")),
 }  # fmt: skip
-_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT"}
+_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT", "nccl": "NCCL"}
 
 
 def _called_by(lesson: Lesson) -> list[str]:
@@ -103,8 +106,8 @@ def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
     if _device_of(folder) == "gpu":
         raise WorkbookError(
             f"lesson {lesson.number} calls {called}, which this CUDA toolkit does not include",
-            "install NVIDIA's packages libcublas-dev, libcusolver-dev and libcufft-dev of the "
-            "toolkit's version; on the emulated device it works without them: make "
+            "install NVIDIA's packages libcublas-dev, libcusolver-dev, libcufft-dev and libnccl-dev "
+            "of the toolkit's version; on the emulated device it works without them: make "
             + lesson.number,
         )
     known, said = _configure(folder, lesson)  # somebody may have installed them meanwhile
