@@ -274,8 +274,7 @@ void LocalCommunicator::all_reduce_sum(double* const* d_data, int n) {
             if (rank(r).device != rank(other).device) {
                 int possible = 0;
                 CUDA_CHECK(cudaDeviceCanAccessPeer(&possible, rank(r).device, rank(other).device));
-                if (!possible)
-                    throw wb::CudaError(cudaErrorPeerAccessUnsupported, "", __FILE__, __LINE__);
+                CUDA_CHECK(possible ? cudaSuccess : cudaErrorPeerAccessUnsupported);
             }
     meet(*this, events_);
     for (int r = 0; r < count(); ++r) {
