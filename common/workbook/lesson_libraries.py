@@ -107,8 +107,8 @@ def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
         raise WorkbookError(
             f"lesson {lesson.number} calls {called}, which this CUDA toolkit does not include",
             "install NVIDIA's packages libcublas-dev, libcusolver-dev, libcufft-dev and "
-            "libnccl-dev of the toolkit's version; on the emulated device it works without them: make "
-            + lesson.number,
+            "libnccl-dev of the toolkit's version; on the emulated device it works without them: "
+            "make " + lesson.number,
         )
     known, said = _configure(folder, lesson)  # somebody may have installed them meanwhile
     if not known and (needs := _missing(folder, headers)):
