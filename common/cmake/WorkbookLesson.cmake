@@ -80,18 +80,22 @@ function(workbook_libraries_of header libraries headers absent)
             continue()
         endif()
         string(REGEX REPLACE "(_v2|Dn)$" "" library ${name})
-        if(DEVICE STREQUAL gpu)
-            set(target CUDA::${library})
-            if(NOT TARGET ${target})  # CMake does not know NCCL
-                find_library(WORKBOOK_${library}_LIBRARY ${library} HINTS ${CUDAToolkit_LIBRARY_DIR}
-                    ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
-                mark_as_advanced(WORKBOOK_${library}_LIBRARY)
-                if(WORKBOOK_${library}_LIBRARY)
-                    add_library(${target} UNKNOWN IMPORTED GLOBAL)
-                    set_target_properties(${target} PROPERTIES
-                        IMPORTED_LOCATION ${WORKBOOK_${library}_LIBRARY})
+        if(DEVICE STREQUAL gpu AND name STREQUAL nccl)  # no part of the toolkit
+            find_library(WORKBOOK_NCCL_LIBRARY NAMES nccl libnccl.so.2)
+            find_path(WORKBOOK_NCCL_INCLUDE nccl.h)
+            mark_as_advanced(WORKBOOK_NCCL_LIBRARY WORKBOOK_NCCL_INCLUDE)
+            set(target "")
+            if(WORKBOOK_NCCL_LIBRARY AND WORKBOOK_NCCL_INCLUDE)
+                set(target workbook_nccl)
+                set(folder ${WORKBOOK_NCCL_INCLUDE})
+                if(NOT TARGET workbook_nccl)
+                    add_library(workbook_nccl UNKNOWN IMPORTED GLOBAL)
+                    set_target_properties(workbook_nccl PROPERTIES
+                        IMPORTED_LOCATION ${WORKBOOK_NCCL_LIBRARY})
                 endif()
             endif()
+        elseif(DEVICE STREQUAL gpu)
+            set(target CUDA::${library})
         else()
             get_property(target GLOBAL PROPERTY WORKBOOK_LIBRARY_${library})
             find_file(WORKBOOK_${name}_HEADER ${name}.h PATHS ${CUDAToolkit_INCLUDE_DIRS}

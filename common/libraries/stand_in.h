@@ -13,6 +13,7 @@
 #include <mutex>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "runtime/core/library_kernel.h"
 
@@ -43,6 +44,10 @@ public:
     bool remove(T* handle) {
         std::lock_guard lock(mutex_);
         return live_.erase(handle) == 1;
+    }
+    std::vector<T*> all() {
+        std::lock_guard lock(mutex_);
+        return {live_.begin(), live_.end()};
     }
 
 private:

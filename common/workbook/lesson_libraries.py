@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Libraries that single lessons call: installed and built when such a lesson is first built.
 
-A lesson whose interface includes cublas_v2.h, cusolverDn.h, cufft.h or nccl.h is linked with
-stand-ins (common/libraries), of which the first three need OpenBLAS, LAPACK and FFTW; on a card,
-with NVIDIA's own.
+A lesson whose interface includes cublas_v2.h, cusolverDn.h or cufft.h is linked with stand-ins
+(common/libraries), which need OpenBLAS, LAPACK and FFTW; on a card, with NVIDIA's own. The one for
+nccl.h needs nothing else.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ _BY_HEADER = {
         "cufft", "FFTW",
         Need("libfftw3-dev", "computes in place of cuFFT (25 MB)"),  # Debian
     ),
-    # Its stand-in needs nothing else; the package is that for cards.
-    "nccl.h": ("nccl", "NCCL", Need("libnccl-dev", "combines what cards have computed")),
+    "nccl.h": ("nccl", "", None),
 }  # fmt: skip
 _PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT", "nccl": "NCCL"}
 
@@ -89,7 +88,9 @@ def _missing(folder: Path, headers: list[str]) -> list[Need]:
     absent = re.findall(r"^([A-Z]+)_\w+:\w+=\w+-NOTFOUND$", _cache(folder), re.MULTILINE)
     # FFTW_LIBRARY and FFTWF_LIBRARY are of one package.
     found = [_BY_HEADER[header] for header in headers]
-    return [need for _, name, need in found if any(one.startswith(name) for one in absent)]
+    return [
+        need for _, name, need in found if need and any(one.startswith(name) for one in absent)
+    ]
 
 
 def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
@@ -106,9 +107,10 @@ def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
     if _device_of(folder) == "gpu":
         raise WorkbookError(
             f"lesson {lesson.number} calls {called}, which this CUDA toolkit does not include",
-            "install NVIDIA's packages libcublas-dev, libcusolver-dev, libcufft-dev and "
-            "libnccl-dev of the toolkit's version; on the emulated device it works without them: "
-            "make " + lesson.number,
+            "install NVIDIA's packages "
+            + _listed([f"lib{_BY_HEADER[header][0]}-dev" for header in headers])
+            + " of the toolkit's version; on the emulated device it works without them: make "
+            + lesson.number,
         )
     known, said = _configure(folder, lesson)  # somebody may have installed them meanwhile
     if not known and (needs := _missing(folder, headers)):
@@ -125,6 +127,6 @@ def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
             f"CMake does not find the libraries of lesson {lesson.number} (its last lines are "
             "above): your file is not to blame, and was not graded",
             "sudo apt-get install --reinstall "
-            + " ".join(_BY_HEADER[header][2].package for header in headers)
+            + " ".join(need.package for header in headers if (need := _BY_HEADER[header][2]))
             + f"\n  then run make {lesson.number} again; the other lessons do not need them",
         )

@@ -93,6 +93,8 @@ const std::vector<CheckerEntry>& table() {
           "host-dereference",
           "unchecked-error",
           "library-misuse",
+          "collective-deadlock",
+          "collective-mismatch",
           "out-of-bounds-global",
           "use-after-free",
           "invalid-address"},

@@ -376,11 +376,19 @@ struct OrderEvent {
         // Around the nodes of a graph that is launched into `stream`.
         kGraphBegin,
         kGraphEnd,
+        // Around the launches of a collective of several devices, one for each rank: `bytes` and
+        // `steps`.
+        kCollectiveBegin,
+        kCollectiveEnd,
     } kind;
     uint64_t stream = 0, event = 0;
     bool non_blocking = false;  // kStreamCreate: does not synchronise with the default stream
     int device = 0;
     HostSite site = 0;  // of a call in which the host waits
+    // Streams that meet in a collective: no call of the program, and no work for the host.
+    bool within_collective = false;
+    uint64_t bytes = 0;  // that each device of a collective sends over its links
+    uint32_t steps = 0;  // messages of it that follow one another
 };
 
 struct ApiEvent {
@@ -395,6 +403,8 @@ struct ApiEvent {
         kEndless,         // a loop of a graph
         kLibraryOperand,  // memory that a library's function must not access
         kLibraryMisuse,
+        kCollectiveDeadlock,  // ranks that wait for others; `ranks` says who where
+        kCollectiveMismatch,  // the ranks' calls do not belong together
     } kind;
     const char* api;       // "cudaMemcpy", "<<<>>>"
     int error = 0;         // cudaError_t
@@ -424,6 +434,12 @@ struct ApiEvent {
     // host memory) or in all (of the allocation).
     uint64_t asked = 0, available = 0;
     std::string detail;  // kLibraryOperand: the parameter's name; kLibraryMisuse: what kind
+    // Of a collective: what a rank does, and where.
+    struct Rank {
+        HostSite site;
+        std::string text;
+    };
+    std::vector<Rank> ranks = {};
 };
 
 }  // namespace machine

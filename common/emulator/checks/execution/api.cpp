@@ -63,6 +63,11 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
                 (freed ? "it was freed on" : earlier) + ' ' + line_text(other, finding.place.file);
         }
     }
+    for (const auto& rank : event.ranks) {
+        const Place at = place_of_host(rank.site);
+        finding.notes.push_back(
+            rank.text + (at.line ? " on " + line_text(at, finding.place.file) : std::string()));
+    }
     if (event.address) finding.address = hex(event.address);
     if (event.allocation) {
         finding.allocation = name_global(nullptr, *event.allocation, 0, false).description;
@@ -81,8 +86,8 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
         finding.facts.add("host", event.allocation == nullptr);
     }
     if (!event.detail.empty())
-        finding.facts.add(event.kind == machine::ApiEvent::Kind::kLibraryMisuse ? "misuse"
-                                                                                : "operand",
+        finding.facts.add(event.kind == machine::ApiEvent::Kind::kLibraryOperand ? "operand"
+                                                                                 : "misuse",
                           event.detail);
     finding.count_text = "more times on the same line";
     return finding;
@@ -99,6 +104,12 @@ void Api::on_api(const machine::ApiEvent& event) {
         break;
     case Kind::kHostDereference:
         report_.add(api_finding(event, "host-dereference", "see"));
+        break;
+    case Kind::kCollectiveDeadlock:
+        report_.add(api_finding(event, "collective-deadlock", "see"));
+        break;
+    case Kind::kCollectiveMismatch:
+        report_.add(api_finding(event, "collective-mismatch", "see"));
         break;
     case Kind::kUncheckedError:
     case Kind::kLibraryMisuse: {

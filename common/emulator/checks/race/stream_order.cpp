@@ -146,6 +146,8 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
     case Kind::kStreamDestroy:  // its work goes on
     case Kind::kGraphBegin:
     case Kind::kGraphEnd:
+    case Kind::kCollectiveBegin:
+    case Kind::kCollectiveEnd:
         break;
     case Kind::kDeviceSync:
         for (const auto& [id, s] : streams_)

@@ -99,12 +99,31 @@ uint64_t Timeline::room(Engines& engines, uint64_t from, uint64_t length, uint64
     return times.back();
 }
 
-void Timeline::finish(Stream& own, Interval interval) {
+bool Timeline::finish(Stream& own, Interval interval) {
     own.ready = std::max(own.ready, interval.end);
     if (intervals_.size() < kMostIntervals)
         intervals_.push_back(std::move(interval));
     else
         full_ = true;
+    return !full_;
+}
+
+void Timeline::collective_ends() {
+    in_collective_ = false;
+    uint64_t begin = 0, end = 0;
+    for (const Part& part : parts_) {
+        begin = std::max(begin, part.begin);
+        end = std::max(end, part.end);
+    }
+    end = std::max(end, begin + model_.start + collective_time_);
+    for (const Part& part : parts_) {
+        if (part.interval != ~size_t(0)) intervals_[part.interval].end = end;
+        Stream& own = stream(part.stream, part.device);
+        own.ready = std::max(own.ready, end);
+        for (Running& kernel : engines_[part.device].kernels)
+            if (kernel.begin == part.begin && kernel.end == part.end) kernel.end = end;
+    }
+    parts_.clear();
 }
 
 void Timeline::host_waits(uint64_t until, uint64_t stream, int device, const char* what,
@@ -171,7 +190,13 @@ void Timeline::on_launch_end(const machine::LaunchInfo& launch,
         Interval::Kind::kKernel, launch.device, launch.stream, begin, begin + length, bytes};
     kernel.name = launch.kernel;
     kernel.site = launch.launched_at;
-    finish(own, std::move(kernel));
+    const bool stored = finish(own, std::move(kernel));
+    if (in_collective_)
+        parts_.push_back({launch.stream,
+                          launch.device,
+                          stored ? intervals_.size() - 1 : ~size_t(0),
+                          begin,
+                          begin + length});
 }
 
 void Timeline::on_host_access(const HostAccess& access) {
@@ -231,6 +256,7 @@ void Timeline::on_host_access(const HostAccess& access) {
 
 void Timeline::on_order(const OrderEvent& event) {
     using Kind = OrderEvent::Kind;
+    if (event.within_collective) return;  // collective_ends() says when each part is done
     switch (event.kind) {
     case Kind::kStreamCreate:
         stream(event.stream, event.device).blocking = !event.non_blocking;
@@ -243,6 +269,13 @@ void Timeline::on_order(const OrderEvent& event) {
         break;
     case Kind::kGraphEnd:
         --in_graph_;
+        break;
+    case Kind::kCollectiveBegin:
+        in_collective_ = true;
+        collective_time_ = time_of(event.bytes, model_.link_rate) + event.steps * model_.link_step;
+        break;
+    case Kind::kCollectiveEnd:
+        collective_ends();
         break;
     case Kind::kDeviceSync:
         host_waits_for_device(event.device, event.site);

@@ -36,6 +36,10 @@ struct TimelineModel {
     uint64_t instruction_rate = 1'000'000;
     uint64_t instruction_picoseconds = 1500;
     uint64_t threads = 132 * 2048;
+    // Links between devices: bytes in a microsecond in each direction, and what each of the
+    // messages of a collective takes that wait for one another.
+    uint64_t link_rate = 370'000;
+    uint64_t link_step = 700;
 };
 
 // One piece of work on the timeline, or a wait of the host.
@@ -98,7 +102,10 @@ private:
     uint64_t earliest(Stream& own);
     // When a kernel with so many threads finds room.
     uint64_t room(Engines& engines, uint64_t from, uint64_t length, uint64_t threads) const;
-    void finish(Stream& own, Interval interval);
+    // Stores the interval, and returns whether there was room for it.
+    bool finish(Stream& own, Interval interval);
+    // All parts of a collective end when the last one that has begun could.
+    void collective_ends();
     void host_waits(uint64_t until, uint64_t stream, int device, const char* what,
                     machine::HostSite site);
 
@@ -108,8 +115,17 @@ private:
     std::map<int, Engines> engines_;
     std::vector<Interval> intervals_;
     uint64_t host_ = 0;
-    uint64_t sectors_ = 0;    // of the running kernel
-    unsigned in_graph_ = 0;   // graphs that are being launched: their nodes cost the host nothing
+    uint64_t sectors_ = 0;   // of the running kernel
+    unsigned in_graph_ = 0;  // graphs that are being launched: their nodes cost the host nothing
+    struct Part {            // of the collective that is under way
+        uint64_t stream;
+        int device;
+        size_t interval;  // ~0: not stored
+        uint64_t begin, end;
+    };
+    std::vector<Part> parts_;
+    uint64_t collective_time_ = 0;  // that its messages take at least
+    bool in_collective_ = false;
     bool in_launch_ = false;  // also of a library's kernel
     bool full_ = false;
 };

@@ -14,22 +14,8 @@ using emulator::LibraryKernel;
 using emulator::Operand;
 using machine::HostAccess;
 
-struct Place {
-    machine::Allocation* allocation = nullptr;
-    std::byte* host = nullptr;
-};
-
 bool is_empty(const Operand& operand) {
     return operand.row_bytes == 0 || operand.rows == 0 || operand.slices == 0;
-}
-
-cudaError_t check(Call& call, const char* api, machine::HostSite site, const Operand& operand,
-                  Place& place) {
-    if (is_empty(operand)) return cudaSuccess;
-    const Box box{reinterpret_cast<uint64_t>(operand.address), operand.pitch, operand.slice_pitch};
-    const Extent extent{operand.row_bytes, operand.rows, operand.slices};
-    return check_operand(
-        call, api, site, operand.name, box, extent, !operand.writes, place.allocation, place.host);
 }
 
 // Calls report(offset, bytes) for each contiguous range of the operand.
@@ -57,12 +43,12 @@ void for_ranges(const Operand& operand, F&& report) {
     }
 }
 
-void report(Call& call, const LibraryKernel& kernel, machine::HostSite site, const Stream& stream,
+void report(Call& call, const char* api, machine::HostSite site, const Stream& stream,
             const Operand& operand, const Place& place, HostAccess::Kind kind) {
     for_ranges(operand, [&](uint64_t offset, uint64_t bytes) {
         HostAccess event{};
         event.kind = kind;
-        event.api = kernel.api;
+        event.api = api;
         event.allocation = place.allocation;
         event.address = reinterpret_cast<uint64_t>(operand.address) + offset;
         event.bytes = bytes;
@@ -74,12 +60,38 @@ void report(Call& call, const LibraryKernel& kernel, machine::HostSite site, con
     });
 }
 
-cudaError_t run_now(Call& call, const LibraryKernel& kernel, machine::HostSite site,
-                    const Stream& stream) {
+}  // namespace
+
+cudaError_t check_library_operand(Call& call, const char* api, machine::HostSite site,
+                                  const Operand& operand, Place& place) {
+    if (is_empty(operand)) return cudaSuccess;
+    const Box box{reinterpret_cast<uint64_t>(operand.address), operand.pitch, operand.slice_pitch};
+    const Extent extent{operand.row_bytes, operand.rows, operand.slices};
+    return check_operand(
+        call, api, site, operand.name, box, extent, !operand.writes, place.allocation, place.host);
+}
+
+void report_library_accesses(Call& call, const char* api, machine::HostSite site,
+                             const Stream& stream, const std::vector<Operand>& operands,
+                             const std::vector<Place>& places, const std::vector<std::byte*>& at) {
+    const auto reads = [&](const Operand& o) {
+        return o.reads && (!o.reads_if || o.reads_if(at.data()));
+    };
+    for (size_t i = 0; i < places.size(); ++i)
+        if (!is_empty(operands[i]) && reads(operands[i]))
+            report(call, api, site, stream, operands[i], places[i], HostAccess::Kind::kRead);
+    for (size_t i = 0; i < places.size(); ++i)
+        if (!is_empty(operands[i]) && operands[i].writes)
+            report(call, api, site, stream, operands[i], places[i], HostAccess::Kind::kWrite);
+}
+
+static cudaError_t run_now(Call& call, const LibraryKernel& kernel, machine::HostSite site,
+                           const Stream& stream) {
     std::vector<Place> places(kernel.operands.size());
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < places.size(); ++i) {
-        const cudaError_t one = check(call, kernel.api, site, kernel.operands[i], places[i]);
+        const cudaError_t one =
+            check_library_operand(call, kernel.api, site, kernel.operands[i], places[i]);
         if (error == cudaSuccess) error = one;
     }
     if (error != cudaSuccess) return error;
@@ -90,25 +102,11 @@ cudaError_t run_now(Call& call, const LibraryKernel& kernel, machine::HostSite s
     call.global.machine(stream.device).run_library_kernel(kernel.api, request, [&] {
         std::vector<std::byte*> at;
         for (const Place& place : places) at.push_back(place.host);
-        const auto reads = [&](const Operand& o) {
-            return o.reads && (!o.reads_if || o.reads_if(at.data()));
-        };
-        for (size_t i = 0; i < places.size(); ++i) {
-            const Operand& operand = kernel.operands[i];
-            if (!is_empty(operand) && reads(operand))
-                report(call, kernel, site, stream, operand, places[i], HostAccess::Kind::kRead);
-        }
-        for (size_t i = 0; i < places.size(); ++i) {
-            const Operand& operand = kernel.operands[i];
-            if (!is_empty(operand) && operand.writes)
-                report(call, kernel, site, stream, operand, places[i], HostAccess::Kind::kWrite);
-        }
+        report_library_accesses(call, kernel.api, site, stream, kernel.operands, places, at);
         kernel.compute(at.data());
     });
     return cudaSuccess;
 }
-
-}  // namespace
 
 cudaError_t library_kernel(Call& call, const LibraryKernel& kernel) {
     Stream* stream = find_stream(call, kernel.stream, false);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/api.h"
 #include "runtime/core/device_properties.h"
 #include "runtime/cuda12/layouts.h"
 
