@@ -503,7 +503,7 @@ TEST_CASE("task 6: a failed call is an exception", "[task6]") {
 
 TEST_CASE("task 7: all ranks have the sum", "[task7]") {
     for (int count = 1; count <= most_ranks(Back::kNccl); ++count)
-        for (const int n : {1, 2, 31, 257, 12000}) check_all_reduce(Back::kNccl, n, count);
+        for (const int n : {1, 12001}) check_all_reduce(Back::kNccl, n, count);
 }
 
 TEST_CASE("task 7: reduces again and again", "[task7]") {
