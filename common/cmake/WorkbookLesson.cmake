@@ -9,7 +9,7 @@
 # files are also linked with it and with bench_main.cpp, for the clock: bench_lesson_NN_slug and
 # bench_solution_NN_slug.
 #
-# A lesson whose interface includes cublas_v2.h, cufft.h or cusolverDn.h is linked with these libraries:
+# A lesson whose interface includes cublas_v2.h, cufft.h, cusolverDn.h or nccl.h is linked with these libraries:
 # on the emulator with their stand-ins, which are built for it. Where they cannot be, the lesson has no
 # targets, and WORKBOOK_ABSENT_LESSONS, a global property, names it.
 #
@@ -126,7 +126,9 @@ function(workbook_libraries_of header libraries headers absent)
         endif()
     endforeach()
     if(targets)
-        list(PREPEND targets -Wl,--no-as-needed)
+        # A stand-in needs functions of the emulated device, which takes the place of NVIDIA's runtime
+        # only when the program runs.
+        list(PREPEND targets -Wl,--no-as-needed -Wl,--allow-shlib-undefined)
     endif()
     set(${libraries} "${targets}" PARENT_SCOPE)
     set(${headers} "${folder}" PARENT_SCOPE)

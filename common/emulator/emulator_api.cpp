@@ -117,6 +117,14 @@ EMULATOR_EXPORT int emulatorMemorySet(uint64_t bytes) {
     return 0;
 }
 
+EMULATOR_EXPORT int emulatorDevicesSet(uint32_t devices) {
+    const std::lock_guard lock(runtime::context().mutex);
+    if (devices > emulator::kMostDevices || devices < uint32_t(runtime::context().device_count()))
+        return 1;
+    runtime::context().add_devices(devices);
+    return 0;
+}
+
 EMULATOR_EXPORT void emulatorTimelineStart() {
     const std::lock_guard lock(runtime::context().mutex);
     emulator::start_timeline();

@@ -67,6 +67,10 @@ int emulatorReportTo(void (*sink)(const char* line, uint64_t bytes, int last));
 // program touches take host memory. 0: ok, 1: not in that range.
 int emulatorMemorySet(uint64_t bytes);
 
+// Gives the program this many devices, like EMULATOR_DEVICES: up to 16, and not fewer than there
+// are. 0: ok, 1: not in that range.
+int emulatorDevicesSet(uint32_t devices);
+
 // When the work of a program would run on a card, by the model of TIMELINE.md. Times are in
 // nanoseconds of a clock that begins with emulatorTimelineStart.
 typedef enum EmulatorIntervalKind {

@@ -80,7 +80,7 @@ bool set_option(Options& options, const std::string& variable, const std::string
         options.error_exit_code = int(parse_number(variable, value, 0, 255));
         if (*options.error_exit_code == 0) options.error_exit_code.reset();
     } else if (variable == "EMULATOR_DEVICES") {
-        options.devices = int(parse_number(variable, value, 1, 16));
+        options.devices = int(parse_number(variable, value, 1, kMostDevices));
     } else if (variable == "EMULATOR_MEMORY") {
         options.memory = parse_bytes(variable, value, kLeastMemory, kMostMemory);
     } else if (variable == "EMULATOR_ARCH") {

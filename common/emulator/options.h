@@ -27,6 +27,7 @@ struct Options {
 
 // Bounds of EMULATOR_MEMORY, far below the size of the address space.
 constexpr uint64_t kLeastMemory = 1ull << 20, kMostMemory = 1ull << 40;
+constexpr unsigned kMostDevices = 16;
 
 // An environment variable has an invalid value. what() names the variable and the value.
 class BadOption : public std::runtime_error {

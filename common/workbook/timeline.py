@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-Interval = dict[str, Any]  # kind, stream, begin, end, ...; times in nanoseconds
+Interval = dict[str, Any]  # kind, device, stream, begin, end, ...; times in nanoseconds
 _NUMBERS = ("stream", "begin", "end")
 
 
@@ -37,5 +37,6 @@ def _is_interval(one: object) -> bool:
     return (
         isinstance(one, dict)
         and isinstance(one.get("kind"), str)
+        and isinstance(one.get("device", 0), int)
         and all(isinstance(one.get(name), int) for name in _NUMBERS)
     )

@@ -237,6 +237,11 @@ WB_WAITS(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind k
 WB_CALL(cudaMemcpyAsync,
         (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
         (to, from, bytes, kind, stream), .stream = stream, .bytes = bytes, .kind = kind)
+WB_CALL(cudaMemcpyPeerAsync,
+        (void* to, int to_device, const void* from, int from_device, size_t bytes,
+         cudaStream_t stream),
+        (to, to_device, from, from_device, bytes, stream), .stream = stream, .bytes = bytes,
+        .kind = cudaMemcpyDeviceToDevice)
 WB_WAITS(cudaMemcpyToSymbol,
          (const void* to, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind),
          (to, from, bytes, offset, kind), .bytes = bytes, .kind = kind)

@@ -27,6 +27,7 @@ public:
         bool pageable;  // a copy from or to memory that is not pinned
         unsigned line;  // of the call in `file`; 0: not known
         std::string name, file;
+        unsigned device;  // its number; of a copy between two: of the one that is written
     };
 
     // That of everything that `work` does; empty on a real GPU. `shown`: it is the answer's own, of
@@ -55,7 +56,8 @@ public:
                                      one.pageable != 0,
                                      one.line,
                                      one.name,
-                                     one.file});
+                                     one.file,
+                                     one.device});
         }
         if (shown) timeline.note();
         return timeline;
@@ -169,8 +171,8 @@ private:
         return sum;
     }
 
-    // {"timeline": [{"kind", "stream", "begin", "end", "bytes", "pageable", "line", "file",
-    // "name"}, ...], "returned": 123}
+    // {"timeline": [{"kind", "device", "stream", "begin", "end", "bytes", "pageable", "line",
+    // "file", "name"}, ...], "returned": 123}
     void note() const {
         if (!details::wanted()) return;
         static const char* const words[] = {"kernel", "up", "down", "on_device", "fill", "wait"};
@@ -178,6 +180,7 @@ private:
         for (const Interval& one : all_) {
             list += (list.empty() ? "{" : ", {") +
                     ("\"kind\": " + details::quoted(words[size_t(one.kind)])) +
+                    ", \"device\": " + std::to_string(one.device) +
                     ", \"stream\": " + std::to_string(one.stream) +
                     ", \"begin\": " + std::to_string(one.begin) +
                     ", \"end\": " + std::to_string(one.end) +

@@ -46,12 +46,40 @@ class Causes(unittest.TestCase):
             {"timeline": [1, 2]},
             {"timeline": [{"kind": "up"}]},
             {"timeline": [{**one("up", 1, 0, 9, 1), "begin": "0"}]},
+            {"timeline": [one("up", 1, 0, 9, 1, device="0")]},
             {**whole, "returned": []},
         ):
             with self.subTest(damage):
                 self.assertIsNone(timeline.last([whole, damage]))
                 self.assertEqual(counters.measured([damage]), {})
                 self.assertEqual(diagnose.of_timeline(CHECK, [damage]), "")
+
+    def test_a_wait_before_other_devices_have_work(self) -> None:
+        def on(device: int, begin: int, *, waits: bool) -> list[dict]:
+            work = [one("kernel", device + 5, begin, begin + 9, 25, device=device)]
+            wait = one("wait", device + 5, 0, begin + 9, 31, device=device, name="a stream")
+            return [*work, wait] if waits else work
+
+        serial = [part for d in range(4) for part in on(d, 10 * d, waits=True)]
+        self.assertEqual(
+            said(*serial),
+            "the host waits for a stream on line 31, and devices 1, 2 and 3 have no work yet: "
+            "they are idle",
+        )
+        self.assertIn("and device 1 has no work yet: it is idle", said(*serial[:4]))
+        together = [part for d in range(4) for part in on(d, d, waits=False)]
+        self.assertEqual(said(*together, *on(3, 20, waits=True)), "")
+
+    def test_a_blocking_read_before_other_devices_have_work(self) -> None:
+        kernel = one("kernel", 5, 0, 9, 25, device=0)
+        wait = one("wait", 5, 0, 12, 31, device=0, name="pageable memory")
+        read = one("down", 5, 9, 12, 31, device=0, pageable=True)
+        other = one("kernel", 6, 13, 20, 25, device=1)
+        self.assertEqual(
+            said(kernel, wait, read, other),
+            "the host waits for the copy from or to pageable memory on line 31, and device 1 has "
+            "no work yet: it is idle",
+        )
 
     def test_memory_that_is_not_pinned_is_named_first(self) -> None:
         wait = one("wait", 1, 0, 10, 61, name="pageable memory")
@@ -114,6 +142,13 @@ class Picture(unittest.TestCase):
                 self.assertIn(word, text)
             width, height = struct.unpack(">II", png.read_bytes()[16:24])
             self.assertTrue(400 < width < 1600 and 150 < height < 1600, f"{width} x {height}")
+
+    def test_rows_of_several_devices(self) -> None:
+        with theme.drawing(theme.LIGHT):
+            two = [one("kernel", 4, 0, 9, 25, device=1), one("kernel", 3, 0, 9, 25, device=0)]
+            made = draw_timeline.figure(two, 9, "two", theme.LIGHT)
+            names = [label.get_text() for label in made.axes[0].get_yticklabels()]
+            self.assertEqual(names, ["host", "device 0, stream 3", "device 1, stream 4"])
 
     def test_many_streams_and_no_work(self) -> None:
         with theme.drawing(theme.LIGHT):

@@ -445,7 +445,12 @@ def likely_cause(
             return words
     if "cudaErrorInvalidConfiguration" in exception:
         return "a launch with no blocks or no threads, or with more than a block may have (1024)"
-    if "cudaErrorInvalidResourceHandle" in exception or "cudaErrorInvalidValue" in exception:
+    if "cudaErrorInvalidResourceHandle" in exception:
+        return (
+            "a stream or an event that was destroyed, or that belongs to another device than the "
+            "current one"
+        )
+    if "cudaErrorInvalidValue" in exception:
         return "an argument of a CUDA call that the runtime rejects"
     if exception and (misuse := [f for f in findings if f.code in _REFUSED_FOR]):
         return _of_finding(misuse[0], False)  # the call was refused for this

@@ -112,6 +112,30 @@ def _by_steps(work: list[dict[str, Any]]) -> str:
     )
 
 
+def _before_other_devices(intervals: list[dict[str, Any]]) -> str:
+    """A wait of the host before another device has got its first work."""
+    work = [(i, one) for i, one in enumerate(intervals) if one.get("kind") in _WORK]
+    first: dict[int, int] = {}
+    for i, one in work:
+        first.setdefault(one.get("device", 0), i)
+    for i, one in enumerate(intervals):
+        late = sorted(device for device, at in first.items() if at > i)
+        # A copy from or to pageable memory is itself the work after its wait.
+        copy = intervals[i + 1] if i + 1 < len(intervals) else {}
+        if copy.get("pageable") and copy.get("device", 0) in late:
+            late.remove(copy.get("device", 0))
+        if one.get("kind") != "wait" or not late or len(late) == len(first):
+            continue
+        what = str(one.get("name", ""))
+        what = f"for the copy from or to {what}" if copy.get("pageable") else f"for {what}"
+        where = _line(one) or _line(copy)
+        if len(late) == 1:
+            return f"the host waits {what}{where}, and device {late[0]} has no work yet: it is idle"
+        devices = f"devices {', '.join(map(str, late[:-1]))} and {late[-1]}"
+        return f"the host waits {what}{where}, and {devices} have no work yet: they are idle"
+    return ""
+
+
 def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
     """Why a check of the timeline fails, or ''."""
     if not _ABOUT.search(expression):
@@ -122,8 +146,8 @@ def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
     if "leaves_others_alone" in expression:
         return _waits_for_all(intervals)
     return (
-        _pageable(intervals) or _one_piece(work) or _streams(work) or _waits(intervals)
-        or _by_steps(work) or _two_streams(work)
+        _before_other_devices(intervals) or _pageable(intervals) or _one_piece(work)
+        or _streams(work) or _waits(intervals) or _by_steps(work) or _two_streams(work)
     )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The model timeline of an answer: a row for the host and one for each stream, bars for work."""
+"""The model timeline of an answer: rows for the host and each device's streams, bars for work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from .theme import Theme
 
 _MOST_ROWS, _MOST_BARS = 14, 400
-_HOST = -1
+_HOST = (-1, -1)
 _DARK = ("#009E73", "#0072B2")  # bars on which white letters are read better
 
 
@@ -28,10 +28,27 @@ def _looks(theme: Theme) -> dict[str, tuple[str, str, str]]:
     }
 
 
-def _rows(intervals: list[dict[str, Any]]) -> list[int]:
-    """Streams in the order in which they get work; the default stream comes first."""
-    found = list(dict.fromkeys(one["stream"] for one in intervals if one["kind"] != "wait"))
-    return sorted(found, key=lambda stream: stream != 0)
+_Row = tuple[int, int]  # a device and one of its streams
+
+
+def _row(one: dict[str, Any]) -> _Row:
+    return one.get("device", 0), one["stream"]
+
+
+def _rows(intervals: list[dict[str, Any]]) -> list[_Row]:
+    """By device, streams in the order in which they get work; the default stream comes first."""
+    found = list(dict.fromkeys(_row(one) for one in intervals if one["kind"] != "wait"))
+    return sorted(found, key=lambda row: (row[0], row[1] != 0))
+
+
+def _names(rows: list[_Row]) -> list[str]:
+    """`stream 3`; with several devices `device 1, stream 3`."""
+    several = len({device for device, _ in rows}) > 1
+    return [
+        (f"device {device}, " if several else "")
+        + ("default stream" if stream == 0 else f"stream {stream}")
+        for device, stream in rows
+    ]
 
 
 def _unit(longest: int) -> tuple[float, str]:
@@ -53,7 +70,7 @@ def figure(intervals: list[dict[str, Any]], returned: int, title: str, theme: Th
         axes.axhline(y, color=theme.empty, lw=1, zorder=0)
     seen: dict[str, Patch] = {}
     for one in intervals:
-        row = _HOST if one["kind"] == "wait" else one["stream"]
+        row = _HOST if one["kind"] == "wait" else _row(one)
         if row not in y_of or one["kind"] not in looks:
             continue
         colour, hatch, words = looks[one["kind"]]
@@ -81,7 +98,7 @@ def figure(intervals: list[dict[str, Any]], returned: int, title: str, theme: Th
         returned / scale, top + 0.05, "the call returns ", color=theme.wrong, size=8.5, ha="right",
         va="bottom",
     )  # fmt: skip
-    names = ["default stream" if s == 0 else f"stream {s}" for s in streams]
+    names = _names(streams)
     axes.set_yticks([y_of[_HOST], *(y_of[s] for s in streams)], ["host", *names], size=8.5)
     axes.set_xlim(0, longest / scale * 1.02)
     axes.set_ylim(-0.7, top + 0.35)

@@ -31,16 +31,20 @@ void fire_host(Context& context, void (machine::Observer::*method)(const E&), co
 
 Context::Context() : settings(requested_settings()), registry(new Registry) {
     if (settings.memory) memory.set_capacity(settings.memory);
-    devices.resize(size_t(settings.devices < 1 ? 1 : settings.devices));
-    for (size_t i = 0; i < devices.size(); ++i) {
-        devices[i].ordinal = int(i);
-        devices[i].default_stream = new Stream;
-        devices[i].default_stream->device = int(i);
+    add_devices(size_t(settings.devices < 1 ? 1 : settings.devices));
+}
+
+void Context::add_devices(size_t count) {
+    for (size_t i = devices.size(); i < count; ++i) {
+        Device& added = devices.emplace_back();
+        added.ordinal = int(i);
+        added.default_stream = new Stream;
+        added.default_stream->device = int(i);
         driver_contexts.push_back(std::make_unique<DriverContext>());
-        devices[i].primary = driver_contexts.back().get();
-        devices[i].primary->id = i + 1;
-        devices[i].primary->device = int(i);
-        devices[i].primary->primary = true;
+        added.primary = driver_contexts.back().get();
+        added.primary->id = driver_contexts.size();
+        added.primary->device = int(i);
+        added.primary->primary = true;
     }
 }
 

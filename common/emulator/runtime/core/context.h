@@ -137,6 +137,8 @@ struct Context {
     // The compute capability of all devices, such as 75; determined on first use.
     unsigned arch();
     int device_count() const { return int(devices.size()); }
+    // Up to `count` in all.
+    void add_devices(size_t count);
 
     // Events for observers; the lists are those of machine::Observers.
     void fire(const machine::ApiEvent& event);
