@@ -32,8 +32,12 @@ _BY_HEADER = {
         "cufft", "FFTW",
         Need("libfftw3-dev", "computes in place of cuFFT (25 MB)"),  # Debian
     ),
+    "mpi.h": (
+        "mpi", "OPENMPI",
+        Need("libopenmpi-dev", "Open MPI, with mpirun (55 MB)"),  # Debian
+    ),
 }  # fmt: skip
-_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT"}
+_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT", "mpi": "Open MPI"}
 
 
 def _called_by(lesson: Lesson) -> list[str]:
