@@ -391,8 +391,8 @@ TEST_CASE("efficient: each cell is stored once in a step, and none is copied",
 TEST_CASE("efficient: the inner cells are computed while edges travel",
           "[efficient][task6][ranks:2]") {
     const wb::Ranks world;
-    const Rod mine = part(Rod(1 << 21, 1.0), world);
-    HeatSlice slice(mine.data(), 1 << 21, Ends::kPeriodic, 0.2, world.comm());
+    const Rod mine = part(Rod(1 << 18, 1.0), world);
+    HeatSlice slice(mine.data(), 1 << 18, Ends::kPeriodic, 0.2, world.comm());
     const wb::MpiCalls calls;
     mpiWatchKernels(true);
     const auto timeline = wb::Timeline::of([&] {

@@ -35,31 +35,36 @@ struct State {
 };
 constinit State state{-1, 0, false, false, {}, {}};
 
+// The value of an environment variable, given with its `=`; null if there is none. The C library's
+// getenv() does not work yet.
+char* variable(char** environment, const char* name) {
+    const size_t length = std::strlen(name);
+    for (char** entry = environment; entry && *entry; ++entry)
+        if (std::strncmp(*entry, name, length) == 0) return *entry + length;
+    return nullptr;
+}
+
 // The grader's socket, by the value of `WORKBOOK_GRADER=`, which is made unreadable for the rest of
 // the program: its number, or for one of several ranks the path that it connects to. mpirun passes
 // no open files on. A rank says first which one it is, and its process.
 int descriptor_from(char** environment) {
-    const size_t length = std::strlen(kVariable);
-    for (char** entry = environment; entry && *entry; ++entry) {
-        if (std::strncmp(*entry, kVariable, length) != 0) continue;
-        char* const value = *entry + length;
-        int given = std::atoi(value);
-        if (*value == '/') {
-            sockaddr_un address{};
-            address.sun_family = AF_UNIX;
-            std::strncpy(address.sun_path, value, sizeof address.sun_path - 1);
-            const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-            const int hello[2] = {rank ? std::atoi(rank) : -1, getpid()};
-            given = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-            if (connect(given, (const sockaddr*)&address, sizeof address) != 0 ||
-                send(given, hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
-                _exit(kTampered);
-            state.is_rank = true;
-        }
-        std::memset(value, 0, std::strlen(value));
-        return given;
+    char* const value = variable(environment, kVariable);
+    if (!value) return -1;
+    int given = std::atoi(value);
+    if (*value == '/') {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::strncpy(address.sun_path, value, sizeof address.sun_path - 1);
+        const char* const rank = variable(environment, "OMPI_COMM_WORLD_RANK=");
+        const int hello[2] = {rank ? std::atoi(rank) : -1, getpid()};
+        given = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        if (connect(given, (const sockaddr*)&address, sizeof address) != 0 ||
+            send(given, hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
+            _exit(kTampered);
+        state.is_rank = true;
     }
-    return -1;
+    std::memset(value, 0, std::strlen(value));
+    return given;
 }
 
 // What the emulated device reports. The grader hears of its end only if the program is still the
