@@ -37,6 +37,7 @@ _OPTIONS = {
     "plm": "isolated",
     "oob_tcp_if_include": "lo",
     "memory": "^patcher",
+    "osc": "^ucx",  # UCX changes the C library's code, too
     "mpi_yield_when_idle": "1",
     "opal_signal": "6",  # only that of abort(), after which nothing follows
     "orte_abort_print_stack": "0",
@@ -264,7 +265,11 @@ def settings(folder: Path, ranks: int, trace: Path | None) -> list[dict[str, str
     """The variables that differ between ranks. Only the first one records what it touches."""
     found = []
     for rank in range(ranks):
-        own = {"WORKBOOK_DETAILS": str(details_of(folder, rank))}
+        own = {
+            "WORKBOOK_DETAILS": str(details_of(folder, rank)),
+            "HWLOC_HIDE_ERRORS": "2",  # a box has no /sys
+            "UCX_MEM_MMAP_HOOK_MODE": "none",
+        }
         if trace and rank == 0:
             own["EMULATOR_TRACE"] = str(trace)
         found.append(own)
