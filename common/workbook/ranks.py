@@ -203,7 +203,9 @@ def blame(ended: runner.Ended, channels: RankChannels) -> Blamed:
     own.outcome.failures = [f for f in own.outcome.failures if len(told) == 1 or not _stopped(f)]
     where = _listed(failed) if rank in failed else str(rank)
     for failure in own.outcome.failures:
-        failure.infos.insert(0, f"rank := {where} of {len(told)}")
+        if len(told) > 1:
+            several = "ranks" if rank in failed and len(failed) > 1 else "rank"
+            failure.infos.insert(0, f"{several} := {where} of {len(told)}")
     own.findings = _of_all(told)
     own.rank = rank
     code = 0 if complete[rank] else _code(ended.code)

@@ -13,7 +13,7 @@ static constexpr int kBlock = 256;
 
 Slice slice_of(int cells, [[maybe_unused]] int rank, [[maybe_unused]] int ranks) {
     // TODO 1 (about 3 lines): the first cells % ranks ranks own one cell more than the others.
-    //| return {0, cells};
+    //| return {cells, cells};
     const int each = cells / ranks, more = cells % ranks;
     const int begin = rank * each + std::min(rank, more);
     return {begin, begin + each + (rank < more ? 1 : 0)};
