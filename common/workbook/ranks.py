@@ -193,6 +193,8 @@ def blame(ended: runner.Ended, channels: RankChannels) -> Blamed:
         rank for rank, one in enumerate(told)
         if any(not _stopped(failure) for failure in one.outcome.failures)
     ]  # fmt: skip
+    # One that has failed may have been stopped before its end, because another one has failed too.
+    failed.sort(key=lambda rank: not complete[rank])
     broken = [rank for rank in channels.ended if not complete[rank]]
     broken += [rank for rank in range(len(told)) if not complete[rank] and rank not in broken]
     lost = [rank for rank, one in enumerate(told) if not one.device_ended]
@@ -200,8 +202,10 @@ def blame(ended: runner.Ended, channels: RankChannels) -> Blamed:
     found = [rank for rank, one in enumerate(told) if one.findings]
     rank = (*tampered, *failed, *broken, *lost, *found, 0)[0]
     own = told[rank]
+    if rank in failed and own.outcome.complete:
+        own.program_ended = own.device_ended = own.device_began = True
     own.outcome.failures = [f for f in own.outcome.failures if len(told) == 1 or not _stopped(f)]
-    where = _listed(failed) if rank in failed else str(rank)
+    where = _listed(sorted(failed)) if rank in failed else str(rank)
     for failure in own.outcome.failures:
         if len(told) > 1:
             several = "ranks" if rank in failed and len(failed) > 1 else "rank"
@@ -238,7 +242,8 @@ def _of_all(told: list[Told]) -> list[Finding]:
     for finding, ranks in merged.values():
         several = "ranks" if len(ranks) > 1 else "rank"
         note = f"found on {several} {_listed(ranks)} of {len(told)}"
-        finding.data["notes"] = [*finding.notes(), note]
+        if len(told) > 1:
+            finding.data["notes"] = [*finding.notes(), note]
         finding.data["ranks"] = ranks
     return [finding for finding, _ in merged.values()]
 

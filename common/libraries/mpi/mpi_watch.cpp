@@ -106,11 +106,11 @@ void tell_wait(const std::string& call, const std::string& on) {
     void* frames[32];
     const int found = backtrace(frames, 32);
     uint64_t path[32];
-    for (int i = 0; i < found; ++i) path[i] = reinterpret_cast<uint64_t>(frames[i]);
+    // Return addresses are those of the next instructions.
+    for (int i = 0; i < found; ++i) path[i] = reinterpret_cast<uint64_t>(frames[i]) - 1;
     const auto of =
         of_emulator<int(const uint64_t*, uint32_t, EmulatorSource*)>("emulatorSourceOf");
-    // The first frames are this library's own.
-    if (found > 2 && of) of(path + 2, uint32_t(found - 2), &source);
+    if (of) of(path, uint32_t(found), &source);
     tell("{\"event\": \"waits\", \"call\": " + quoted(call) + ", \"on\": " + quoted(on) +
          ", \"file\": " + quoted(source.file) + ", \"line\": " + std::to_string(source.line) + "}");
 }
