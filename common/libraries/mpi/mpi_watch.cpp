@@ -110,7 +110,13 @@ void tell_wait(const std::string& call, const std::string& on) {
     for (int i = 0; i < found; ++i) path[i] = reinterpret_cast<uint64_t>(frames[i]) - 1;
     const auto of =
         of_emulator<int(const uint64_t*, uint32_t, EmulatorSource*)>("emulatorSourceOf");
-    if (of) of(path, uint32_t(found), &source);
+    // After the frames of this library, which is nobody's own source.
+    Dl_info own{}, info{};
+    dladdr(reinterpret_cast<const void*>(&announce), &own);
+    int first = 0;
+    for (int i = 0; i < found; ++i)
+        if (dladdr(frames[i], &info) && info.dli_fbase == own.dli_fbase) first = i + 1;
+    if (of && first < found) of(path + first, uint32_t(found - first), &source);
     tell("{\"event\": \"waits\", \"call\": " + quoted(call) + ", \"on\": " + quoted(on) +
          ", \"file\": " + quoted(source.file) + ", \"line\": " + std::to_string(source.line) + "}");
 }
@@ -240,7 +246,7 @@ WATCHED int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
 
 #define SEND(name, start)                                                                          \
     WATCHED int name(const void* b, int n, MPI_Datatype t, int target, int tag, MPI_Comm c) {      \
-        uses(#name, b, size_of(n, t), false);                                                      \
+        uses(#name, b, target == MPI_PROC_NULL ? 0 : size_of(n, t), false);                        \
         note_message(target, size_of(n, t));                                                       \
         MPI_Request request = MPI_REQUEST_NULL;                                                    \
         check(#name, start(b, n, t, target, tag, c, &request));                                    \
@@ -259,7 +265,7 @@ SEND(MPI_Rsend, PMPI_Irsend)
                      int tag,                                                                      \
                      MPI_Comm c,                                                                   \
                      MPI_Request* request) {                                                       \
-        uses(#name, b, size_of(n, t), false);                                                      \
+        uses(#name, b, target == MPI_PROC_NULL ? 0 : size_of(n, t), false);                        \
         note_message(target, size_of(n, t));                                                       \
         check(#name, P##name(b, n, t, target, tag, c, request));                                   \
         pending()[*request] = {#name, to(target), nullptr, 0};                                     \
