@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // For test cases that run in several processes, which mpirun starts: [ranks:1,2,7] among a case's
 // tags lets the grader run it with one, two and seven. Each rank runs the whole case and checks its
-// own results. Include it after the lesson's interface, which includes mpi.h. Started by hand (mpirun -np 4 program), all cases run with the ranks that there are.
+// own results. Include it after the lesson's interface, which includes mpi.h. Started by hand
+// (mpirun -np 4 program), all cases run with the ranks that there are.
 #pragma once
 
 #include <cstddef>
