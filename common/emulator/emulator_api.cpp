@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "checks/source/resolvers.h"
+#include "host_access.h"
 #include "library.h"
 #include "runtime/core/context.h"
 #include "runtime/host_watch/host_pages.h"
@@ -191,6 +192,11 @@ EMULATOR_EXPORT int emulatorSourceOf(const uint64_t* path, uint32_t length,
     emulator::give_file(out.file, line.file);
     emulator::give(source, out);
     return 0;
+}
+
+EMULATOR_EXPORT int emulatorHostUse(const char* api, const void* address, uint64_t bytes,
+                                    int writes) {
+    return emulator::host_uses(api, address, bytes, writes != 0);
 }
 
 EMULATOR_EXPORT int emulatorRecentLaunch(uint32_t ago, EmulatorLaunch* launch) {

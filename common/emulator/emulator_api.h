@@ -71,6 +71,12 @@ int emulatorMemorySet(uint64_t bytes);
 // are. 0: ok, 1: not in that range.
 int emulatorDevicesSet(uint32_t devices);
 
+// For libraries whose code on the host uses memory that the program gave them (MPI): `api`, the
+// function that was called, reads or writes these bytes now. Reports host-dereference if they are
+// in device memory, and race-global if they are in managed or pinned memory that a kernel or a copy
+// still uses. 0: host code can access them, 1: it cannot.
+int emulatorHostUse(const char* api, const void* address, uint64_t bytes, int writes);
+
 // When the work of a program would run on a card, by the model of TIMELINE.md. Times are in
 // nanoseconds of a clock that begins with emulatorTimelineStart.
 typedef enum EmulatorIntervalKind {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host_access.h"
 
+#include <mutex>
+#include <string>
+
 #include <sys/single_threaded.h>
 
 #include "checks/host_watch.h"
+#include "runtime/core/context.h"
 #include "runtime/host_watch/host_calls.h"
 #include "runtime/host_watch/host_pages.h"
+#include "runtime/host_watch/host_sites.h"
 
 namespace emulator {
 namespace {
@@ -45,6 +50,34 @@ void watch_host_accesses(const std::vector<checks::Checker>& checkers, runtime::
     runtime::watch_host_pages(policy);
     hooks.on_closed_page = runtime::open_closed_page;
     hooks.on_step = runtime::close_after_step;
+}
+
+int host_uses(const char* api, const void* address, uint64_t bytes, bool writes) {
+    runtime::Context& all = runtime::context();
+    const std::lock_guard lock(all.mutex);
+    const auto at = reinterpret_cast<uint64_t>(address);
+    const machine::HostSite site = runtime::capture_host_site();
+    const machine::Allocation* const found = all.memory.find(at);
+    if (!found || !found->contains(at, 1)) return 0;
+    if (!found->host_visible()) {
+        machine::ApiEvent event{};
+        event.kind = machine::ApiEvent::Kind::kHostDereference;
+        event.api = api;
+        event.error = cudaErrorIllegalAddress;
+        event.address = at;
+        event.allocation = found;
+        event.site = site;
+        event.message = std::string("`") + api + (writes ? "` writes to" : "` reads") +
+                        " device memory of " + std::to_string(found->bytes) +
+                        " bytes, which host code cannot access: copy to or from host memory";
+        all.fire(event);
+        return 1;
+    }
+    if (watch && found->live) {
+        watch->host_touched({at, bytes, writes, site});
+        after_touch();
+    }
+    return 0;
 }
 
 }  // namespace emulator

@@ -3,6 +3,7 @@
 // are closed to the host (runtime/host_watch/host_pages.h).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "checks/checks.h"
@@ -15,5 +16,9 @@ namespace emulator {
 // reported.
 void watch_host_accesses(const std::vector<checks::Checker>& checkers, runtime::FaultHooks& hooks,
                          void (*on_reported)());
+
+// Host code of the library function `api` reads or writes these bytes now. Device memory is a
+// finding, and the result is 1; so is memory in flight, with the result 0.
+int host_uses(const char* api, const void* address, uint64_t bytes, bool writes);
 
 }  // namespace emulator

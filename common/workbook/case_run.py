@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import counters, runner, sandbox
+from . import counters, ranks, runner, sandbox
 from .channel import Channel, Told
 from .findings import Finding
 from .project import ROOT, DeviceFailed, WorkbookError
@@ -48,7 +48,8 @@ _NOT_LOADED = ("symbol lookup error", "error while loading shared libraries")
 
 @dataclass
 class CaseResult:
-    """One test case: `ended` is '' when it ran to its end, else how it did not.
+    """One test case: `ended` is '' when it ran to its end, else how it did not. Of several ranks it
+    is the result of the one to blame, with the findings of all.
 
     `ending` is the same as a word for programs to read, one of verdicts.ENDINGS or another. A case
     with a word in `skipped` was not run.
@@ -144,14 +145,18 @@ class CaseResult:
 
 
 def _environment(
-    device: str, build: Path, channel: Channel, details: Path, box: Box | None
+    device: str,
+    build: Path,
+    channel: Channel | ranks.RankChannels,
+    details: Path,
+    box: Box | None,
 ) -> dict[str, str]:
     outer = sandbox.environment() if box else os.environ
     env = {key: value for key, value in outer.items() if not key.startswith("EMULATOR_")}
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "LD_PRELOAD"):
         env.pop(name, None)
     env["WORKBOOK_DETAILS"] = str(details)
-    env["WORKBOOK_GRADER"] = str(channel.theirs.fileno())
+    env["WORKBOOK_GRADER"] = channel.address
     if device == "emulator":
         # Before the program's own search path, where a toolkit's libcudart might stand.
         older = env.get("LD_LIBRARY_PATH")
@@ -178,10 +183,34 @@ def run_case(
     program sees itself, the emulated device and what else is in there.
     """
     times = times or TimeLimits(limits or runner.Limits.on(device))
+    result = None
+    for count in case.ranks or (0,):
+        now = _run_once(program, case, device, build, trace, times, box, count)
+        if result:  # of the runs with fewer ranks, which have passed
+            now.seconds += result.seconds
+            now.peak_memory = max(now.peak_memory, result.peak_memory)
+        result = now
+        if not result.passed:
+            break
+    assert result is not None
+    return result
+
+
+def _run_once(
+    program: Path,
+    case: TestCase,
+    device: str,
+    build: Path,
+    trace: Path | None,
+    times: TimeLimits,
+    box: Box | None,
+    count: int,
+) -> CaseResult:
+    """One run: in one process that is started, or in `count` ranks."""
     limits = times.for_next()
     if limits is None:
         return CaseResult(case, Outcome(), "", [], skipped=NO_TIME)
-    with _Run(program, case, device, build, times, trace, box) as run:
+    with _Run(program, case, device, build, times, trace, box, count) as run:
         result = None
         if times.short and device == "emulator":
             # A launch in an endless loop ends itself by this, and says where it is.
@@ -212,14 +241,23 @@ class _Run:
         times: TimeLimits,
         trace: Path | None,
         box: Box | None,
+        count: int = 0,
     ) -> None:
+        self._count = count  # of ranks; 0: it is no such case
         self._program, self._case, self._device, self._build = program, case, device, build
         self._times, self._trace, self._box = times, trace, box
 
     def __enter__(self) -> _Run:
         self._scratch = tempfile.TemporaryDirectory(prefix="workbook-")
         self._details = Path(self._scratch.name) / "details"
-        if self._box:  # this one file can be written to, and not be replaced
+        if self._count:
+            written = ranks.prepare(Path(self._scratch.name), self._count)
+            if self._box:
+                self._box = self._box.with_files(
+                    (self._program, self._build / "emulator", Path(self._scratch.name, "grader")),
+                    written,
+                )
+        elif self._box:  # this one file can be written to, and not be replaced
             self._details.touch()
             self._box = self._box.with_files(
                 (self._program, self._build / "emulator"), (self._details,)
@@ -230,6 +268,8 @@ class _Run:
         self._scratch.cleanup()
 
     def _start(self, limits: runner.Limits, settings: dict[str, str]) -> tuple[runner.Ended, Told]:
+        if self._count:
+            return self._start_ranks(limits, settings)
         with contextlib.suppress(OSError):
             if self._box:
                 os.truncate(self._details, 0)
@@ -251,11 +291,37 @@ class _Run:
                 raise WorkbookError(f"cannot run {program}: {error}") from error
             return ended, channel.told(ended.process)
 
+    def _start_ranks(
+        self, limits: runner.Limits, settings: dict[str, str]
+    ) -> tuple[runner.Ended, Told]:
+        folder = Path(self._scratch.name)
+        for path in ranks.prepare(folder, self._count) if not self._box else ():
+            path.chmod(0o666)
+        under = shlex.split(os.environ.get("WORKBOOK_RUN_UNDER", ""))
+        device = "imitated" if under and self._device == "emulator" else self._device
+        channels = ranks.RankChannels(device, self._case, self._count, folder)
+        with contextlib.closing(channels):
+            env = _environment(self._device, self._build, channels, self._details, self._box)
+            own = ranks.settings(folder, self._count, self._trace)
+            command = ranks.command(self._count, [*under, str(self._program)], own)
+            ended = runner.run(
+                command, {**env, **settings}, ROOT, limits, self._times.until, channels, self._box
+            )
+            blamed = ranks.blame(ended, channels)
+            self._details = ranks.details_of(folder, blamed.rank)
+            if ended.how == "time":
+                blamed.told.waiting = ranks.where_they_wait(channels)
+            return blamed.ended, blamed.told
+
     def result(self, limits: runner.Limits, settings: dict[str, str] | None = None) -> CaseResult:
         """The case's result; `settings` are further variables of the emulated device."""
         ended, told = self._start(limits, settings or {})
         on_emulator = self._device == "emulator"
         ending, words = _how_it_ended(ended, told, limits, on_emulator)
+        if told.waiting:
+            words += ": " + "; ".join(told.waiting)
+        elif words and self._count > 1 and told.rank is not None:
+            words = f"rank {told.rank} of {self._count}: {words}"
         if on_emulator:
             _stop_if_device_did_not_start(ended, told, self._box is not None)
             for one in told.findings:

@@ -30,6 +30,9 @@ class Told:
     findings: list[Finding] = field(default_factory=list)
     tampered: str = ""
     lost: bool = False  # a record is missing
+    waits: dict[str, Any] | None = None  # the MPI call that it was waiting in at the end
+    waiting: list[str] = field(default_factory=list)  # where each of several ranks was
+    rank: int | None = None  # the one of several that this is
     program_ended: bool = False  # main reached its end
     device_began: bool = False
     device_ended: bool = False
@@ -38,9 +41,14 @@ class Told:
 class Channel:
     """One run's socket; close() it."""
 
-    def __init__(self, device: str, case: TestCase) -> None:
-        """`device`: emulator, gpu, or imitated: the emulator on a processor that is imitated."""
-        self._ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, device: str, case: TestCase, connected: socket.socket | None = None) -> None:
+        """`device`: emulator, gpu, or imitated: the emulator on a processor that is imitated.
+        `connected`: our end, where the program has connected itself.
+        """
+        if connected:
+            self._ours, self.theirs = connected, None
+        else:
+            self._ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._token = secrets.token_bytes(_TOKEN)
         self._case = case
         self._records: list[tuple[int, bytes]] = []
@@ -56,7 +64,27 @@ class Channel:
 
     def close(self) -> None:
         self._ours.close()
-        self.theirs.close()
+        self.started()
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        """The files that the program gets."""
+        return (self.theirs.fileno(),) if self.theirs else ()
+
+    @property
+    def address(self) -> str:
+        """What the program finds it by."""
+        return str(self.inherited[0])
+
+    @property
+    def processes(self) -> list[int]:
+        """Those that report, where the program that was started is not the one."""
+        return []
+
+    def started(self) -> None:
+        """The program has been started and has its own end."""
+        if self.theirs:
+            self.theirs.close()
 
     def take(self) -> bool:
         """Takes what has arrived; False once nothing more can come."""
@@ -99,6 +127,10 @@ class Channel:
                 continue
             elif event == "failure":
                 told.outcome.failures.append(_failure(record))
+            elif event == "waits":
+                told.waits = record
+            elif event == "goes-on":
+                told.waits = None
             elif event == "warning":
                 told.outcome.warnings.append(record["text"].strip())
             elif event == "case":

@@ -3,7 +3,8 @@
 
 A lesson whose interface includes cublas_v2.h, cusolverDn.h or cufft.h is linked with stand-ins
 (common/libraries), which need OpenBLAS, LAPACK and FFTW; on a card, with NVIDIA's own. The one for
-nccl.h needs nothing else.
+nccl.h needs nothing else. One that includes mpi.h is linked with Open MPI, on either device
+(common/cmake/WorkbookMpi.cmake).
 """
 
 from __future__ import annotations
@@ -34,8 +35,15 @@ _BY_HEADER = {
         Need("libfftw3-dev", "computes in place of cuFFT (25 MB)"),  # Debian
     ),
     "nccl.h": ("nccl", "", None),
+    "mpi.h": (
+        "mpi", "OPENMPI",
+        Need("libopenmpi-dev", "Open MPI, with mpirun (55 MB)"),  # Debian
+    ),
 }  # fmt: skip
-_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT", "nccl": "NCCL"}
+# No stand-in: the library itself, on a card as well.
+_REAL = {"mpi.h"}
+_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT", "nccl": "NCCL",
+           "mpi": "Open MPI"}  # fmt: skip
 
 
 def _called_by(lesson: Lesson) -> list[str]:
@@ -63,7 +71,7 @@ def require(folder: Path, targets: list[str]) -> list[str]:
         if not (folder / "lessons" / f"link_{lesson.id}.txt").is_file():
             _make_known(folder, lesson, headers)
         if _device_of(folder) == "emulator":
-            names = [_BY_HEADER[header][0] for header in headers]
+            names = [_BY_HEADER[header][0] for header in headers if header not in _REAL]
             unbuilt += [
                 f"stand_in_{name}" for name in names
                 if not (folder / "emulator" / f"lib{name}.so").exists()
@@ -102,7 +110,7 @@ def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
 def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
     """Installs what is missing, and lets CMake look again: it has left this lesson out."""
     called = _listed([_PROPER[_BY_HEADER[header][0]] for header in headers])
-    if _device_of(folder) == "gpu":
+    if _device_of(folder) == "gpu" and not _REAL.issuperset(headers):
         raise WorkbookError(
             f"lesson {lesson.number} calls {called}, which this CUDA toolkit does not include",
             "install NVIDIA's packages "
@@ -115,8 +123,10 @@ def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
         with only_one("setting up"):
             install.install_packages(
                 needs,
-                f"Lesson {lesson.number} calls {called}.\nOn the emulated device other libraries "
-                "compute in their place, which are\nmissing here (sizes on disk):",
+                f"Lesson {lesson.number} calls {called}, which is missing here (sizes on disk):"
+                if _REAL.issuperset(headers)
+                else f"Lesson {lesson.number} calls {called}.\nOn the emulated device other "
+                "libraries compute in their place, which are\nmissing here (sizes on disk):",
             )
         known, said = _configure(folder, lesson)
     if not known:

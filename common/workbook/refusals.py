@@ -29,9 +29,11 @@ _SYSTEM = {
     "libpthread.so.0": "the C library", "libdl.so.2": "the C library",
     "libstdc++.so.6": "the C++ library", "libgcc_s.so.1": "the C++ library",
 }  # fmt: skip
-_TEST, _CUDA, _CATCH = "the lesson's test", "the CUDA runtime", "Catch2"
+_TEST, _CUDA, _CATCH, _MPI = "the lesson's test", "the CUDA runtime", "Catch2", "MPI"
 # Names that the runtime could have in another version.
 _OF_CUDA = re.compile(r"(?:__)?cuda[A-Z]\w*|cu[A-Z]\w*|emulator[A-Z]\w*")
+# What the test measures messages with, and MPI's own ways past it.
+_OF_MPI = re.compile(r"PMPI_\w+|PMPIX_\w+|mpiWatch[A-Z]\w*")
 _OF_CATCH = re.compile(r"_Z\w*\d*5Catch\w*")
 _OF_STANDARD = re.compile(r"_Z(?:T[VTIS])?N?K?S[tabsiod]|_Z(?:nw|na|dl|da)[mP]")
 
@@ -154,7 +156,7 @@ class Judge:
         wanted: set[str] = set()
         for path in map(Path, linked_with):
             if path.suffix not in (".o", ".a"):
-                libraries[path] = _CUDA
+                libraries[path] = _MPI if path.name.startswith("libmpi") else _CUDA
                 continue
             names = names_in(path, cache)
             tests |= names.defined
@@ -210,6 +212,8 @@ def of_object(made: Path, name: str, judge: Judge, run: Run = _output) -> list[s
             text = f"{name} calls `{one}`, with which only the test measures: take it out"
         elif _OF_CATCH.fullmatch(one):
             text = f"{name} uses Catch2, with which only the test may judge: take it out"
+        elif _OF_MPI.fullmatch(one):
+            text = f"{name} calls `{one}`, which the test does not count: call MPI_ functions"
         elif one in _UNNEEDED:
             text = f"{name} calls `{one}`, which {_UNNEEDED[one]}: no lesson needs it, take it out"
         else:

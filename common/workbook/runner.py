@@ -22,6 +22,7 @@ from . import files
 
 if TYPE_CHECKING:
     from .channel import Channel
+    from .ranks import RankChannels
     from .sandbox import Box
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -184,10 +185,13 @@ def kill_group(pid: int) -> None:
 _LAST_WORDS = 0.5
 
 
-def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool) -> None:
+def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool, ranks: list[int]) -> None:
     """Lets a program that is out of time report the kernel that it is in."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if boxed:  # the box itself would end at once, and everything in it
+        if ranks:  # mpirun would end them at once
+            for pid in ranks:
+                os.kill(pid, signal.SIGTERM)
+        elif boxed:  # the box itself would end at once, and everything in it
             for pid in below(process.pid):
                 os.kill(pid, signal.SIGTERM)
         else:
@@ -220,7 +224,7 @@ def run(
     folder: Path,
     limits: Limits = Limits(),
     until: Callable[[], float] = lambda: math.inf,
-    channel: Channel | None = None,
+    channel: Channel | RankChannels | None = None,
     box: Box | None = None,
 ) -> Ended:
     """Runs `command` in its own session; everything it started is gone on return.
@@ -249,14 +253,14 @@ def run(
         env=env,
         cwd=folder,
         start_new_session=True,
-        pass_fds=(channel.theirs.fileno(),) if channel else (),
+        pass_fds=channel.inherited if channel else (),
     )
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
     selector = selectors.DefaultSelector()
     selector.register(process.stdout, selectors.EVENT_READ)
     if channel:
-        channel.theirs.close()
+        channel.started()
         selector.register(channel, selectors.EVENT_READ)
     end = _end_of(process.pid)
     if end is not None:
@@ -297,9 +301,13 @@ def run(
                 break
             if time.monotonic() > min(started + limits.seconds, until()):
                 how = "time"
-                _ask_to_end(process, boxed)
+                _ask_to_end(process, boxed, channel.processes if channel else [])
                 break
     finally:  # also after Ctrl-C: ends everything that was started here
+        if channel and channel.processes:  # mpirun puts each rank into a group of its own
+            for pid in below(process.pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
         kill_group(process.pid)
     process.wait()
     if channel:

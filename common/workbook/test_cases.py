@@ -36,6 +36,16 @@ class TestCase:
     def efficient(self) -> bool:
         return "efficient" in self.tags
 
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """How many ranks mpirun starts it in, one run for each number: [ranks:1,2,7]. Empty for a
+        case that is one process, without MPI.
+        """
+        for tag in self.tags:
+            if match := re.fullmatch(r"ranks:(\d+(?:,\d+)*)", tag):
+                return tuple(map(int, match.group(1).split(",")))
+        return ()
+
     def waits_for(self, wrong: set[int]) -> bool:
         """Whether it cannot be graded while these tasks' values are wrong. A case without a task's
         tag waits for all tasks.

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "confine.h"
@@ -27,22 +28,43 @@ constexpr const char* kVariable = "WORKBOOK_GRADER=";
 struct State {
     int socket;
     pid_t process;
-    bool lost;  // a record could not be sent
+    bool lost;     // a record could not be sent
+    bool is_rank;  // of several
     unsigned char token[kToken];
     char spec[4096];
 };
-constinit State state{-1, 0, false, {}, {}};
+constinit State state{-1, 0, false, false, {}, {}};
 
-// The number after `WORKBOOK_GRADER=`, which is made unreadable for the rest of the program.
+// The value of an environment variable, given with its `=`; null if there is none. The C library's
+// getenv() does not work yet.
+char* variable(char** environment, const char* name) {
+    const size_t length = std::strlen(name);
+    for (char** entry = environment; entry && *entry; ++entry)
+        if (std::strncmp(*entry, name, length) == 0) return *entry + length;
+    return nullptr;
+}
+
+// The grader's socket, by the value of `WORKBOOK_GRADER=`, which is made unreadable for the rest of
+// the program: its number, or for one of several ranks the path that it connects to. mpirun passes
+// no open files on. A rank says first which one it is, and its process.
 int descriptor_from(char** environment) {
-    const size_t length = std::strlen(kVariable);
-    for (char** entry = environment; entry && *entry; ++entry) {
-        if (std::strncmp(*entry, kVariable, length) != 0) continue;
-        const int number = std::atoi(*entry + length);
-        std::memset(*entry + length, 0, std::strlen(*entry + length));
-        return number;
+    char* const value = variable(environment, kVariable);
+    if (!value) return -1;
+    int given = std::atoi(value);
+    if (*value == '/') {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::strncpy(address.sun_path, value, sizeof address.sun_path - 1);
+        const char* const rank = variable(environment, "OMPI_COMM_WORLD_RANK=");
+        const int hello[2] = {rank ? std::atoi(rank) : -1, getpid()};
+        given = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        if (connect(given, (const sockaddr*)&address, sizeof address) != 0 ||
+            send(given, hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
+            _exit(kTampered);
+        state.is_rank = true;
     }
-    return -1;
+    std::memset(value, 0, std::strlen(value));
+    return given;
 }
 
 // What the emulated device reports. The grader hears of its end only if the program is still the
@@ -59,7 +81,8 @@ void begin(int, char**, char** environment) {
     const int given = descriptor_from(environment);
     if (given < 0) return;
     char settings[kToken + sizeof state.spec + 16];
-    const ssize_t got = recv(given, settings, sizeof settings - 1, MSG_DONTWAIT);
+    const int flags = state.is_rank ? 0 : MSG_DONTWAIT;
+    const ssize_t got = recv(given, settings, sizeof settings - 1, flags);
     // High, where the program does not expect it.
     const int high = fcntl(given, F_DUPFD_CLOEXEC, 300);
     close(given);
@@ -74,6 +97,9 @@ void begin(int, char**, char** environment) {
     state.socket = high;
     state.process = getpid();
     std::memset(settings, 0, kToken);
+    using Waits = void (*)(void (*)(const char*, uint64_t));
+    if (const auto waits_to = (Waits)dlsym(RTLD_DEFAULT, "mpiWatchReportTo"))
+        waits_to([](const char* record, uint64_t length) { tell({record, size_t(length)}); });
     if (std::strcmp(device, "gpu") == 0) return;  // a card's driver starts programs, for one
     using Report = int (*)(void (*)(const char*, uint64_t, int));
     if (const auto report_to = (Report)dlsym(RTLD_DEFAULT, "emulatorReportTo"))
@@ -90,6 +116,10 @@ __attribute__((section(".preinit_array"), used)) void (*const at_start)(int, cha
 
 bool present() {
     return state.socket >= 0;
+}
+
+bool is_rank() {
+    return state.is_rank;
 }
 
 const char* test_spec() {

@@ -20,6 +20,9 @@ namespace wb::grader {
 // Whether a grader has started this program.
 bool present();
 
+// Whether the program is one of several ranks, which mpirun has started for the grader.
+bool is_rank();
+
 // The one test case to run, as a Catch2 test specification.
 const char* test_spec();
 

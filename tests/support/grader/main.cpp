@@ -124,6 +124,9 @@ int main(int argc, char** argv) {
     if (wb::grader::present())
         if (const char* what = wb::grader::what_has_changed()) wb::grader::tampered(what);
     wb::grader::tell("{\"event\": \"end\"}");
+    // mpirun ends the other ranks at once when one returns anything but 0, before they have
+    // reported. Whether a rank has passed is known from its records.
+    if (wb::grader::is_rank()) return 0;
     // Catch2's number of failed checks could be any code, also one that means something else.
     return failed == 0 ? 0 : 1;
 }
