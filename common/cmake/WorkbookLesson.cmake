@@ -9,9 +9,9 @@
 # files are also linked with it and with bench_main.cpp, for the clock: bench_lesson_NN_slug and
 # bench_solution_NN_slug.
 #
-# A lesson whose interface includes cublas_v2.h, cufft.h, cusolverDn.h or nccl.h is linked with these libraries:
-# on the emulator with their stand-ins, which are built for it. Where they cannot be, the lesson has no
-# targets, and WORKBOOK_ABSENT_LESSONS, a global property, names it.
+# A lesson whose interface includes a header of common/libraries/libraries.json is linked with its
+# library (WorkbookLibraries.cmake). Where a library is missing, the lesson has no targets, and
+# WORKBOOK_ABSENT_LESSONS, a global property, names it.
 #
 # A lesson whose interface declares functions of C (`extern "C"`) is a library for other languages, too:
 # shared_lesson_NN_slug and shared_solution_NN_slug, shared/lesson/libslug.so and shared/solution/libslug.so
@@ -78,66 +78,6 @@ function(workbook_add_lesson id)
                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         endif()
     endforeach()
-endfunction()
-
-# workbook_libraries_of(HEADER LIBRARIES HEADERS ABSENT): sets the targets of the libraries that an
-# interface includes, after -Wl,--no-as-needed (a test that stands between a program and a library calls
-# it by name at run time); the folder of the workbook's own headers where the toolkit has none; and
-# whether a library is missing.
-function(workbook_libraries_of header libraries headers absent)
-    set(targets "")
-    set(folder "")
-    set(options "")
-    set(missing FALSE)
-    file(STRINGS ${header} includes REGEX "^#include <(cublas_v2|cufft|cusolverDn|nccl|mpi)\\.h>")
-    foreach(name IN ITEMS cusolverDn cublas_v2 cufft nccl mpi)
-        if(NOT includes MATCHES "<${name}\\.h>")
-            continue()
-        endif()
-        string(REGEX REPLACE "(_v2|Dn)$" "" library ${name})
-        if(name STREQUAL mpi)
-            get_property(target GLOBAL PROPERTY WORKBOOK_LIBRARY_mpi)
-            get_property(folder GLOBAL PROPERTY WORKBOOK_HEADERS_mpi)
-            get_property(options GLOBAL PROPERTY WORKBOOK_OPTIONS_mpi)
-        elseif(DEVICE STREQUAL gpu AND name STREQUAL nccl)  # no part of the toolkit
-            find_library(WORKBOOK_NCCL_LIBRARY NAMES nccl libnccl.so.2)
-            find_path(WORKBOOK_NCCL_INCLUDE nccl.h)
-            mark_as_advanced(WORKBOOK_NCCL_LIBRARY WORKBOOK_NCCL_INCLUDE)
-            set(target "")
-            if(WORKBOOK_NCCL_LIBRARY AND WORKBOOK_NCCL_INCLUDE)
-                set(target workbook_nccl)
-                set(folder ${WORKBOOK_NCCL_INCLUDE})
-                if(NOT TARGET workbook_nccl)
-                    add_library(workbook_nccl UNKNOWN IMPORTED GLOBAL)
-                    set_target_properties(workbook_nccl PROPERTIES
-                        IMPORTED_LOCATION ${WORKBOOK_NCCL_LIBRARY})
-                endif()
-            endif()
-        elseif(DEVICE STREQUAL gpu)
-            set(target CUDA::${library})
-        else()
-            get_property(target GLOBAL PROPERTY WORKBOOK_LIBRARY_${library})
-            find_file(WORKBOOK_${name}_HEADER ${name}.h PATHS ${CUDAToolkit_INCLUDE_DIRS}
-                NO_DEFAULT_PATH)
-            mark_as_advanced(WORKBOOK_${name}_HEADER)
-            if(NOT WORKBOOK_${name}_HEADER)
-                set(folder ${PROJECT_SOURCE_DIR}/common/libraries/include)
-            endif()
-        endif()
-        if(target AND TARGET ${target})
-            list(APPEND targets ${target} ${options})
-        else()
-            set(missing TRUE)
-        endif()
-    endforeach()
-    if(targets)
-        # A stand-in needs functions of the emulated device, which takes the place of NVIDIA's runtime
-        # only when the program runs.
-        list(PREPEND targets -Wl,--no-as-needed -Wl,--allow-shlib-undefined)
-    endif()
-    set(${libraries} "${targets}" PARENT_SCOPE)
-    set(${headers} "${folder}" PARENT_SCOPE)
-    set(${absent} ${missing} PARENT_SCOPE)
 endfunction()
 
 # workbook_link_list(NAME object-library... [LIBRARIES library...]): lessons/NAME.txt with the objects

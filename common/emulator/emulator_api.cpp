@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "checks/source/resolvers.h"
+#include "checks/source/source.h"
 #include "host_access.h"
 #include "library.h"
 #include "runtime/core/context.h"
@@ -124,6 +125,12 @@ EMULATOR_EXPORT int emulatorDevicesSet(uint32_t devices) {
         return 1;
     runtime::context().add_devices(devices);
     return 0;
+}
+
+EMULATOR_EXPORT void emulatorSourceSet(const char* file, const char* text) {
+    if (!file || !text) return;
+    const std::lock_guard lock(runtime::context().mutex);
+    checks::set_source(file, text);
 }
 
 EMULATOR_EXPORT void emulatorTimelineStart() {

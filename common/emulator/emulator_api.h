@@ -77,6 +77,10 @@ int emulatorDevicesSet(uint32_t devices);
 // still uses. 0: host code can access them, 1: it cannot.
 int emulatorHostUse(const char* api, const void* address, uint64_t bytes, int writes);
 
+// The source of device code that the program compiles at run time: `file` is its name, as the
+// compiler was given it. Findings then show its lines and the names of its parameters.
+void emulatorSourceSet(const char* file, const char* text);
+
 // When the work of a program would run on a card, by the model of TIMELINE.md. Times are in
 // nanoseconds of a clock that begins with emulatorTimelineStart.
 typedef enum EmulatorIntervalKind {

@@ -144,6 +144,19 @@ set_target_properties(emulator_cuda PROPERTIES
     OUTPUT_NAME cuda SOVERSION 1 INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 
+# What a program of the driver API is linked with, on every toolkit: its functions, which do nothing,
+# under the soname of the library above. At run time that one is loaded.
+file(STRINGS ${names}/libcuda.so.1.txt cuda_names REGEX "^cu[A-Z]")
+list(TRANSFORM cuda_names REPLACE "(.+)" "void \\1(void) {}\n")
+string(JOIN "" cuda_functions ${cuda_names})
+file(CONFIGURE OUTPUT ${generated}/libcuda_link.c CONTENT "@cuda_functions@" @ONLY)
+add_library(emulator_cuda_link SHARED EXCLUDE_FROM_ALL ${generated}/libcuda_link.c)
+target_link_options(emulator_cuda_link PRIVATE -nostdlib -Wl,-soname,libcuda.so.1)
+set_target_properties(emulator_cuda_link PROPERTIES
+    OUTPUT_NAME cuda NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator/link)
+add_dependencies(emulator_cuda_link emulator_cuda)
+set_property(GLOBAL PROPERTY WORKBOOK_LIBRARY_cuda emulator_cuda_link)
+
 # libcudart.so.12, for programs of CUDA 12: each name jumps to libcudart.so.13. There is no plain
 # libcudart.so for it: that is the name of libcudart.so.13.
 add_library(emulator_cudart12 SHARED ${generated}/cudart12.cpp)

@@ -61,9 +61,13 @@ class Compiler:
 
     def box_of(self, source: Path) -> Box:
         """What the program of a submission may see besides itself and the device: its own source,
-        from which names of variables are taken, and what that includes.
+        from which names of variables are taken, and what that includes; and the libraries that the
+        lesson takes from elsewhere.
         """
-        return Box((source, *self._headers()))
+        options, _ = programs.linked_with(self.build, self.lesson)
+        start = "-Wl,-rpath,"
+        folders = [Path(one.removeprefix(start)) for one in options if one.startswith(start)]
+        return Box((source, *self._headers(), *_seen_outside_usr(folders)))
 
     def _object_of(self, source: Path, folder: Path) -> tuple[Path, str]:
         lesson = self.lesson

@@ -32,14 +32,17 @@ _WORDS = {
     "driver_allocations": "allocations by the driver",
     "driver_frees": "frees by the driver",
     "stream_waits": "waits of a stream for an event",
+    "compilations": "compilations at run time",
+    "module_loads": "modules loaded",
 }
 # What a timeline is measured by, in cases that need one.
 OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
-# Counted by the tests and not by the emulator (tests/support/host_calls.h).
+# Counted by the tests and not by the emulator (tests/support/host_calls.h, jit_calls.h).
 _OF_HOST = (
     "host_launches", "graph_instantiations", "stream_captures", "host_waits",
     "driver_allocations", "driver_frees", "stream_waits", "model_microseconds",
+    "compilations", "module_loads",
 )  # fmt: skip
 
 

@@ -47,6 +47,11 @@ class Finding:
         return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
+    def compiled_line(self) -> str:
+        """The text of the line, where it is of a source that was compiled at run time."""
+        return str(self.data.get("compiled_line") or "").strip()
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What is known, by name (checks/report/report.h); the words of a message may change."""
         facts = self.data.get("facts")

@@ -210,7 +210,7 @@ def _show_values(result: CaseResult, out: Console, brief: bool = False) -> None:
         of = f" of {mismatch.size}" if mismatch.size else ""
         wrapped(out, first + (f", and {more} more{of} wrong" if more else "") + at)
         if not brief:
-            _show_owner(result, array, mismatch.index[0], out)
+            _show_owner(array, mismatch.index[0], out)
         said = [info for info in said if diagnose.parse_mismatch([info]) is None]
         for info in said[:3]:
             wrapped(out, _plain_nan(info))
@@ -286,15 +286,15 @@ def _show_printed(result: CaseResult, out: Console, seen: dict) -> None:
         wrapped(out, whole.expandtabs(4), INDENT + "  ", style="dim")
 
 
-def _show_owner(result: CaseResult, array: Compared | None, index: int, out: Console) -> None:
+def _show_owner(array: Compared | None, index: int, out: Console) -> None:
     """The last writer of the element that is shown, as the emulator recorded it."""
     if array is None:
         return
     from .diagnose import summary
 
-    text, line = summary.owner(array, index)
+    text, place = summary.owner(array, index)
     if text:
-        two_sides(out, text, f"line {line}" if line else "", INDENT + "  ")
+        two_sides(out, text, place, INDENT + "  ")
 
 
 def _show_finding(finding: Finding, result: CaseResult, out: Console, seen: dict) -> None:
@@ -306,6 +306,8 @@ def _show_finding(finding: Finding, result: CaseResult, out: Console, seen: dict
     style = {"error": "red", "warning": "yellow"}.get(finding.severity, "")
     prefix = "" if finding.severity == "error" else f"{finding.severity}: "
     two_sides(out, prefix + message, finding.place, style=style)
+    if finding.compiled_line:
+        wrapped(out, finding.compiled_line, INDENT + "  ", style="dim")
     for text in (finding.who(), finding.other_party(), *finding.notes()):
         if text:
             wrapped(out, text, INDENT + "  ")

@@ -1,58 +1,63 @@
 # SPDX-License-Identifier: MIT
 """Libraries that single lessons call: installed and built when such a lesson is first built.
 
-A lesson whose interface includes cublas_v2.h, cusolverDn.h or cufft.h is linked with stand-ins
-(common/libraries), which need OpenBLAS, LAPACK and FFTW; on a card, with NVIDIA's own. The one for
-nccl.h needs nothing else. One that includes mpi.h is linked with Open MPI, on either device
-(common/cmake/WorkbookMpi.cmake).
+common/libraries/libraries.json lists them by the header that a lesson's interface includes. CMake
+reads the same list (common/cmake/WorkbookLibraries.cmake). A library comes from
+
+* `debian`: a stand-in (common/libraries) computes with a Debian package; a card has NVIDIA's own;
+* `pypi`: NVIDIA's own, which needs no card: the toolkit's, else their package, in .workbook;
+* `system`: itself, from a Debian package, with any device;
+* `device`: the emulated device, or what comes with a card.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from . import files, install
+from . import files, install, pypi, toolkit
 from .install import Need
 from .lock import only_one
 from .phases import Phase
-from .project import Lesson, WorkbookError, lessons
-
-# By the header in the lesson's interface: NVIDIA's library, the beginning of the variables in which
-# CMake has what its stand-in needs, and the package that has that.
-_BY_HEADER = {
-    "cublas_v2.h": (
-        "cublas", "OPENBLAS",
-        Need("libopenblas-dev", "computes in place of cuBLAS (105 MB)"),  # Debian
-    ),
-    "cusolverDn.h": (
-        "cusolver", "LAPACKE",
-        Need("liblapacke-dev", "computes in place of cuSOLVER (40 MB)"),  # Debian
-    ),
-    "cufft.h": (
-        "cufft", "FFTW",
-        Need("libfftw3-dev", "computes in place of cuFFT (25 MB)"),  # Debian
-    ),
-    "nccl.h": ("nccl", "", None),
-    "mpi.h": (
-        "mpi", "OPENMPI",
-        Need("libopenmpi-dev", "Open MPI, with mpirun (55 MB)"),  # Debian
-    ),
-}  # fmt: skip
-# No stand-in: the library itself, on a card as well.
-_REAL = {"mpi.h"}
-_PROPER = {"cublas": "cuBLAS", "cusolver": "cuSOLVER", "cufft": "cuFFT", "nccl": "NCCL",
-           "mpi": "Open MPI"}  # fmt: skip
+from .project import ROOT, Lesson, WorkbookError, lessons, state_folder
 
 
-def _called_by(lesson: Lesson) -> list[str]:
-    """The headers of `_BY_HEADER` that the lesson's interface includes."""
+@dataclass(frozen=True)
+class Library:
+    """One entry of libraries.json: `found` begins the names of the variables in which CMake has
+    what it needs, and `builds` are targets of the emulated device, with the files that they make.
+    """
+
+    name: str
+    found: str
+    source: str
+    need: Need
+    builds: dict[str, str]
+
+
+@functools.cache
+def _by_header() -> dict[str, Library]:
+    path = ROOT / "common" / "libraries" / "libraries.json"
+    return {
+        header: Library(
+            one["name"], one["found"], one["from"], Need(one["package"], one["why"]), one["builds"]
+        )
+        for header, one in json.loads(path.read_text(encoding="utf-8")).items()
+    }
+
+
+def _called_by(lesson: Lesson) -> list[Library]:
+    """The libraries whose headers the lesson's interface includes."""
     try:
         text = files.read_text(lesson.folder / f"{lesson.slug}.h")
     except OSError:
         return []
-    return [name for name in _BY_HEADER if f"#include <{name}>" in text]
+    return [one for header, one in _by_header().items() if f"#include <{header}>" in text]
 
 
 def _listed(words: list[str]) -> str:
@@ -66,15 +71,14 @@ def require(folder: Path, targets: list[str]) -> list[str]:
     numbers = {m.group(1) for t in targets if (m := re.search(r"(?:^|_)(\d\d)_", t))}
     unbuilt: list[str] = []
     for lesson in lessons() if numbers else []:
-        if lesson.number not in numbers or not (headers := _called_by(lesson)):
+        if lesson.number not in numbers or not (called := _called_by(lesson)):
             continue
         if not (folder / "lessons" / f"link_{lesson.id}.txt").is_file():
-            _make_known(folder, lesson, headers)
+            _make_known(folder, lesson, called)
         if _device_of(folder) == "emulator":
-            names = [_BY_HEADER[header][0] for header in headers if header not in _REAL]
             unbuilt += [
-                f"stand_in_{name}" for name in names
-                if not (folder / "emulator" / f"lib{name}.so").exists()
+                target for one in called for target, made in one.builds.items()
+                if not (folder / made).exists()
             ]  # fmt: skip
     return list(dict.fromkeys(unbuilt))
 
@@ -91,12 +95,13 @@ def _device_of(folder: Path) -> str:
     return match.group(1) if match else "emulator"
 
 
-def _missing(folder: Path, headers: list[str]) -> list[Need]:
-    """The packages of what CMake has not found. Headers prove nothing: several have cblas.h."""
+def _missing(folder: Path, called: list[Library]) -> list[Library]:
+    """Those of which CMake has not found something. Headers prove nothing: several have cblas.h."""
     absent = re.findall(r"^([A-Z]+)_\w+:\w+=\w+-NOTFOUND$", _cache(folder), re.MULTILINE)
     # FFTW_LIBRARY and FFTWF_LIBRARY are of one package.
-    found = [_BY_HEADER[header] for header in headers]
-    return [need for _, name, need in found if need and any(one.startswith(name) for one in absent)]
+    return [
+        one for one in called if one.found and any(name.startswith(one.found) for name in absent)
+    ]
 
 
 def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
@@ -107,34 +112,92 @@ def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
     return known, done.stdout + done.stderr
 
 
-def _make_known(folder: Path, lesson: Lesson, headers: list[str]) -> None:
+def _make_known(folder: Path, lesson: Lesson, called: list[Library]) -> None:
     """Installs what is missing, and lets CMake look again: it has left this lesson out."""
-    called = _listed([_PROPER[_BY_HEADER[header][0]] for header in headers])
-    if _device_of(folder) == "gpu" and not _REAL.issuperset(headers):
-        raise WorkbookError(
-            f"lesson {lesson.number} calls {called}, which this CUDA toolkit does not include",
-            "install NVIDIA's packages "
-            + _listed([f"lib{_BY_HEADER[header][0]}-dev" for header in headers])
-            + " of the toolkit's version; on the emulated device it works without them: make "
-            + lesson.number,
-        )
     known, said = _configure(folder, lesson)  # somebody may have installed them meanwhile
-    if not known and (needs := _missing(folder, headers)):
+    if not known and (missing := _missing(folder, called)):
         with only_one("setting up"):
-            install.install_packages(
-                needs,
-                f"Lesson {lesson.number} calls {called}, which is missing here (sizes on disk):"
-                if _REAL.issuperset(headers)
-                else f"Lesson {lesson.number} calls {called}.\nOn the emulated device other "
-                "libraries compute in their place, which are\nmissing here (sizes on disk):",
-            )
+            _install(lesson, [one for one in missing if one.source == "pypi"], _install_packages)
+            _install(lesson, [one for one in missing if one.source == "system"], _install_system)
+            if _device_of(folder) == "emulator":
+                _install(
+                    lesson, [one for one in missing if one.source == "debian"], _install_debian
+                )
         known, said = _configure(folder, lesson)
-    if not known:
-        print("\n".join(said.splitlines()[-15:]), flush=True)
+    if known:
+        return
+    if _device_of(folder) == "gpu":
         raise WorkbookError(
-            f"CMake does not find the libraries of lesson {lesson.number} (its last lines are "
-            "above): your file is not to blame, and was not graded",
-            "sudo apt-get install --reinstall "
-            + " ".join(need.package for header in headers if (need := _BY_HEADER[header][2]))
-            + f"\n  then run make {lesson.number} again; the other lessons do not need them",
+            f"lesson {lesson.number} calls {_listed([one.name for one in called])}, which this "
+            "CUDA toolkit does not include",
+            "install NVIDIA's packages of these libraries, of the toolkit's version; on the "
+            f"emulated device the lesson works without them: make {lesson.number}",
         )
+    print("\n".join(said.splitlines()[-15:]), flush=True)
+    raise WorkbookError(
+        f"CMake does not find the libraries of lesson {lesson.number} (its last lines are "
+        "above): your file is not to blame, and was not graded",
+        _again(called) + f"then run make {lesson.number} again; the other lessons do not need them",
+    )
+
+
+def _again(called: list[Library]) -> str:
+    """The lines that say how to install them once more."""
+    debian = [one.need.package for one in called if one.source in ("debian", "system")]
+    own = [str(_folder_of(one)) for one in called if one.source == "pypi"]
+    commands = ["sudo apt-get install --reinstall " + " ".join(debian)] if debian else []
+    commands += ["rm -r " + " ".join(own)] if own else []
+    return "".join(f"{command}\n  " for command in commands)
+
+
+def _install(
+    lesson: Lesson, missing: list[Library], installs: Callable[[list[Library], str], None]
+) -> None:
+    if missing:
+        installs(missing, f"Lesson {lesson.number} calls {_listed([one.name for one in missing])}.")
+
+
+def _install_debian(missing: list[Library], why: str) -> None:
+    install.install_packages(
+        [one.need for one in missing],
+        f"{why}\nOn the emulated device other libraries compute in their place, which are\n"
+        "missing here (sizes on disk):",
+    )
+
+
+def _install_system(missing: list[Library], why: str) -> None:
+    install.install_packages(
+        [one.need for one in missing], f"{why}\nIt is missing here (size on disk):"
+    )
+
+
+def _folder_of(library: Library) -> Path:
+    """Where the package of a library from PyPI is installed; CMake looks there."""
+    return ROOT / ".workbook" / library.need.package.rsplit("-", 1)[1]
+
+
+def _package_for(library: Library, version: tuple[int, ...]) -> str:
+    """NVIDIA's package for a toolkit: those of CUDA 12 have another name than those of 13."""
+    major, minor = version[:2]
+    suffix = f"-cu{major}" if major < 13 else ""
+    return f"{library.need.package}{suffix}=={major}.{minor}.*"
+
+
+def _install_packages(missing: list[Library], why: str) -> None:
+    nvcc = toolkit.present_nvcc()
+    version = toolkit.nvcc_version(nvcc) if nvcc else ()
+    state_folder()
+    print(f"{why}\nThis CUDA toolkit does not include it. From PyPI (sizes on disk):")
+    for one in missing:
+        package = _package_for(one, version or (13, 0))
+        print(f"  {package:30} {one.need.why}", flush=True)
+        with Phase("packages", f"Fetching {one.name}") as phase:
+            said = pypi.install(_folder_of(one), [package], phase)
+        if said:
+            pypi.stop_on_full_disk(said)
+            print(said)
+            raise WorkbookError(
+                f"pip could not fetch {one.name} (its last lines are above)",
+                "check the network and try again, or install NVIDIA's package of it for the "
+                "toolkit; the other lessons do not need it",
+            )

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -125,6 +126,12 @@ inline std::string triple(const uint32_t (&v)[3]) {
            "]";
 }
 
+// The names of sources that the program has compiled while it runs.
+inline std::set<std::string>& run_time_sources() {
+    static std::set<std::string> names;
+    return names;
+}
+
 // The last launches, the latest first: [{"kernel", "grid", "block"}]. Empty on a real GPU.
 inline std::string recent_launches() {
     const auto get =
@@ -161,7 +168,8 @@ std::string writers(const std::vector<T>& got, const std::vector<uint8_t>& is_wr
         list += (list.empty() ? "[" : ", [") + std::to_string(i) + ", " +
                 std::to_string(writer.by) + ", " + std::to_string(writer.line) + ", " +
                 triple(writer.block) + ", " + triple(writer.thread) + ", " + quoted(writer.kernel) +
-                ", " + std::to_string(writer.launch) + "]";
+                ", " + std::to_string(writer.launch) + ", " +
+                quoted(run_time_sources().contains(writer.file) ? writer.file : "") + "]";
     };
     if (got.size() <= kMostWriters) {
         for (size_t i = 0; i < got.size(); ++i) add(i);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import unittest
 from collections.abc import Callable
 
@@ -385,10 +386,14 @@ class Writers(unittest.TestCase):
         one = made(want + 9, want, writers={
             0: Writer("kernel", 12, (3, 0, 0), (5, 0, 0)), 1: Writer("host"), 2: Writer("nobody"),
         })  # fmt: skip
-        self.assertEqual(summary.owner(one, 0), ("thread (5,0,0) of block (3,0,0) wrote it", 12))
+        self.assertEqual(
+            summary.owner(one, 0), ("thread (5,0,0) of block (3,0,0) wrote it", "line 12")
+        )
+        one.writers[0] = dataclasses.replace(one.writers[0], file="roots.cu")
+        self.assertEqual(summary.owner(one, 0)[1], "roots.cu:12")
         self.assertIn("no thread wrote it", summary.owner(one, 1)[0])
         self.assertIn("nothing", summary.owner(one, 2)[0])
-        self.assertEqual(summary.owner(one, 3), ("", 0))
+        self.assertEqual(summary.owner(one, 3), ("", ""))
 
 
 class Notes(unittest.TestCase):

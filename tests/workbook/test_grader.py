@@ -127,7 +127,7 @@ def array_note(got: list[float], want: list[float]) -> dict[str, object]:
     array = {
         "what": "element", "size": len(got), "columns": 0, "wrong": sum(bad),
         "ranges": [[0, len(got)]], "kept": len(got), "type": "f8", "element_bytes": 4,
-        "launches": [], "writers": [[0, 1, 12, [0, 0, 0], [5, 0, 0], "kernel", 1]],
+        "launches": [], "writers": [[0, 1, 12, [0, 0, 0], [5, 0, 0], "kernel", 1, ""]],
     }  # fmt: skip
     return {"array": array, "raw": struct.pack(f"<{2 * len(got)}d", *got, *want) + bad}
 
@@ -218,6 +218,13 @@ class Grades(unittest.TestCase):
             places = [text.index("looks like"), text.index("`tile[1]` is read")]
             self.assertEqual(places[0] < places[1], first == "changed places", text)
             self.assertEqual(text.count("looks like"), 1)
+
+    def test_a_line_that_was_compiled_at_run_time_is_shown(self) -> None:
+        # No file of that name exists, in which it could be looked up.
+        one = finding(file="roots.cu", compiled_line="    _out[_i] = a + b;")
+        text = self.shown(result(findings=[one]))
+        self.assertRegex(text, r"(?m) roots\.cu:7$")
+        self.assertRegex(text, r"(?m)^ +_out\[_i\] = a \+ b;$")
 
     def test_a_function_of_newer_cards_is_told(self) -> None:
         whole = self.graded()

@@ -100,10 +100,74 @@ class Libraries(unittest.TestCase):
             self.assertEqual(lesson_libraries.require(self.folder, TARGETS), [])
         runs.assert_not_called()
 
+    def test_nvidias_own_comes_from_pypi_on_either_device(self) -> None:
+        for device in ("emulator", "gpu"):
+            self.device(device)
+            with self.cache.open("a") as cache:
+                cache.write("NVRTC_LIBRARY:FILEPATH=NVRTC_LIBRARY-NOTFOUND\n")
+            (self.folder / "lessons" / "link_35_jit_nvrtc.txt").unlink(missing_ok=True)
+            unbuilt, said, installed = self.require_nvrtc((12, 6, 85))
+            self.assertEqual(installed, ["nvidia-cuda-nvrtc-cu12==12.6.*"])
+            self.assertIn("Lesson 35 calls NVRTC", said)
+            self.assertIn("MB", said)
+            self.assertLessEqual(max(map(len, said.splitlines())), 80)
+            # The driver API is a part of the emulated device, and of a card's driver.
+            self.assertEqual("emulator_cuda_link" in unbuilt, device == "emulator")
+
+    def require_nvrtc(self, version: tuple[int, ...]) -> tuple[list[str], str, list[str]]:
+        """What is not built, what is said, and the packages, with a toolkit of this version."""
+        installed: list[str] = []
+
+        def fetch(_folder: Path, packages: list[str], _phase: object) -> str:
+            installed.extend(packages)
+            self.device(lesson_libraries._device_of(self.folder))
+            return ""
+
+        def cmake(*_args: object, **_options: object) -> subprocess.CompletedProcess[str]:
+            if "NOTFOUND" not in self.cache.read_text():
+                (self.folder / "lessons" / "link_35_jit_nvrtc.txt").touch()
+            return subprocess.CompletedProcess([], 0, "", "")
+
+        with (
+            mock.patch.object(lesson_libraries.pypi, "install", side_effect=fetch),
+            mock.patch.object(lesson_libraries.toolkit, "present_nvcc", return_value=Path("nvcc")),
+            mock.patch.object(lesson_libraries.toolkit, "nvcc_version", return_value=version),
+            mock.patch.object(lesson_libraries.subprocess, "run", side_effect=cmake),
+            mock.patch("builtins.print") as printed,
+        ):
+            unbuilt = lesson_libraries.require(self.folder, ["lesson_35_jit_nvrtc"])
+        said = "\n".join(str(call.args[0]) for call in printed.call_args_list if call.args)
+        return unbuilt, said, installed
+
+    def test_every_package_is_found_by_its_name(self) -> None:
+        package = lesson_libraries._by_header()["nvrtc.h"]
+        self.assertEqual(
+            lesson_libraries._package_for(package, (13, 0, 88)), "nvidia-cuda-nvrtc==13.0.*"
+        )
+        with mock.patch.object(lesson_libraries.pypi, "install", return_value="no network"):
+            self.device("emulator")
+            with self.cache.open("a") as cache:
+                cache.write("NVRTC_LIBRARY:FILEPATH=NVRTC_LIBRARY-NOTFOUND\n")
+            with (
+                mock.patch.object(lesson_libraries, "_configure", return_value=(False, "")),
+                mock.patch("builtins.print"),
+                self.assertRaises(WorkbookError) as caught,
+            ):
+                lesson_libraries.require(self.folder, ["lesson_35_jit_nvrtc"])
+        self.assertIn("pip could not fetch NVRTC", str(caught.exception))
+
+    def test_cmake_and_the_tool_read_one_list(self) -> None:
+        """No header of the list stands in CMake's or in the tool's code."""
+        root = Path(lesson_libraries.__file__).resolve().parents[2]
+        for name in ("common/cmake/WorkbookLibraries.cmake", "common/workbook/lesson_libraries.py"):
+            text = (root / name).read_text(encoding="utf-8")
+            for header in ("cublas_v2.h", "cusolverDn.h", "cufft.h"):
+                self.assertNotIn(header, text, name)
+
     def test_a_card_needs_nvidias_own(self) -> None:
         self.device("gpu")
         with self.assertRaises(WorkbookError) as caught:
-            self.require([])
+            self.require([], "ANY_LIBRARY")
         self.assertIn("this CUDA toolkit does not include", str(caught.exception))
 
 

@@ -50,6 +50,7 @@ class Writer:
     thread: tuple[int, int, int] = (0, 0, 0)
     kernel: str = ""
     launch: int = 0
+    file: str = ""  # of a source that was compiled at run time; else it is the lesson's
 
     @property
     def on_device(self) -> bool:
@@ -166,7 +167,9 @@ def _one(array: dict[str, Any], raw: bytes) -> Compared:
     kind = {"f8": "<f8", "i8": "<i8", "u8": "<u8"}[array["type"]]
     names = ("nobody", "kernel", "host", "library")
     writers = {
-        int(w[0]): Writer(names[w[1]], int(w[2]), tuple(w[3]), tuple(w[4]), str(w[5]), int(w[6]))
+        int(w[0]): Writer(
+            names[w[1]], int(w[2]), tuple(w[3]), tuple(w[4]), str(w[5]), int(w[6]), str(w[7])
+        )
         for w in array.get("writers", [])
     }
     launches = [

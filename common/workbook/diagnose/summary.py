@@ -292,18 +292,21 @@ def most_telling(found: list[Compared]) -> tuple[int, Summary] | None:
     return best
 
 
-def owner(c: Compared, index: int) -> tuple[str, int]:
-    """The writer of an element, in words, and the line or 0; '' where it is not known."""
+def owner(c: Compared, index: int) -> tuple[str, str]:
+    """The writer of an element, in words, and its place (`line 7`, or `sums.cu:7` in code that was
+    compiled at run time); '' where it is not known.
+    """
     writer = c.writers.get(index)
     if writer is None:
-        return "", 0
+        return "", ""
     if writer.by == "kernel":
         thread, block = (
             "(" + ",".join(map(str, triple)) + ")" for triple in (writer.thread, writer.block)
         )
-        return f"thread {thread} of block {block} wrote it", writer.line
+        place = f"{writer.file}:{writer.line}" if writer.file else f"line {writer.line}"
+        return f"thread {thread} of block {block} wrote it", place if writer.line else ""
     if writer.by == "library":
-        return "a function of a library wrote it", 0
+        return "a function of a library wrote it", ""
     if writer.by == "host":
-        return "no thread wrote it: it holds what it held before", 0
-    return "nothing wrote it", 0
+        return "no thread wrote it: it holds what it held before", ""
+    return "nothing wrote it", ""

@@ -2,6 +2,9 @@
 // Merging of findings, and their two renderings to the letter.
 #include "bench.h"
 #include "checks/report/places.h"
+#include "checks/source/source.h"
+
+#include <filesystem>
 
 using checks::Finding;
 using checks::Report;
@@ -271,4 +274,21 @@ TEST_CASE("render: json escapes quotes, controls and broken UTF-8", "[checks][re
                       "f\xc3\xa9g\xffh\xe2\x82";
     CHECK(checks::render_json(finding).find(
               "a\\\"b\\\\c\\nd\\te\\u0001f\xc3\xa9g\\ufffdh\\ufffd\\ufffd") != std::string::npos);
+}
+
+TEST_CASE("report: a source that was compiled at run time shows its line", "[checks][report]") {
+    const std::string file = "no_such_folder/generated.cu";
+    Finding finding = sample(file, 2, 1);
+    CHECK(checks::render_json(finding).find("compiled_line") == std::string::npos);
+    checks::set_source(file, "first();\nout[i] = 1;\n");
+    CHECK(checks::render_json(finding).find(R"("compiled_line": "out[i] = 1;")") !=
+          std::string::npos);
+    CHECK(checks::render_text(finding, false).find("2 | out[i] = 1;") != std::string::npos);
+    // Compilers write the whole path of the file into PTX.
+    finding.place.file = std::filesystem::absolute(file).string();
+    CHECK(checks::run_time_line(finding.place.file, 1) == "first();");
+    // The same name again is the next text.
+    checks::set_source(file, "\nout[i] = 2;\n");
+    CHECK(checks::run_time_line(file, 2) == "out[i] = 2;");
+    CHECK(!checks::run_time_line(__FILE__, 1));
 }

@@ -96,6 +96,23 @@ TEST_CASE("driver: a text that is not PTX is refused with its line in the log", 
                            "ELF\2\1\1") == CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
 
+TEST_CASE("driver: PTX for a newer device is refused, and for an older one it is not", "[driver]") {
+    Driver lab;
+    const auto load = [](const std::string& target) {
+        CUmodule module = nullptr;
+        const std::string text = ".version 7.8\n.target " + target +
+                                 "\n.address_size 64\n.visible .entry k() { ret; }\n";
+        const CUresult result = cuModuleLoadData(&module, text.c_str());
+        if (result == CUDA_SUCCESS) CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+        return result;
+    };
+    const unsigned own = runtime::context().machine(0).limits().arch;
+    REQUIRE(own < 120);
+    CHECK(load("sm_" + std::to_string(own)) == CUDA_SUCCESS);
+    CHECK(load("sm_70") == CUDA_SUCCESS);
+    CHECK(load("sm_120") == CUDA_ERROR_INVALID_PTX);
+}
+
 TEST_CASE("driver: an instruction that cannot run is refused when its kernel is asked for",
           "[driver]") {
     Driver lab;

@@ -143,6 +143,8 @@ std::string render_json(const Finding& finding) {
     for (const ptx::SourceLine& line : place.inlined_at)
         calls.json(JsonObject().add("path", line.file).add("line", line.line).text());
     out.json("inlined_at", calls.text()).json("facts", finding.facts.text());
+    // There is no file in which a reader could look this line up.
+    if (const auto line = run_time_line(place.file, place.line)) out.add("compiled_line", *line);
     return out.text();
 }
 

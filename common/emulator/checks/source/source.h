@@ -16,6 +16,12 @@ namespace checks {
 // none.
 std::optional<std::string> source_line(const std::string& file, uint32_t line);
 
+// The text of a file that exists in memory only: what the program compiles while it runs. `file` is
+// the name that the compiler was given, and its PTX has.
+void set_source(const std::string& file, const std::string& text);
+// Line `line` of a text that set_source was given; empty for a file on disk.
+std::optional<std::string> run_time_line(const std::string& file, uint32_t line);
+
 struct ParameterText {
     std::string name;  // empty when unnamed
     std::string type;  // without qualifiers and without the last `*`: what the pointer points to

@@ -2,6 +2,7 @@
 #include "checks/source/text.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -59,18 +60,17 @@ size_t Source::line_of(size_t offset) const {
     return size_t(std::upper_bound(starts.begin(), starts.end(), offset) - starts.begin());
 }
 
-const Source* source(const std::string& file) {
-    static auto* cache = new std::unordered_map<std::string, std::unique_ptr<Source>>;
-    const auto [entry, fresh] = cache->try_emplace(file);
-    if (!fresh) return entry->second.get();
-    if (file.empty()) return nullptr;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) return nullptr;
-    std::ostringstream content;
-    content << stream.rdbuf();
+namespace {
+
+using Cache = std::unordered_map<std::string, std::unique_ptr<Source>>;
+Cache& cache() {
+    static auto& instance = *new Cache;
+    return instance;
+}
+
+std::unique_ptr<Source> parsed(const std::string& file, const std::string& text) {
     auto result = std::make_unique<Source>();
     result->file = file;
-    const std::string text = content.str();
     result->code = blanked(text);
     for (size_t at = 0; at < text.size();) {
         const size_t end = std::min(text.find('\n', at), text.size());
@@ -78,8 +78,43 @@ const Source* source(const std::string& file) {
         result->lines.push_back(text.substr(at, end - at));
         at = end + 1;
     }
-    entry->second = std::move(result);
+    return result;
+}
+
+}  // namespace
+
+const Source* source(const std::string& file) {
+    const auto [entry, fresh] = cache().try_emplace(file);
+    if (!fresh) return entry->second.get();
+    if (file.empty()) return nullptr;
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) return nullptr;
+    std::ostringstream content;
+    content << stream.rdbuf();
+    entry->second = parsed(file, content.str());
     return entry->second.get();
+}
+
+void set_source(const std::string& file, const std::string& text) {
+    // Compilers write the whole path of a name that has no folder.
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(file, error);
+    for (const std::string& path : {file, error ? file : whole.lexically_normal().string()}) {
+        auto fresh = parsed(path, text);
+        fresh->compiled_at_run_time = true;
+        auto& entry = cache()[path];
+        if (entry) {
+            *entry = std::move(*fresh);  // others may point to it
+        } else {
+            entry = std::move(fresh);
+        }
+    }
+}
+
+std::optional<std::string> run_time_line(const std::string& file, uint32_t line) {
+    const auto entry = cache().find(file);
+    if (entry == cache().end() || !entry->second || !entry->second->compiled_at_run_time) return {};
+    return source_line(file, line);
 }
 
 std::vector<const Source*> with_includes(const Source& first) {

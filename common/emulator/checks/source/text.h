@@ -14,8 +14,9 @@ namespace checks {
 struct Source {
     std::string file;
     std::vector<std::string> lines;
-    std::string code;            // same length as the text, comments and literals blanked
-    std::vector<size_t> starts;  // offset of each line in `code`
+    std::string code;                   // same length as the text, comments and literals blanked
+    std::vector<size_t> starts;         // offset of each line in `code`
+    bool compiled_at_run_time = false;  // see set_source
 
     size_t line_of(size_t offset) const;  // 1-based
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator_api.h"
 #include "process/wrappers/wrapped.h"
 
 namespace {
@@ -49,6 +50,11 @@ int call(const char* name, T... arguments) {
 
 }  // namespace
 
+WRAPPER_API int nvrtcCreateProgram(Program* program, const char* text, const char* name, int count,
+                                   const char* const* headers, const char* const* names) {
+    emulatorSourceSet(name ? name : "default_program", text);
+    return call("nvrtcCreateProgram", program, text, name, count, headers, names);
+}
 WRAPPER_API int nvrtcCompileProgram(Program program, int count, const char* const* options) {
     if (count < 0 || (count && !options))
         return call("nvrtcCompileProgram", program, count, options);
@@ -72,7 +78,6 @@ WRAPPER_API int nvrtcGetCUBIN(Program program, char* image) {
     X(nvrtcVersion)                                                                                \
     X(nvrtcGetNumSupportedArchs)                                                                   \
     X(nvrtcGetSupportedArchs)                                                                      \
-    X(nvrtcCreateProgram)                                                                          \
     X(nvrtcDestroyProgram)                                                                         \
     X(nvrtcGetErrorString)                                                                         \
     X(nvrtcGetPTXSize)                                                                             \

@@ -79,6 +79,17 @@ KernelRecord* find_kernel(const void* function) {
     return by_host == all.kernel_by_host.end() ? nullptr : by_host->second;
 }
 
+// A module for a newer device than the one that was chosen (EMULATOR_ARCH), which no device can
+// run. Where none was chosen the device fits the program, and a module that it loads later as well.
+struct NewerTarget : ptx::ParseError {
+    using ParseError::ParseError;
+};
+
+// 75 -> "7.5"
+static std::string capability(unsigned arch) {
+    return std::to_string(arch / 10) + '.' + std::to_string(arch % 10);
+}
+
 cudaError_t load_binary(Call& call, FatBinary& binary, int device) {
     if (!binary.problem.empty())
         return refuse(call, cudaErrorNoKernelImageForDevice, binary.problem, {});
@@ -97,11 +108,20 @@ cudaError_t load_binary(Call& call, FatBinary& binary, int device) {
         for (const auto& images : binary.objects) {
             const FatBinary::Image& image = best_image(images, machine.limits().arch);
             modules.push_back(machine.load(image.text, image.name, device, binary.unit, &managed));
+            const unsigned target = modules.back()->ptx().target();
+            if (binary.runtime_loaded && call.global.settings.arch &&
+                target > machine.limits().arch)
+                throw NewerTarget("it was compiled for compute capability " + capability(target) +
+                                  ", and the device has " + capability(machine.limits().arch));
         }
     } catch (const std::runtime_error&
                  error) {  // ptx::ParseError, or UnsupportedPtx for a missing symbol
         binary.load_error[device] = error.what();
         for (auto& module : modules) registry().retired.push_back(std::move(module));
+        if (dynamic_cast<const NewerTarget*>(&error)) {
+            warn_once(std::string("a module is not loaded: ") + error.what());
+            return cudaErrorInvalidPtx;  // the program's own mistake, and not a limit of the device
+        }
         return refuse(call,
                       dynamic_cast<const ptx::UnsupportedVersion*>(&error)
                           ? cudaErrorUnsupportedPtxVersion
