@@ -12,9 +12,7 @@ from style import BLOCKS, EMPTY, FAINT, INK, arrow, canvas, label
 def box(axes: Axes, x: float, y: float, width: float, lines: list[str], colour: str) -> None:
     """Lines of text in a box with its lower left corner at (x, y); the first is the title."""
     height = 0.62 * len(lines) + 0.4
-    axes.add_patch(
-        Rectangle((x, y), width, height, facecolor=colour, edgecolor=INK, linewidth=0.9)
-    )
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, edgecolor=INK, linewidth=0.9))
     for k, line in enumerate(lines):
         style = {"size": 9.5} if k == 0 else {"size": 8.2, "family": "DejaVu Sans Mono"}
         label(axes, x + 0.25, y + height - 0.52 - 0.62 * k, line, **style)
