@@ -138,6 +138,8 @@ class CaseResult:
         mistake = diagnose.of_mistakes(self.details)
         explained = any(not CAPTURED.match(info) for info in self.texts())
         if self.ending == "times-out" and not self.findings:
+            if self.case.ranks:
+                return ""  # which rank waits for which is said
             return "host code that does not finish: no kernel was seen to hang"
         return diagnose.likely_cause(
             self.arrays, self.findings, self.exception(), checks, mistake, explained

@@ -276,7 +276,8 @@ def _not_found(code: str, line: int, reports: list[_Report]) -> str:
 def told(result: CaseResult) -> str:
     """What the author of an answer is told of one failed case, apart from numbers' owners."""
     findings = [str(finding.data.get("message")) for finding in result.findings]
-    return " ".join("\n".join([*result.texts(), *findings, result.cause()]).split())
+    said = [*result.texts(), *findings, result.ended, result.cause()]
+    return " ".join("\n".join(said).split())
 
 
 def _not_said(verdict: Verdict, grade: Grade) -> str:

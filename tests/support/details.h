@@ -169,7 +169,7 @@ std::string writers(const std::vector<T>& got, const std::vector<uint8_t>& is_wr
                 std::to_string(writer.by) + ", " + std::to_string(writer.line) + ", " +
                 triple(writer.block) + ", " + triple(writer.thread) + ", " + quoted(writer.kernel) +
                 ", " + std::to_string(writer.launch) + ", " +
-                quoted(run_time_sources().contains(writer.file) ? writer.file : "") + "]";
+                quoted(run_time_sources().count(writer.file) ? writer.file : "") + "]";
     };
     if (got.size() <= kMostWriters) {
         for (size_t i = 0; i < got.size(); ++i) add(i);
