@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,6 +117,7 @@ public:
 
     // The error that this call ends with, or nothing when it may go on to the runtime.
     std::optional<cudaError_t> enter(CudaCall call, bool is_launch, bool waits) {
+        const std::lock_guard lock(mutex_);  // a program may have a thread for each device
         const std::string name = call.name;
         const size_t number = calls.size(), nth = count(name);
         calls.push_back(call);
@@ -146,6 +148,7 @@ public:
     }
 
 private:
+    std::mutex mutex_;
     std::optional<cudaError_t> pending_;
     bool faulted_ = false;  // somebody has waited for the kernel that fails
 };

@@ -4,6 +4,7 @@
 // functions: include it in one file. Nothing is watched unless a wb::NcclWatch is alive.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -48,11 +49,12 @@ public:
         static NcclWatch* watch = nullptr;
         return watch;
     }
-    // Groups that are open, whether or not anything is watched.
+    // Groups that the calling thread has open, whether or not anything is watched.
     static int& depth() {
-        static int depth = 0;
+        thread_local int depth = 0;
         return depth;
     }
+    std::mutex mutex;  // of `calls`: a program may have a thread for each rank
 };
 
 namespace nccl_detail {
@@ -62,6 +64,7 @@ inline bool enter(NcclCall call) {
     NcclWatch* watch = NcclWatch::current();
     if (!watch) return false;
     call.depth = NcclWatch::depth();
+    const std::lock_guard lock(watch->mutex);
     const bool fails = watch->fail_name == call.name && watch->count(call.name) == 0;
     watch->calls.push_back(std::move(call));
     return fails;

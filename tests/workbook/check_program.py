@@ -8,6 +8,7 @@ and efficient too, unless `// verdict: efficient` lines say what it does too muc
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -36,7 +37,7 @@ def compiled(lesson: Lesson, source: Path) -> tuple[Path, str]:
 
 def graded(lesson: Lesson, program: Path, seconds: float = 60) -> Grade:
     """The grade; a program may ask for a shorter time limit, so that a hang costs less."""
-    limits = runner.Limits(seconds=seconds)
+    limits = dataclasses.replace(runner.Limits.on(DEVICE), seconds=seconds)
     return grade_program(lesson, program, DEVICE, BUILD, jobs=2, limits=limits, thorough=True)
 
 
