@@ -109,7 +109,6 @@ cusolverStatus_t cusolverDnDsyevd_bufferSize(cusolverDnHandle_t handle, cusolver
 cusolverStatus_t cusolverDnDsyevd(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
                                   cublasFillMode_t uplo, int n, double* A, int lda, double* W,
                                   double* work, int lwork, int* info);
-cusolverStatus_t cusolverDnCetStream(cusolverDnHandle_t handle, cudaStream_t stream);
 cusolverStatus_t cusolverDnCgetrf_bufferSize(cusolverDnHandle_t handle, int m, int n, cuComplex* A,
                                              int lda, int* Lwork);
 cusolverStatus_t cusolverDnCgetrf(cusolverDnHandle_t handle, int m, int n, cuComplex* A, int lda,
@@ -147,7 +146,6 @@ cusolverStatus_t cusolverDnCheevd_bufferSize(cusolverDnHandle_t handle, cusolver
 cusolverStatus_t cusolverDnCheevd(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
                                   cublasFillMode_t uplo, int n, cuComplex* A, int lda, float* W,
                                   cuComplex* work, int lwork, int* info);
-cusolverStatus_t cusolverDnZetStream(cusolverDnHandle_t handle, cudaStream_t stream);
 cusolverStatus_t cusolverDnZgetrf_bufferSize(cusolverDnHandle_t handle, int m, int n,
                                              cuDoubleComplex* A, int lda, int* Lwork);
 cusolverStatus_t cusolverDnZgetrf(cusolverDnHandle_t handle, int m, int n, cuDoubleComplex* A,
