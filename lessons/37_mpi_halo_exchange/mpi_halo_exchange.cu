@@ -153,6 +153,8 @@ HeatSlice::HeatSlice(const double* mine, int cells, Ends ends, double rate, MPI_
         parts_->allocate();
         CUDA_CHECK(cudaMemcpy(
             parts_->now + 1, mine, parts_->rod.count * sizeof(double), cudaMemcpyHostToDevice));
+        // The streams do not wait for the default stream, which may still be copying.
+        CUDA_CHECK(cudaDeviceSynchronize());
     } catch (const std::exception& failure) {
         error = failure.what();
     }
