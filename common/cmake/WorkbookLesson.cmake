@@ -49,6 +49,12 @@ function(workbook_add_lesson id)
     if(watches)
         set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
     endif()
+    # workbook_device names the emulated device's folder, and that one alone: a toolkit's own libraries
+    # of the same names must not be found before.
+    set(skips "")
+    if(DEVICE STREQUAL emulator)
+        set(skips SKIP_BUILD_RPATH TRUE)
+    endif()
     file(STRINGS ${PROJECT_SOURCE_DIR}/lessons/${id}/${slug}.h has_functions_of_c REGEX "^extern \"C\"")
     foreach(kind IN ITEMS lesson solution)
         set(target ${kind}_${id})
@@ -59,7 +65,8 @@ function(workbook_add_lesson id)
         target_compile_options(${target} PRIVATE ${options})
         target_link_libraries(${target} PRIVATE
             workbook_device workbook_lesson_main ${libraries})
-        set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
+        set_target_properties(${target} PROPERTIES ${skips}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         if(has_functions_of_c)
             add_library(shared_${target} SHARED EXCLUDE_FROM_ALL
                 ${PROJECT_SOURCE_DIR}/${kind}s/${id}/${slug}.cu)
@@ -74,7 +81,7 @@ function(workbook_add_lesson id)
                 $<TARGET_OBJECTS:${target}> $<TARGET_OBJECTS:lesson_workload_${id}>)
             target_link_libraries(bench_${target} PRIVATE
                 workbook_device workbook_bench_main ${libraries})
-            set_target_properties(bench_${target} PROPERTIES LINKER_LANGUAGE CUDA
+            set_target_properties(bench_${target} PROPERTIES ${skips} LINKER_LANGUAGE CUDA
                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         endif()
     endforeach()

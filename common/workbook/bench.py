@@ -30,12 +30,15 @@ FIRST = ("19", "25", "26", "27", "28", "29", "30", "31", "21", "16", "02", "09",
 PEER_NAMES = {
     "cub": "CUB", "thrust": "Thrust", "cublas": "cuBLAS", "curand_philox": "cuRAND Philox",
     "curand_xorwow": "cuRAND XORWOW", "cusparse": "cuSPARSE", "host": "CPU",
-    "cub_allocator": "CUB's allocator", "cudamalloc": "cudaMalloc",
+    "cub_allocator": "CUB's allocator", "cudamalloc": "cudaMalloc", "nccl": "NCCL",
     "transfers": "this workbook", "access": "this workbook",
 }  # fmt: skip
 FIGURES = ("host", "transfers", "access")  # measurements for figures, no library's
+_NAME = re.compile(r'"(\w[^"\n]*\w)"')  # of a work: parts of messages begin or end with a space
 
 SIZES = tuple(1 << k for k in range(10, 28, 2))
+RODS = tuple(1 << k for k in range(15, 29))  # cells
+EARLY_EXCHANGE = "2_exchange_first"  # the rung that computes nothing while messages travel
 
 
 @dataclass
@@ -110,7 +113,8 @@ def find_nvcc() -> Path:
 def build_all(folder: Path, wanted: list[Program], libraries: list[Program]) -> None:
     """Builds everything with all cores: CMake what it knows, and the rungs beside it."""
     timed = {one.lesson.id: one.lesson for one in wanted if one.lesson}
-    targets = ["workbook_bench_main", *(f"lesson_workload_{name}" for name in timed)]
+    # Whole programs: their libraries are built with them.
+    targets = [f"bench_solution_{name}" for name in timed]
 
     def compile_rung(one: Program) -> None:
         assert one.lesson and one.source
@@ -151,7 +155,7 @@ def works_of(wanted: list[Program]) -> set[str]:
     found: set[str] = set()
     for lesson in {one.lesson.id: one.lesson for one in wanted if one.lesson}.values():
         text = (lesson.test_file.parent / f"workload_{lesson.id}.cpp").read_text(encoding="utf-8")
-        found |= set(re.findall(r'"([^"\n]+)"', text))
+        found |= set(_NAME.findall(text))
     return found
 
 
@@ -176,15 +180,19 @@ def jobs(
             yield one, short
     for one in wanted:
         yield one, short
-    if part and not any(one.lesson and one.lesson.number == "21" for one in wanted):
-        return
     if not part:
         yield by_name["access"], short
         yield by_name["host"], [*short, "--seconds", "2", "--only", "Mandelbrot"]
     for size in () if part else SIZES if not elements else (elements,):
         yield by_name["transfers"], ["--elements", str(size), "--seconds", "0.2"]
         yield by_name["host"], ["--elements", str(size), "--seconds", "0.2", "--only", "adds"]
+    for one in wanted if part and not elements else ():  # how far the ranks of lesson 37 scale
+        if one.lesson and one.lesson.number == "37" and one.name in ("solution", EARLY_EXCHANGE):
+            for size in RODS:
+                yield one, ["--elements", str(size), "--seconds", "0.2"]
     curve = [one for one in wanted if one.lesson and one.lesson.number == "21"]
+    if part and not curve:
+        return
     chosen = [one for one in curve if one.name in ("solution", "1_global_atomics")]
     chosen += [one for one in curve if one.kind == "rung"][-1:]
     for one in dict.fromkeys([one.name for one in chosen]):

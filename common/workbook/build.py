@@ -393,12 +393,17 @@ def _choose_handlers_anew(folder: Path) -> None:
         )
 
 
+def gpu_count() -> int:
+    """How many cards the driver lists."""
+    if not shutil.which("nvidia-smi"):
+        return 0
+    done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    return 0 if done.returncode else len(re.findall(r"^GPU \d+:", done.stdout, re.MULTILINE))
+
+
 def gpu_present() -> bool:
     """Whether the driver lists a card."""
-    if not shutil.which("nvidia-smi"):
-        return False
-    done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-    return done.returncode == 0 and "GPU 0" in done.stdout
+    return gpu_count() > 0
 
 
 def prepare(device: str, lesson: Lesson | None = None) -> Path:

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import runner
+from . import ranks, runner
+from .build import gpu_count
 from .project import ROOT
+
+MOST_RANKS = 4  # of work that several processes share
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,11 @@ def run(
     limits = runner.Limits(seconds=60 if tiny else 300, memory=(2 if tiny else 48) << 30)
     chosen = ["--tiny"] if tiny else []
     chosen += ["--elements", str(elements)] if elements else []
-    ended = runner.run([str(program), *chosen, *options], env, ROOT, limits)
+    command = [str(program), *chosen, *options]
+    if b"libmpi.so" in program.read_bytes():  # a process for each card
+        count = 2 if device == "emulator" else max(1, min(gpu_count(), MOST_RANKS))
+        command = ranks.command(count, command, [{}] * count)
+    ended = runner.run(command, env, ROOT, limits)
     return read(ended)
 
 

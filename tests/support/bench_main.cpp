@@ -310,6 +310,7 @@ bool read(Options& options, int argc, char** argv) {
 int main(int argc, char** argv) {
     Options options;
     if (!read(options, argc, argv)) return 2;
+    if (wb::helper_main) return wb::helper_main();
 #ifdef WORKBOOK_NVTX
     wb::range_listener = {[](const char* name) { nvtxRangePushA(name); }, [] { nvtxRangePop(); }};
 #endif

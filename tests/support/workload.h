@@ -51,6 +51,10 @@ struct RegisteredWorkload {
     std::function<std::unique_ptr<Workload>(size_t)> make;
 };
 
+// Of work by several processes: what those do that are not timed, in place of everything else.
+// Returns their exit code.
+inline std::function<int()> helper_main;
+
 inline std::vector<RegisteredWorkload>& workloads() {
     static std::vector<RegisteredWorkload> all;
     return all;
