@@ -271,7 +271,8 @@ TEST_CASE("task 4: wraps an index from either side", "[task4]") {
     check_wrap_index(8, 6, 2);
     check_wrap_index(-1, 6, 5);
     check_wrap_index(-6, 6, 0);
-    check_wrap_index(-7, 6, 5);
+    check_wrap_index(-14, 6, 4);  // the remainder is -2, one length more is -8
+    check_wrap_index(14, 6, 2);
     const int length = GENERATE(1, 2, 6, 33, 1000, 1 << 30);
     const int i = GENERATE(INT32_MIN, -1000001, -33, -1, 0, 1, 5, 999, 1000, INT32_MAX);
     const int64_t wide = i;

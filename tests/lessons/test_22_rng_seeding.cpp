@@ -439,6 +439,45 @@ TEST_CASE("task 2: uses all 64 bits of seed, stream and position", "[task2]") {
     for (const uint64_t position : {value, 4 * value, 4 * value - 1})
         check_against_reference(1, 2, position);
     check_against_reference(~value, ~value, ~value);
+    // Which half of an argument is lost, where one is.
+    std::vector<std::array<uint64_t, 3>> asked;
+    for (const uint64_t v : {value, ~value})
+        for (const auto& arguments :
+             {std::array<uint64_t, 3>{v, 2, 3}, {1, v, 3}, {1, 2, v}, {v, v, v}})
+            asked.push_back(arguments);
+    const auto words = [&](auto&& word) {
+        std::vector<uint32_t> out;
+        for (const auto& [seed, stream, position] : asked)
+            out.push_back(word(seed, stream, position));
+        return out;
+    };
+    const auto low = [](uint64_t v) { return v & 0xFFFFFFFF; };
+    wb::recognize<uint32_t>(
+        words(random_word),
+        words(reference_word),
+        {{"the upper half of the seed is lost",
+          [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(low(seed), stream, position);
+              });
+          }},
+         {"the upper half of the stream's number is lost",
+          [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(seed, low(stream), position);
+              });
+          }},
+         {"the upper half of the position is lost: it is cut to 32 bits before the division",
+          [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(seed, stream, low(position));
+              });
+          }},
+         {"the upper half of the block's number is lost", [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(seed, stream, low(position / 4) * 4 + position % 4);
+              });
+          }}});
 }
 
 TEST_CASE("task 2: finds the words 0 and 0xFFFFFFFF", "[task2]") {

@@ -2,9 +2,10 @@
 """Recognises the cause of a wrong answer. Says nothing where there is no clear pattern.
 
 causes.py: the one line for the student; by_code.py, races.py, bounds.py and stopped.py: its parts
-for findings, exceptions and crashes. mismatch.py: what a check's text lists. arrays.py: what a check compared. values.py and
-elements.py: patterns in the wrong values. locations.py: patterns in where they are. summary.py:
-both in one sentence. scalars.py: single numbers. counts.py: counters. overlap.py: the timeline.
+for findings, exceptions and crashes. source.py: lines of the student's file. mismatch.py: what a
+check's text lists. arrays.py: what a check compared. values.py and elements.py: patterns in the
+wrong values. locations.py: patterns in where they are. summary.py: both in one sentence.
+scalars.py: single numbers. counts.py: counters. overlap.py: the timeline.
 """
 
 from .by_code import by_code

@@ -25,11 +25,23 @@ def _as_bytes(facts: dict, elements: int, size: int) -> bool:
     return 0 <= last + 1 - elements * size < size
 
 
+def _too_few_bytes(facts: dict) -> str:
+    """Dynamic shared memory that is smaller than one element."""
+    if not facts.get("bytes"):
+        return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
+    return (
+        "the launch asks for less dynamic shared memory than one element has: the third number in "
+        "<<< >>> is in bytes"
+    )
+
+
 def _alike(finding: Finding) -> bool:
     """Whether the facts, which are those of one launch, hold for the others that did the same: each
-    has one thread that left the array.
+    has one thread that left the array, or several threads of one block left it by one element.
     """
     others = finding.facts.get("other_launches", 0)
+    if finding.facts.get("threads_of_block", 0) >= 2:
+        return True
     return not others or int(finding.data.get("count") or 1) <= 1 + others
 
 
@@ -49,7 +61,7 @@ def of_bounds(finding: Finding) -> str:
                 return "an index below 0: the slot before the first"
             return "an index below 0, and nothing checks for that"
         if elements == 0:
-            return "the launch asks for no dynamic shared memory: the third number in <<< >>>"
+            return _too_few_bytes(facts)
         if facts.get("dynamic"):
             return (
                 "an index past the tile, or a launch that asks for too few bytes of shared memory"

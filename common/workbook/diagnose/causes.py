@@ -42,6 +42,11 @@ def of_mistakes(details: list[dict[str, Any]]) -> str:
         for words in dict.fromkeys(told[0]["mistakes"])
         if isinstance(words, str) and all(words in entry["mistakes"] for entry in told)
     ]
+    if not common and len(told) > 1:
+        # Several arrays, each with a mistake of its own that explains all of it.
+        own = dict.fromkeys(entry["mistakes"][0] if entry["mistakes"] else "" for entry in told)
+        if len(own) <= 3 and "" not in own and all(int(e.get("wrong", 0)) >= 3 for e in told):
+            return "; and ".join(own)
     return "; or ".join(common[:2])
 
 
@@ -71,6 +76,8 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         words := copies.of_sizes(finding.facts, str(finding.data.get("address", "")))
     ):
         return words
+    if finding.code == "invalid-launch" and (name := source.launch_swapped(finding)):
+        return f"the number of blocks comes first in <<< >>>, and `{name}` stands there"
     reason = str(finding.facts.get("reason") or finding.facts.get("misuse", ""))
     if words := by_reason.get((finding.code, reason)):
         return words

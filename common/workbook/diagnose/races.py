@@ -61,12 +61,19 @@ def of_race(finding: Finding, lost: bool) -> str:
             return (
                 f"a missing barrier between one round and the next: {here} reads what {here} wrote"
             )
+        if here and there and source.syncwarp_between(finding):
+            return (
+                f"a missing barrier between {there} and {here}: `__syncwarp` holds back one warp "
+                "only, `__syncthreads` the whole block"
+            )
         if here and there:
             return f"a missing barrier between {there} and {here}"
         return by_code[finding.code]
     if facts.get("one_atomic"):
         return "an atomic on one side, a plain access on the other: every access to a number " \
                "that threads share must be atomic"  # fmt: skip
+    if here == there and (one := source.updates_one_number(finding)):
+        return f"all threads update the same number, `{one}`, and none of them by an atomic"
     if words := geometry.of_race(finding):
         return words
     prefix = "lost updates: " if lost else ""
