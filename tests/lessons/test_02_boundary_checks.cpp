@@ -143,6 +143,8 @@ void check_wrap_index(int i, int length, int64_t want) {
         known = ", which is the remainder in C++: negative for a negative index";
     else if (got != want && got == std::abs(int64_t(i)) % length)
         known = ", as if the sign of the index did not matter";
+    else if (got != want && got == (i < 0 ? i + length : i >= length ? i - length : i))
+        known = ", as if the length were added or subtracted once: one may not be enough";
     else if (got != want && (got < 0 || got >= length))
         known = ", which is not an index of the array";
     INFO("wrap_index(" << i << ", " << length << "): got " << got << known << ", want " << want);

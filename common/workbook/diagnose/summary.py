@@ -142,11 +142,16 @@ def _one_block_each_round(c: Compared, launch: Launch) -> str:
     return ""
 
 
-def _blocks_swapped(launch: Launch, rows: int, columns: int) -> bool:
-    """Whether the grid is what it should be, with its numbers along x and y exchanged."""
+def _blocks_swapped(launch: Launch, rows: int, columns: int) -> str:
+    """What is exchanged in a grid that is right but for its two axes; or ''."""
     needed = -(-columns // launch.block[0]), -(-rows // launch.block[1])
-    other_axes = -(-rows // launch.block[0]), -(-columns // launch.block[1])
-    return needed != launch.grid[:2] and launch.grid[:2] in (needed[::-1], other_axes)
+    if launch.grid[:2] == needed:
+        return ""
+    if launch.grid[:2] == needed[::-1]:
+        return "the grid has as many blocks along x as it needs along y, and vice versa"
+    if launch.grid[:2] == (-(-rows // launch.block[0]), -(-columns // launch.block[1])):
+        return "the grid has blocks for the rows along x, and for the columns along y"
+    return ""
 
 
 def _part_of_each_tile(c: Compared) -> str:
@@ -185,9 +190,8 @@ def _along(c: Compared, launch: Launch) -> str:
     one, many, count, reached, axis = ("row", "rows", rows, first // c.columns, 1) if below else (
         "column", "columns", c.columns, first, 0)  # fmt: skip
     beyond = f"the last {count - reached} {many} were never written"
-    if reached == extent[axis] and _blocks_swapped(launch, rows, c.columns):
-        return f"{beyond}: the grid has as many blocks along x as it needs along y, and vice " \
-               "versa"  # fmt: skip
+    if reached == extent[axis] and (swapped := _blocks_swapped(launch, rows, c.columns)):
+        return f"{beyond}: {swapped}"
     if reached == extent[axis]:
         threads = f"{reached} thread{'s' * (reached != 1)}"
         each = f"one for each of the first {reached} {many}" if reached != 1 else f"for one {one}"
