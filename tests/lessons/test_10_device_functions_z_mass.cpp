@@ -306,25 +306,25 @@ TEST_CASE("task 1: the textbook formula for particles far apart", "[task1]") {
 }
 
 TEST_CASE("task 1: the textbook formula is computed in float", "[task1]") {
-    // In float, cosh - cos of particles 0.001 apart is a small multiple of 2^-24: hardly a mass is
-    // within 1e-3 of the truth. In double nearly all are.
-    const auto pairs = close_pairs(1000, 1e-3, 5);
+    // In float, cosh - cos of particles 0.004 apart, 1.6e-5, is a multiple of 2^-24: hardly a mass
+    // is within 1e-4 of the truth. In double all are.
+    const auto pairs = close_pairs(1000, 4e-3, 5);
     const auto got = on_host(mass_textbook, pairs), want = true_masses(pairs);
     size_t right = 0, far_off = 0;
     for (size_t i = 0; i < want.size(); ++i) {
         const double of_pt = 2.0 * pairs.pt1[i] * pairs.pt2[i];
         const double off = std::fabs(double(got[i]) * got[i] - double(want[i]) * want[i]);
-        right += std::fabs(got[i] - want[i]) <= 1e-3 * want[i];
+        right += std::fabs(got[i] - want[i]) <= 1e-4 * want[i];
         far_off += !(off <= 0x1p-20 * of_pt * 2);
     }
     {
-        INFO(far_off << " of " << want.size() << " masses of particles 0.001 apart are further off "
+        INFO(far_off << " of " << want.size() << " masses of particles 0.004 apart are further off "
                      << "than rounding explains, even in this formula");
         CHECK(far_off == 0);
     }
     INFO(right << " of " << want.size()
-               << " masses of particles 0.001 apart have three digits, and "
-               << "in float cosh - cos has none there: is a part computed in double?");
+               << " masses of particles 0.004 apart have four digits, and in float "
+               << "cosh - cos has two or three there: is a part computed in double?");
     const bool computed_in_float = right < want.size() / 2;
     CHECK(computed_in_float);
 }

@@ -395,6 +395,10 @@ class Causes(unittest.TestCase):
         ):
             counted = [{"shared_load_conflicts": count, "shared_load_requests": 2}]
             self.assertIn(words, diagnose.of_counter(*conflicts, counted))
+        other = {"shared_load_conflicts": 7, "shared_load_requests": 3}  # a later call
+        one = ("c->shared_load_conflicts == 0", "62 == 0", True, [*counted, other])
+        counted[0]["shared_load_conflicts"] = 62
+        self.assertIn("32 lanes of a warp meet", diagnose.of_counter(*one))
         self.assertEqual(diagnose.of_counter("x == 1", "2 == 1"), "")
 
     def test_counters_of_a_launch_tell_width_and_step(self) -> None:

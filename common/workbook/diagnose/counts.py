@@ -148,7 +148,7 @@ def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
 def _meant(expression: str, expansion: str, counted: list[dict[str, int]]) -> dict[str, int]:
     """The counts of which the check speaks: those that hold its number, else the last ones."""
     shown = re.match(r"^(\d+)\b", expansion.strip())
-    name = re.search(r"\b\w+_(?:sectors|bytes|requests)\b", expression)
+    name = re.search(r"\b\w+_(?:sectors|bytes|requests|conflicts)\b", expression)
     if shown and name:
         for counts in counted:
             if counts.get(name.group()) == int(shown.group(1)):
