@@ -125,7 +125,7 @@ def likely_cause(
             if finding.code.startswith("out-of-bounds") and _INDEX.search(values):
                 return values  # it says why the index leaves the array
             follows = finding.code in ("out-of-bounds-global", "uninitialized-shared")
-            if mistake and (follows or races.two_stores(finding)):
+            if mistake and (follows or finding.code == "race-global"):
                 return mistake  # it explains every value: the finding follows from it
             if finding.code == "race-global":  # of several, the one that says which index is wrong
                 finding = next((f for f in findings if races.blocks_meet(f)), finding)
