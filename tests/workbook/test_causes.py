@@ -288,7 +288,9 @@ class Causes(unittest.TestCase):
     def test_each_array_may_have_a_mistake_of_its_own(self) -> None:
         py, pz = ({"mistakes": [f"{a} holds {b}"], "wrong": 9} for a, b in ("yz", "zy"))
         self.assertEqual(diagnose.of_mistakes([py, pz]), "y holds z; and z holds y")
-        self.assertEqual(diagnose.of_mistakes([py, {**pz, "wrong": 2}]), "")
+        self.assertEqual(diagnose.of_mistakes([py, {**pz, "wrong": 2}]), "")  # by chance?
+        small = {"mistakes": ["z holds x", "z holds y"], "wrong": 1}
+        self.assertEqual(diagnose.of_mistakes([small, py, pz]), "y holds z; and z holds y")
         self.assertEqual(diagnose.of_mistakes([py, {**pz, "mistakes": []}]), "")
         many = [{"mistakes": [str(k)], "wrong": 9} for k in range(4)]
         self.assertEqual(diagnose.of_mistakes(many), "")

@@ -44,8 +44,9 @@ def of_mistakes(details: list[dict[str, Any]]) -> str:
     ]
     if not common and len(told) > 1:
         # Several arrays, each with a mistake of its own that explains all of it.
-        own = dict.fromkeys(entry["mistakes"][0] if entry["mistakes"] else "" for entry in told)
-        if len(own) <= 3 and "" not in own and all(int(e.get("wrong", 0)) >= 3 for e in told):
+        sure = [entry["mistakes"][:1] for entry in told if int(entry.get("wrong", 0)) >= 3]
+        own = list(dict.fromkeys(words for first in sure for words in first))
+        if len(own) <= 3 and all(set(own) & set(entry["mistakes"]) for entry in told):
             return "; and ".join(own)
     return "; or ".join(common[:2])
 
