@@ -258,6 +258,32 @@ class Causes(unittest.TestCase):
                 self.assertIn("missing barrier", cause)
                 self.assertEqual("holds back one warp" in cause, named)
 
+    def test_one_thread_may_be_meant_to_store_the_result_of_a_block(self) -> None:
+        for text, named in (
+            ("out[blockIdx.x] = tile[0];", True),
+            ("if (t == 0) out[blockIdx.x] = tile[0];", False),
+            ("if (t == 0)\n    out[blockIdx.x] = tile[0];", False),
+            ("out[blockIdx.x * blockDim.x + t] = tile[0];", False),
+            ("tile[t] = out[blockIdx.x];", False),
+        ):
+            with self.subTest(text):
+                full = f"tile[t] += 1;\n\n{text}"
+                last = full.count("\n") + 1
+                cause = self.in_file(full, "race-shared", {}, line=last, other={"line": 1})
+                self.assertIn(f"missing barrier between line 1 and line {last}", cause)
+                self.assertEqual("one thread alone" in cause, named)
+
+    def test_a_warp_operation_in_a_loop_is_seen(self) -> None:
+        for text, named in (
+            ("for (int i = lane; i < n; i += 32) sum += warp_sum(x[i]);", True),
+            ("while (i < n) all += __shfl_down_sync(~0u, all, i++);", True),
+            ("for (int i = 0; i < n; ++i) sum += x[i];", False),
+            ("all += __shfl_down_sync(~0u, all, 1);", False),
+        ):
+            with self.subTest(text):
+                cause = self.in_file(text, "warp-mask", {})
+                self.assertEqual("leave earlier than others" in cause, named)
+
     def test_swapped_numbers_of_a_launch_are_seen_by_their_names(self) -> None:
         for text, words in (
             ("k<<<threads, blocks>>>(x);", "`threads` stands there"),

@@ -79,6 +79,9 @@ def _of_finding(finding: Finding, lost: bool) -> str:
         return words
     if finding.code == "invalid-launch" and (name := source.launch_swapped(finding)):
         return f"the number of blocks comes first in <<< >>>, and `{name}` stands there"
+    if finding.code == "warp-mask" and source.is_loop(finding):
+        return "a warp operation in a loop that some lanes leave earlier than others: all lanes " \
+               "must make the same number of rounds, or it belongs after the loop"  # fmt: skip
     reason = str(finding.facts.get("reason") or finding.facts.get("misuse", ""))
     if words := by_reason.get((finding.code, reason)):
         return words

@@ -66,6 +66,11 @@ def of_race(finding: Finding, lost: bool) -> str:
                 f"a missing barrier between {there} and {here}: `__syncwarp` holds back one warp "
                 "only, `__syncthreads` the whole block"
             )
+        if here and there and source.stores_the_result_of_a_block(finding):
+            return (
+                f"a missing barrier between {there} and {here}, or should one thread alone store "
+                "the result of its block?"
+            )
         if here and there:
             return f"a missing barrier between {there} and {here}"
         return by_code[finding.code]
@@ -84,8 +89,8 @@ def of_race(finding: Finding, lost: bool) -> str:
         return "two threads store to one element: have both the same index, or should a guard " \
                "have stopped one of them?"  # fmt: skip
     if here and here == there and lost:
-        return prefix + "several threads update one element without an atomic, or read what " \
-               "another one of them writes"  # fmt: skip
+        return prefix + "several threads update one element: each needs one of its own, or the " \
+               "update an atomic"  # fmt: skip
     if here and here == there:
         return "several threads work on one element: does the index, or a missing guard, send " \
                "two of them to one place? If it is meant, the update needs an atomic"  # fmt: skip

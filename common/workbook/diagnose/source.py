@@ -75,6 +75,19 @@ def updates_one_number(finding: Finding) -> str:
     return one.group() if one else ""
 
 
+def stores_the_result_of_a_block(finding: Finding) -> bool:
+    """Whether every thread that comes to this line stores to the one element of its block."""
+    if not re.search(r"\[\s*blockIdx\.x\s*\]\s*[-+*]?=(?!=)", line_of(finding)):
+        return False
+    above = _between(finding, max(finding.line - 2, 0), finding.line)
+    return not re.search(r"\bif\b", above)
+
+
+def is_loop(finding: Finding) -> bool:
+    """Whether the line is a loop with its body."""
+    return bool(re.search(r"\b(?:for|while)\s*\(.*\)[^)]*\w\s*\(.*\)\s*;", line_of(finding)))
+
+
 def launch_swapped(finding: Finding) -> str:
     """The name in place of the number of blocks of a launch that means threads; or ''."""
     names = re.search(r"<<<\s*(\w+)\s*,\s*(\w+)\s*[,>]", line_of(finding))
