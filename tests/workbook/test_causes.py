@@ -284,6 +284,13 @@ class Causes(unittest.TestCase):
                 cause = self.in_file(text, "warp-mask", {})
                 self.assertEqual("leave earlier than others" in cause, named)
 
+    def test_a_mistake_that_explains_every_value_outranks_a_race_that_follows(self) -> None:
+        race = finding("race-global", {"access": "read", "other_access": "write"})
+        shared = finding("race-shared", {"access": "read", "other_access": "write"})
+        said = [diagnose.likely_cause([], [f], mistake="i is lost") for f in (race, shared)]
+        self.assertEqual(said[0], "i is lost")
+        self.assertNotEqual(said[1], "i is lost")
+
     def test_swapped_numbers_of_a_launch_are_seen_by_their_names(self) -> None:
         for text, words in (
             ("k<<<threads, blocks>>>(x);", "`threads` stands there"),
