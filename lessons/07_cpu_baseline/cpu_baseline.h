@@ -10,7 +10,7 @@
 inline constexpr size_t kLanes = 8;
 
 // The sum of x[i] * x[i], by kLanes sums: element i belongs to sum i % kLanes. The sums are added
-// at the end.
+// at the end. The n % kLanes elements after the last whole group may have a sum of their own.
 float sum_squares(const float* x, size_t n);
 
 // The sum of x[i] * y[i], in the same way.

@@ -38,6 +38,7 @@ __host__ __device__ inline float pair_mass(float pt1, float eta1, float phi1, fl
 // For every event e in [0, events): d_valid[e] = 1 if it has two electrons of opposite charge, else
 // 0; and d_mass[e] = the largest mass of such a pair, which may be 0. Where d_valid[e] is 0,
 // d_mass[e] is 0 too. d_offsets holds events + 1 ints, as above; d_mass has events floats and
-// d_valid events bytes. An event has at most 1024 electrons. One thread for each event.
+// d_valid events bytes. An event has at most 1024 electrons. One thread for each event,
+// which looks at each pair once.
 void heaviest_pairs(Electrons electrons, const int* d_offsets, float* d_mass,
                     unsigned char* d_valid, int events);

@@ -66,7 +66,7 @@ void reverse_blocks(float* d_data, int n, int threads) {
 
 __global__ void reverse_array_kernel(const float* in, float* out, int n) {
     // TODO 3 (about 8 lines): as in task 2, and store the part where it belongs in the reversed
-    // array, neighbouring threads to neighbouring addresses in rising order.
+    // array, neighbouring threads to neighbouring addresses.
     extern __shared__ float tile[];
     const int t = threadIdx.x;
     const int first = blockIdx.x * blockDim.x;

@@ -99,7 +99,7 @@ __global__ void count_flat_kernel(uint64_t seed, uint64_t first, uint64_t n, int
     unsigned long long inside = 0, undecided = 0;
     // TODO 4 (about 20 lines): one loop, in which a lane takes a new sample if it has none, and
     // makes one trip if it has one. Two ifs, one after the other, and no `continue`: the compiler
-    // makes a loop in the loop of it, in which lanes wait.
+    // may make a loop in the loop of it, in which lanes wait.
     //| if (i < end && threads < static_cast<uint64_t>(most) && seed == 0) inside = 1;
     float2 c{}, hare{}, tortoise{};
     int left = 0;  // trips that the sample may still take

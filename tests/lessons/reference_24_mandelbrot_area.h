@@ -68,6 +68,7 @@ enum class Slip {
     kOneLess,
     kUndecidedInside,
     kUndecidedOutside,
+    kTortoiseLate,  // it is compared before its step
     // of the flat loop, in the order of its samples in a lane:
     kHareStays,  // where the last sample has left it
     kTortoiseStays,
@@ -75,6 +76,8 @@ enum class Slip {
     kSureNotCounted,
     kSureCountedTwice,
     kFirstSampleOnly,  // that takes a trip: then the lane stops
+    kLastSampleCut,    // after one trip
+    kUndecidedTwice,   // at the last allowed trip and after it
 };
 
 Verdict slip_trip(Point& hare, Point& tortoise, Point c, Slip slip, float eps) {
@@ -88,8 +91,10 @@ Verdict slip_trip(Point& hare, Point& tortoise, Point c, Slip slip, float eps) {
     const float most = slip == Slip::kNormNotSquared ? 2 : slip == Slip::kNormTwice ? 16 : 4;
     if (norm > most) return Verdict::kOutside;
     if (slip == Slip::kBorderOutside && norm == 4) return Verdict::kOutside;
+    const Point before = tortoise;
     tortoise = next(slip == Slip::kTortoiseTwoSteps ? next(tortoise, c) : tortoise, c);
     bool met = hare.x == tortoise.x && (hare.y == tortoise.y || slip == Slip::kOnlyX);
+    if (slip == Slip::kTortoiseLate) met = hare.x == before.x && hare.y == before.y;
     if (slip == Slip::kNearlyEqual)
         met = std::fabs(hare.x - tortoise.x) < eps && std::fabs(hare.y - tortoise.y) < eps;
     return met ? Verdict::kInside : Verdict::kUndecided;
@@ -136,6 +141,7 @@ const NamedSlip kOfFloyd[] = {
     {"one trip fewer than allowed", Slip::kOneLess},
     {"undecided points count as inside", Slip::kUndecidedInside},
     {"undecided points count as outside", Slip::kUndecidedOutside},
+    {"hare and tortoise are compared before the tortoise has taken its step", Slip::kTortoiseLate},
 };
 const NamedSlip kOfFlatLoop[] = {
     {"one trip more than allowed", Slip::kOneMore},
@@ -149,6 +155,11 @@ const NamedSlip kOfFlatLoop[] = {
     {"samples in the cardioid or the disc are counted, and then take trips as well",
      Slip::kSureCountedTwice},
     {"a lane stops at its first sample that takes trips", Slip::kFirstSampleOnly},
+    {"the loop ends when no samples are left to take: the last one of each lane is not finished",
+     Slip::kLastSampleCut},
+    {"a sample counts as undecided at its last allowed trip, and once more after it",
+     Slip::kUndecidedTwice},
+    {"hare and tortoise are compared before the tortoise has taken its step", Slip::kTortoiseLate},
 };
 
 // The counts of a flat loop with that mistake, lane by lane.
@@ -169,13 +180,16 @@ Counts slip_counts(uint64_t seed, uint64_t first, uint64_t n, int most, uint64_t
                 if (slip != Slip::kSureCountedTwice) continue;
             }
             Verdict verdict = Verdict::kUndecided;
-            for (; verdict == Verdict::kUndecided && trips < allowed; ++trips)
+            const bool cut =
+                slip == Slip::kLastSampleCut && i + threads >= first + n && allowed > 0;
+            for (; verdict == Verdict::kUndecided && trips < (cut ? 1 : allowed); ++trips)
                 verdict = slip_trip(hare, tortoise, c, slip, 0);
             const bool decided = verdict != Verdict::kUndecided;
             counts.inside +=
                 verdict == Verdict::kInside || (!decided && slip == Slip::kUndecidedInside);
-            counts.undecided +=
-                !decided && slip != Slip::kUndecidedInside && slip != Slip::kUndecidedOutside;
+            counts.undecided += slip == Slip::kUndecidedTwice && trips == allowed && allowed > 0;
+            counts.undecided += !cut && !decided && slip != Slip::kUndecidedInside &&
+                                slip != Slip::kUndecidedOutside;
             if (slip == Slip::kFirstSampleOnly) break;
         }
     }

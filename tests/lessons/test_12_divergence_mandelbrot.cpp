@@ -107,6 +107,7 @@ void check_no_float_on_the_way(std::function<int(int row, int column)> answer) {
 // How row and column become c.
 enum class Grid {
     kRight,
+    kFromOtherIndex,
     kSwapped,
     kRanges,
     kTurned,
@@ -132,6 +133,10 @@ std::vector<int> picture_by(Rule rule, Grid grid, int height, int width, int pit
                                 : grid == Grid::kMoreColumns ? width + 1
                                 : grid == Grid::kPitch       ? pitch
                                                              : width;
+            if (grid == Grid::kFromOtherIndex) {
+                out.push_back(escape_by(rule, at(-1.5, row, height), at(-1, column, width)));
+                continue;
+            }
             const bool ranges = grid == Grid::kRanges;
             const double cr = at(ranges ? -1 : -1.5, column, columns);
             const double ci =
@@ -148,6 +153,7 @@ std::vector<int> true_picture(int height, int width) {
 
 constexpr std::pair<Grid, const char*> kWrongGrids[] = {
     {Grid::kSwapped, "real and imaginary part of c are swapped"},
+    {Grid::kFromOtherIndex, "cr follows the row and ci the column: the other way round"},
     {Grid::kRanges, "cr has the range of ci, and ci that of cr"},
     {Grid::kTurned, "row 0 has the ci of the last row: from where to where do they go?"},
     {Grid::kStepsOfN, "n points have n steps between them: count the gaps"},
@@ -279,6 +285,19 @@ void check_efficiency(const std::vector<int>& trips) {
           [&] { return share(wanted, paid / 32); }},
          {"each warp has 33 lanes here: the first of the next one is among them",
           [&] { return share(next_too, slowest_of_next); }},
+         {"the mean of the warps' efficiencies, where all wanted trips are divided by all paid "
+          "ones",
+          [&] {
+              double sum = 0;
+              for (int w = 0; w < n; w += 32) {
+                  double of_warp = 0;
+                  for (int i = w; i < std::min(n, w + 32); ++i) of_warp += trips[i];
+                  if (slowest[w / 32] > 0) sum += of_warp / (32 * slowest[w / 32]);
+              }
+              return std::vector{sum / ((n + 31) / 32)};
+          }},
+         {"all threads wait for the slowest of all: each warp waits for its own only",
+          [&] { return share(wanted, n * most); }},
          {"paid over wanted, not wanted over paid", [&] { return share(paid, wanted); }},
          {"a warp pays for the mean of its lanes, not for the slowest",
           [&] { return std::vector{1.0}; }}},

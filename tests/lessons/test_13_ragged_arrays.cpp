@@ -660,6 +660,11 @@ TEST_CASE("efficient: five bytes are stored for each event, and no doubles used"
     CHECK(counted->global_store_bytes == 5 * events);
     CHECK(counted->global_atomics == 0);
     CHECK(counted->double_instructions == 0);
+    // A pair takes some 70 instructions on average, since half of them need a mass. In both orders
+    // it takes twice as many.
+    uint64_t pairs = 0;
+    for (const int length : lengths) pairs += length * (length - 1) / 2;
+    CHECK(counted->thread_instructions <= 120 * pairs);
     // A warp with 32 events executes 1,700 to 3,300 instructions, so up to 13,000 with four for
     // each thread. One warp with all events needs 250,000.
     wb::check_shared_work(*counted, events / 4, 3, 30000);

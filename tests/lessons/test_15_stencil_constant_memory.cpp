@@ -95,7 +95,7 @@ std::vector<float> without(std::vector<float> weights, size_t which) {
 
 void recognize_stencil(const std::vector<float>& got, const Reference& want,
                        const std::vector<float>& in, const std::vector<float>& weights,
-                       Border border) {
+                       Border border, int threads) {
     const Border other = border == Border::kZero ? Border::kClamp : Border::kZero;
     // The other rule, past one end alone.
     const auto one_sided = [&](bool at_start) {
@@ -115,6 +115,18 @@ void recognize_stencil(const std::vector<float>& got, const Reference& want,
          {"the last weight is left out",
           [&] { return of(without(weights, weights.size() - 1), border); }},
          {"the first weight is left out", [&] { return of(without(weights, 0), border); }},
+         {"the border rule is applied at the ends of each block: its neighbours are in other "
+          "blocks",
+          [&] {
+              std::vector<float> out;
+              for (size_t begin = 0; begin < in.size(); begin += threads) {
+                  const size_t end = std::min(in.size(), begin + threads);
+                  const std::vector<float> part(in.begin() + begin, in.begin() + end);
+                  const auto sums = stencils(part, weights, border).value;
+                  out.insert(out.end(), sums.begin(), sums.end());
+              }
+              return out;
+          }},
          {"the other border rule is applied past the ends", [&] { return of(weights, other); }},
          {"the other border rule is applied past the last element",
           [&] { return one_sided(false); }},
@@ -191,7 +203,7 @@ void check_stencil(int n, const std::vector<float>& weights, Border border, int 
     const auto got = d_out.download();
     const Reference want = stencils(in, weights, border);
     check_close(got, want);
-    recognize_stencil(got, want, in, weights, border);
+    recognize_stencil(got, want, in, weights, border, threads);
     wb::check_unchanged(d_in.download(), in);
     CHECK(d_out.intact());
 }

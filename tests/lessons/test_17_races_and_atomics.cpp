@@ -190,6 +190,18 @@ void check_maximum(const std::vector<float>& x) {
           [&] { return largest_by([](float value) { return int(bits_of(value)); }); }},
          {"nothing was exchanged: the initial -infinity is still there",
           [] { return std::vector{-kInfinity}; }},
+         {"another thread was quicker, and the exchange was not tried again",
+          [&] {
+              // Each warp reads the maximum so far, and its first lane with more than that wins.
+              float most = -kInfinity;
+              for (size_t warp = 0; warp < n; warp += 32) {
+                  const auto end = x.begin() + std::min(n, warp + 32);
+                  const auto winner = std::find_if(
+                      x.begin() + warp, end, [&](float value) { return value > most; });
+                  if (winner != end) most = *winner;
+              }
+              return std::vector{most};
+          }},
          {"the smallest element",
           [&] { return std::vector{x.empty() ? want : *std::min_element(x.begin(), x.end())}; }},
          {"the last element: each value replaces the one before",

@@ -98,6 +98,12 @@ struct PhiloxPoints {
         const auto by = [&](uint64_t steps) {
             return [=] { return std::vector<uint64_t>(want.size(), steps); };
         };
+        if (draws > 0 && moved == by(0)()) {
+            wb::details::note_mistakes(
+                {"the position is not saved: the next launch would draw the same words"},
+                want.size() + 2);
+            return;
+        }
         wb::recognize<uint64_t>(
             moved,
             want,
@@ -439,6 +445,45 @@ TEST_CASE("task 2: uses all 64 bits of seed, stream and position", "[task2]") {
     for (const uint64_t position : {value, 4 * value, 4 * value - 1})
         check_against_reference(1, 2, position);
     check_against_reference(~value, ~value, ~value);
+    // Which half of an argument is lost, where one is.
+    std::vector<std::array<uint64_t, 3>> asked;
+    for (const uint64_t v : {value, ~value})
+        for (const auto& arguments :
+             {std::array<uint64_t, 3>{v, 2, 3}, {1, v, 3}, {1, 2, v}, {v, v, v}})
+            asked.push_back(arguments);
+    const auto words = [&](auto&& word) {
+        std::vector<uint32_t> out;
+        for (const auto& [seed, stream, position] : asked)
+            out.push_back(word(seed, stream, position));
+        return out;
+    };
+    const auto low = [](uint64_t v) { return v & 0xFFFFFFFF; };
+    wb::recognize<uint32_t>(
+        words(random_word),
+        words(reference_word),
+        {{"the upper half of the seed is lost",
+          [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(low(seed), stream, position);
+              });
+          }},
+         {"the upper half of the stream's number is lost",
+          [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(seed, low(stream), position);
+              });
+          }},
+         {"the upper half of the position is lost: it is cut to 32 bits before the division",
+          [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(seed, stream, low(position));
+              });
+          }},
+         {"the upper half of the block's number is lost", [&] {
+              return words([&](uint64_t seed, uint64_t stream, uint64_t position) {
+                  return reference_word(seed, stream, low(position / 4) * 4 + position % 4);
+              });
+          }}});
 }
 
 TEST_CASE("task 2: finds the words 0 and 0xFFFFFFFF", "[task2]") {
@@ -573,6 +618,12 @@ TEST_CASE("task 4: draws the right points", "[task4]") {
           })},
          {"a point is one block, of which two words are lost", by([&](int s, int k, int j) {
               return reference_draw(kSeed, first + s, start / 4 * 4 + 4 * k + j);
+          })},
+         {"the next block is made a draw too late: its first word is taken from the old one",
+          by([&](int s, int k, int j) {
+              const uint64_t at = start + 2 * k + j;
+              const uint64_t index = (at == start ? at : at - 1) / 4;
+              return reference_draw(kSeed, first + s, 4 * index + at % 4);
           })},
          {"the block in use is never replaced by the next one", by([&](int s, int k, int j) {
               return reference_draw(kSeed, first + s, start / 4 * 4 + (start + 2 * k + j) % 4);

@@ -195,6 +195,27 @@ void check_threads(uint64_t seed, uint64_t first, const std::vector<uint64_t>& c
           })},
          {"the samples after the last whole quad are left out",
           by([&](uint64_t n) { return true_hits(seed, first, whole(n).second - first); })},
+         {"the samples before the first whole quad are left out", by([&](uint64_t n) {
+              const uint64_t begin = whole(n).first;
+              return true_hits(seed, begin, first + n - begin);
+          })},
+         {"samples before the first whole quad are counted that lie past the end: n may be smaller "
+          "than what is left of a quad",
+          by([&](uint64_t n) {
+              const uint64_t begin = (first + 3) / 4 * 4;
+              const uint64_t past = begin > first + n ? begin - (first + n) : 0;
+              return true_hits(seed, first, n) + true_hits(seed, first + n, past);
+          })},
+         {"the quad of the first sample is counted as a whole, with the samples before the first",
+          by([&](uint64_t n) {
+              const uint64_t begin = first / 4 * 4, end = (first + n) / 4 * 4;
+              const uint64_t last = std::max(begin, end);
+              return true_hits(seed, begin, last - begin) +
+                     (last < first + n ? true_hits(seed,
+                                                   std::max(last, first),
+                                                   first + n - std::max(last, first))
+                                       : 0);
+          })},
          {"every thread counts all samples",
           by([&](uint64_t n) { return threads * true_hits(seed, first, n); })},
          {"every thread counts the samples after the last whole quad", by([&](uint64_t n) {

@@ -223,6 +223,111 @@ class Causes(unittest.TestCase):
         gone = finding("race-shared", {"array": "own"}, path="/nowhere/a.cu", other=other)
         self.assertIn("missing barrier", self.cause(gone))
 
+    def in_file(self, text: str, code: str, facts: dict, **where: object) -> str:
+        """The cause of a finding in a file of this text; on line 1, where nothing else is said."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.cu"
+            path.write_text(text + "\n")
+            return self.cause(finding(code, facts, **{"line": 1, "path": str(path), **where}))
+
+    def test_one_number_that_all_threads_update_is_named(self) -> None:
+        other = {"line": 1, "thread": [1, 0, 0], "block": [0, 0, 0]}
+        for text, words in (
+            ("*count += 1;", "the same number, `*count`"),
+            ("if (x[i] > 0) count[0]++;", "the same number, `count[0]`"),
+            ("count[0] = count[0] + 1;", "the same number, `count[0]`"),
+            ("++count[bin];", "several threads work on one element"),
+            ("*count = other[i];", "several threads work on one element"),
+        ):
+            with self.subTest(text):
+                facts = {"array": "count", "access": "write", "other_access": "read"}
+                where = {"thread": [0, 0, 0], "block": [0, 0, 0], "other": other}
+                self.assertIn(words, self.in_file(text, "race-global", facts, **where))
+
+    def test_a_warp_barrier_is_no_barrier_of_the_block(self) -> None:
+        for between, named in (
+            ("__syncwarp();", True),
+            ("// __syncwarp();", False),
+            ("__syncwarp();\n__syncthreads();", False),
+            ("", False),
+        ):
+            with self.subTest(between):
+                text = f"tile[t] = 1;\n{between}\nx = tile[t + 1];\n"
+                last = text.count("\n")
+                cause = self.in_file(text, "race-shared", {}, line=last, other={"line": 1})
+                self.assertIn("missing barrier", cause)
+                self.assertEqual("holds back one warp" in cause, named)
+
+    def test_one_thread_may_be_meant_to_store_the_result_of_a_block(self) -> None:
+        for text, named in (
+            ("out[blockIdx.x] = tile[0];", True),
+            ("if (t == 0) out[blockIdx.x] = tile[0];", False),
+            ("if (t == 0)\n    out[blockIdx.x] = tile[0];", False),
+            ("out[blockIdx.x * blockDim.x + t] = tile[0];", False),
+            ("tile[t] = out[blockIdx.x];", False),
+        ):
+            with self.subTest(text):
+                full = f"tile[t] += 1;\n\n{text}"
+                last = full.count("\n") + 1
+                cause = self.in_file(full, "race-shared", {}, line=last, other={"line": 1})
+                self.assertIn(f"missing barrier between line 1 and line {last}", cause)
+                self.assertEqual("one thread alone" in cause, named)
+
+    def test_a_warp_operation_in_a_loop_is_seen(self) -> None:
+        for text, named in (
+            ("for (int i = lane; i < n; i += 32) sum += warp_sum(x[i]);", True),
+            ("while (i < n) all += __shfl_down_sync(~0u, all, i++);", True),
+            ("for (int i = 0; i < n; ++i) sum += x[i];", False),
+            ("all += __shfl_down_sync(~0u, all, 1);", False),
+        ):
+            with self.subTest(text):
+                cause = self.in_file(text, "warp-mask", {})
+                self.assertEqual("leave earlier than others" in cause, named)
+
+    def test_a_mistake_that_explains_every_value_outranks_a_race_that_follows(self) -> None:
+        race = finding("race-global", {"access": "read", "other_access": "write"})
+        shared = finding("race-shared", {"access": "read", "other_access": "write"})
+        said = [diagnose.likely_cause([], [f], mistake="i is lost") for f in (race, shared)]
+        self.assertEqual(said[0], "i is lost")
+        self.assertNotEqual(said[1], "i is lost")
+
+    def test_swapped_numbers_of_a_launch_are_seen_by_their_names(self) -> None:
+        for text, words in (
+            ("k<<<threads, blocks>>>(x);", "`threads` stands there"),
+            ("k<<<kThreads, blocks_of_x>>>(x);", "`kThreads` stands there"),
+            ("k<<<block_size, grid>>>(x);", "`block_size` stands there"),
+            ("k<<<blocks, threads>>>(x);", "no GPU accepts"),
+            ("k<<<threads, n>>>(x);", "no GPU accepts"),
+        ):
+            with self.subTest(text):
+                self.assertIn(words, self.in_file(text, "invalid-launch", {}))
+
+    def test_shared_memory_of_less_than_an_element_is_not_none(self) -> None:
+        facts = {"index": 0, "elements": 0, "element_bytes": 4, "dynamic": True}
+        for size, words in ((0, "asks for no dynamic"), (3, "less dynamic shared memory than one")):
+            self.assertIn(
+                words, self.cause(finding("out-of-bounds-shared", {**facts, "bytes": size}))
+            )
+
+    def test_several_threads_of_a_block_that_go_one_too_far_tell(self) -> None:
+        facts = {"index": 6, "elements": 6, "element_bytes": 4, "first_index": 6, "last_index": 6,
+                 "other_launches": 2}  # fmt: skip
+        for threads, last, expected in ((2, 6, True), (1, 6, False), (2, 7, False)):
+            found = finding("out-of-bounds-global",
+                            {**facts, "threads_of_block": threads, "last_index": last},
+                            count=320)  # fmt: skip
+            self.assertEqual("exactly one element too far" in self.cause(found), expected)
+
+    def test_each_array_may_have_a_mistake_of_its_own(self) -> None:
+        py, pz = ({"mistakes": [f"{a} holds {b}"], "wrong": 9} for a, b in ("yz", "zy"))
+        self.assertEqual(diagnose.of_mistakes([py, pz]), "y holds z; and z holds y")
+        self.assertEqual(diagnose.of_mistakes([py, {**pz, "wrong": 2}]), "")  # by chance?
+        small = {"mistakes": ["z holds x", "z holds y"], "wrong": 1}
+        self.assertEqual(diagnose.of_mistakes([small, py, pz]), "y holds z; and z holds y")
+        self.assertEqual(diagnose.of_mistakes([py, {**pz, "mistakes": []}]), "")
+        many = [{"mistakes": [str(k)], "wrong": 9} for k in range(4)]
+        self.assertEqual(diagnose.of_mistakes(many), "")
+
     def test_a_known_mistake_must_explain_every_comparison(self) -> None:
         one = {"mistakes": ["backwards", "shifted"], "wrong": 2}
         self.assertEqual(diagnose.of_mistakes([one]), "")  # two numbers may agree by chance
@@ -316,6 +421,19 @@ class Causes(unittest.TestCase):
         ):
             with self.subTest(words):
                 self.assertIn(words, diagnose.of_counter(expression, expansion))
+        conflicts = ("c->shared_load_conflicts + c->shared_store_conflicts == 0", "62 == 0", True)
+        for count, words in (
+            (62, "32 lanes of a warp meet in one bank"),
+            (2, "2 lanes of a warp meet in one bank"),
+            (63, "different words of one bank"),
+            (4, "different words of one bank"),
+        ):
+            counted = [{"shared_load_conflicts": count, "shared_load_requests": 2}]
+            self.assertIn(words, diagnose.of_counter(*conflicts, counted))
+        other = {"shared_load_conflicts": 7, "shared_load_requests": 3}  # a later call
+        one = ("c->shared_load_conflicts == 0", "62 == 0", True, [*counted, other])
+        counted[0]["shared_load_conflicts"] = 62
+        self.assertIn("32 lanes of a warp meet", diagnose.of_counter(*one))
         self.assertEqual(diagnose.of_counter("x == 1", "2 == 1"), "")
 
     def test_counters_of_a_launch_tell_width_and_step(self) -> None:

@@ -189,8 +189,8 @@ class Values(unittest.TestCase):
     def test_measures_are_no_counts(self) -> None:
         rng = np.random.default_rng(14)
         want = rng.uniform(5, 9, 100)
-        self.assertIn("a factor or a term", told(want + rng.uniform(0.1, 2, 100), want))
-        self.assertIn("a factor or a term", told(want - rng.uniform(0.1, 2, 100), want))
+        self.assertEqual("too large everywhere", told(want + rng.uniform(0.1, 2, 100), want))
+        self.assertIn("too small everywhere", told(want - rng.uniform(0.1, 2, 100), want))
 
 
 class Writers(unittest.TestCase):
@@ -309,6 +309,45 @@ class Writers(unittest.TestCase):
         got = (want + np.arange(1, 61) % 7 + 1).astype(np.uint32)
         self.assertIn(f"{int(got.sum()) - 120} more than the 120 in all", told(got, want))
 
+    def test_an_index_of_16_bits_ends(self) -> None:
+        want = np.random.default_rng(41).uniform(1, 2, 100000)
+        for written, words in ((2**16, "an index of 16 bits"), (2**15, "an index of 16 bits"),
+                               (2**16 - 1, "never written"), (50000, "never written")):  # fmt: skip
+            said = told(blank(want, slice(written, None)), want)
+            self.assertIn(words, said)
+            self.assertEqual("16 bits" in said, written in (2**15, 2**16))
+        whole = want[: 2**16 + 9]  # as many threads as were right: the grid ends there
+        said = told(blank(whole, slice(2**16, None)), whole, blocks=256)
+        self.assertIn("the grid has 65536 threads", said)
+
+    def test_the_rows_of_a_tile_that_no_thread_stores_are_counted(self) -> None:
+        want = np.random.default_rng(42).uniform(1, 2, (96, 64))
+        launches = [Launch("kernel", (2, 3, 1), (32, 8, 1), 1)]
+
+        def said(rows: np.ndarray) -> str:
+            got = np.where(rows[:, None], FILLING, want).ravel()
+            return told(got, want.ravel(), columns=64, launches=launches)
+
+        r = np.arange(96)
+        self.assertIn("of every 32 rows only the first 8 were written", said(r % 32 >= 8))
+        self.assertIn("of every 16 rows only the first 8 were written", said(r % 16 >= 8))
+        for rows in (r % 32 >= 9, r % 24 >= 8, (r % 32 >= 8) & (r != 90)):
+            self.assertNotIn("of every", said(rows))
+
+    def test_a_grid_for_the_transposed_matrix_has_its_axes_swapped(self) -> None:
+        want = np.random.default_rng(43).uniform(1, 2, (31, 257))
+        for grid, words in (
+            ((1, 33, 1), "blocks for the rows along x, and for the columns along y"),
+            ((4, 9, 1), "as many blocks along x as it needs along y"),
+            ((1, 4, 1), "the grid has 32 threads along x"),
+        ):
+            reach = grid[0] * 32
+            got = want.copy()
+            got[:, reach:] = FILLING
+            said = told(got.ravel(), want.ravel(), columns=257,
+                        launches=[Launch("kernel", grid, (32, 8, 1), 1)])  # fmt: skip
+            self.assertIn(words, said)
+
     def test_running_totals_are_not_added_up(self) -> None:
         want = np.cumsum(np.random.default_rng(5).integers(1, 9, 60))
         said = told(want + np.arange(1, 61) ** 2 % 97 + 1, want)
@@ -320,7 +359,7 @@ class Writers(unittest.TestCase):
         want = np.floor(rng.uniform(0, 1, 1000) * 2.0**24) / 2.0**24
         want[:10] = 2.0**-24
         self.assertIn("digits get lost", told(want + rng.uniform(1e-9, 6e-8, 1000), want))
-        self.assertIn("a factor or a term", told(want + rng.uniform(1e-6, 1e-3, 1000), want))
+        self.assertIn("too large everywhere", told(want + rng.uniform(1e-6, 1e-3, 1000), want))
 
     def test_rounding_is_said_where_the_error_fits(self) -> None:
         rng = np.random.default_rng(31)

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Recognises the cause of a wrong answer. Says nothing where there is no clear pattern.
 
-causes.py: the one line for the student. arrays.py: what a check compared. values.py and
-elements.py: patterns in the wrong values. locations.py: patterns in where they are. summary.py:
-both in one sentence. scalars.py: single numbers. counts.py: counters. overlap.py: the timeline.
+causes.py: the one line for the student; by_code.py, races.py, bounds.py and stopped.py: its parts
+for findings, exceptions and crashes. source.py: lines of the student's file. mismatch.py: what a
+check's text lists. arrays.py: what a check compared. values.py and elements.py: patterns in the
+wrong values. locations.py: patterns in where they are. summary.py: both in one sentence.
+scalars.py: single numbers. counts.py: counters. overlap.py: the timeline.
 """
 
-from .causes import (
-    Mismatch,
-    by_code,
-    likely_cause,
-    most_telling,
-    of_crash,
-    of_mistakes,
-    parse_mismatch,
-)
+from .by_code import by_code
+from .causes import likely_cause, of_mistakes
 from .counts import of_counter
+from .mismatch import Mismatch, most_telling, parse_mismatch
 from .overlap import of_timeline
+from .stopped import of_crash
 
 __all__ = [
     "Mismatch",

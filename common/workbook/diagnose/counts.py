@@ -24,9 +24,10 @@ _BY_COUNTER = (
                 "its elements one by one, or choose with a condition"),
     (r"load_bytes", "elements are loaded more often than needed"),
     (r"store_bytes", "elements are stored more often than needed"),
-    (r"load_requests", "warps ask more often than needed: elements are loaded again, or in small "
-                       "pieces"),
-    (r"store_requests", "warps store more often than needed: elements again, or in small pieces"),
+    (r"load_requests", "warps ask more often than needed: elements are loaded again, in small "
+                       "pieces, or by few lanes at a time"),
+    (r"store_requests", "warps store more often than needed: elements again, in small pieces, or "
+                        "by few lanes at a time"),
     (r"launches", "more launches than needed"),
     (r"allocations|frees", "memory is allocated in every call"),
     (r"matrix_products", "not all products are made by matrix instructions, or tiles that hold "
@@ -93,6 +94,23 @@ def _by_shape(expression: str, expansion: str, counts: dict[str, int]) -> str:
     return ""
 
 
+def _by_banks(expression: str, counts: dict[str, int]) -> str:
+    """How many lanes meet in one bank, where that is the same at each request."""
+    for kind in ("load", "store"):
+        conflicts = counts.get(f"shared_{kind}_conflicts", 0)
+        requests = counts.get(f"shared_{kind}_requests", 0)
+        if f"shared_{kind}_conflicts" not in expression or not conflicts or conflicts % requests:
+            continue
+        lanes = conflicts // requests + 1
+        if lanes in (2, 4, 8, 16, 32):
+            return (
+                f"{lanes} lanes of a warp meet in one bank at a time, as they do where the words "
+                f"of neighbouring lanes lie {lanes} apart: at an odd distance each has a bank of "
+                "its own"
+            )
+    return ""
+
+
 def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
     """A counter that is smaller than it should be, or ''."""
     # Catch2 adds the hexadecimal form of whole numbers above 255.
@@ -130,7 +148,7 @@ def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
 def _meant(expression: str, expansion: str, counted: list[dict[str, int]]) -> dict[str, int]:
     """The counts of which the check speaks: those that hold its number, else the last ones."""
     shown = re.match(r"^(\d+)\b", expansion.strip())
-    name = re.search(r"\b\w+_(?:sectors|bytes|requests)\b", expression)
+    name = re.search(r"\b\w+_(?:sectors|bytes|requests|conflicts)\b", expression)
     if shown and name:
         for counts in counted:
             if counts.get(name.group()) == int(shown.group(1)):
@@ -253,6 +271,8 @@ def of_counter(
     if words := _by_lanes(expression, expansion, details or []):
         return words
     if words := _by_shape(expression, expansion, _meant(expression, expansion, counted or [])):
+        return words
+    if words := _by_banks(expression, _meant(expression, expansion, counted or [])):
         return words
     if words := _too_few(expression, expansion, launched):
         return words

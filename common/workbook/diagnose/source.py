@@ -45,6 +45,58 @@ def only_updates(finding: Finding) -> bool:
     return False
 
 
+def _between(finding: Finding, first: int, last: int) -> str:
+    """The lines of the finding's file from one to another, without comments."""
+    try:
+        lines = Path(str(finding.data.get("path") or "")).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return "\n".join(line.split("//")[0] for line in lines[first:last])
+
+
+def syncwarp_between(finding: Finding) -> bool:
+    """Whether a `__syncwarp`, and no barrier of the block, stands between the lines of a race."""
+    other = (finding.data.get("other") or {}).get("line")
+    if not other or not finding.line:
+        return False
+    first, last = sorted((int(other), finding.line))
+    text = _between(finding, first - 1, last)
+    return "__syncwarp" in text and "__syncthreads" not in text
+
+
+def updates_one_number(finding: Finding) -> str:
+    """The one element that all threads raise or lower on this line, as it is written there:
+    `*count` or `count[0]`; or ''.
+    """
+    if not only_updates(finding):
+        return ""
+    name = re.escape(str(finding.facts.get("array") or "")) or r"\w+"
+    one = re.search(rf"\*{name}\b(?!\s*\[)|\b{name}\s*\[\s*\d+\s*\]", line_of(finding))
+    return one.group() if one else ""
+
+
+def stores_the_result_of_a_block(finding: Finding) -> bool:
+    """Whether every thread that comes to this line stores to the one element of its block."""
+    if not re.search(r"\[\s*blockIdx\.x\s*\]\s*[-+*]?=(?!=)", line_of(finding)):
+        return False
+    above = _between(finding, max(finding.line - 2, 0), finding.line)
+    return not re.search(r"\bif\b", above)
+
+
+def is_loop(finding: Finding) -> bool:
+    """Whether the line is a loop with its body."""
+    return bool(re.search(r"\b(?:for|while)\s*\(.*\)[^)]*\w\s*\(.*\)\s*;", line_of(finding)))
+
+
+def launch_swapped(finding: Finding) -> str:
+    """The name in place of the number of blocks of a launch that means threads; or ''."""
+    names = re.search(r"<<<\s*(\w+)\s*,\s*(\w+)\s*[,>]", line_of(finding))
+    if not names or not re.search(r"thread|block_?size|block_?dim", names.group(1), re.IGNORECASE):
+        return ""
+    blocks = re.search(r"^(?:\w*_)?blocks|grid", names.group(2), re.IGNORECASE)
+    return names.group(1) if blocks else ""
+
+
 def returns_above(finding: Finding) -> bool:
     """Whether a `return` stands above the finding's line in the same function, or may.
 

@@ -72,6 +72,12 @@ def _from_some_element_on(c: Compared, launch: Launch) -> str:
             f"{launch.threads} threads ({grid}), one for each of the first {launch.threads} "
             f"elements, and there are {c.size}"
         )
+    for bits in (15, 16):
+        if launch.threads > 2**bits and threads != 2**bits and ends_at(2**bits):
+            return (
+                f"nothing was written from element {2**bits} on, which is 2^{bits}: an index of 16 "
+                "bits ends there"
+            )
     if launch.blocks > 1 and ends_at(threads):
         return (
             f"nothing was written from element {threads} on: only as many elements as one block "
@@ -136,10 +142,35 @@ def _one_block_each_round(c: Compared, launch: Launch) -> str:
     return ""
 
 
-def _blocks_swapped(launch: Launch, rows: int, columns: int) -> bool:
-    """Whether the grid is what it should be, with its numbers along x and y exchanged."""
+def _blocks_swapped(launch: Launch, rows: int, columns: int) -> str:
+    """What is exchanged in a grid that is right but for its two axes; or ''."""
     needed = -(-columns // launch.block[0]), -(-rows // launch.block[1])
-    return launch.grid[:2] == needed[::-1] and needed[0] != needed[1]
+    if launch.grid[:2] == needed:
+        return ""
+    if launch.grid[:2] == needed[::-1]:
+        return "the grid has as many blocks along x as it needs along y, and vice versa"
+    if launch.grid[:2] == (-(-rows // launch.block[0]), -(-columns // launch.block[1])):
+        return "the grid has blocks for the rows along x, and for the columns along y"
+    return ""
+
+
+def _part_of_each_tile(c: Compared) -> str:
+    """Of every so many rows of a matrix, which a block covers, only the first ones were written."""
+    launch = c.launch
+    if not launch or not c.columns or not c.whole or c.size % c.columns or launch.block[1] < 2:
+        return ""
+    wrong = c.bad.reshape(-1, c.columns)
+    rows = len(wrong)
+    if not (wrong.all(axis=1) == wrong.any(axis=1)).all():
+        return ""
+    high = launch.block[1]
+    for tile in (2 * high, 4 * high, 8 * high):
+        if rows >= 2 * tile and np.array_equal(wrong[:, 0], np.arange(rows) % tile >= high):
+            return (
+                f"of every {tile} rows only the first {high} were written, as many as a block has "
+                "threads along y: does each thread store one element of several?"
+            )
+    return ""
 
 
 def _along(c: Compared, launch: Launch) -> str:
@@ -159,9 +190,8 @@ def _along(c: Compared, launch: Launch) -> str:
     one, many, count, reached, axis = ("row", "rows", rows, first // c.columns, 1) if below else (
         "column", "columns", c.columns, first, 0)  # fmt: skip
     beyond = f"the last {count - reached} {many} were never written"
-    if reached == extent[axis] and _blocks_swapped(launch, rows, c.columns):
-        return f"{beyond}: the grid has as many blocks along x as it needs along y, and vice " \
-               "versa"  # fmt: skip
+    if reached == extent[axis] and (swapped := _blocks_swapped(launch, rows, c.columns)):
+        return f"{beyond}: {swapped}"
     if reached == extent[axis]:
         threads = f"{reached} thread{'s' * (reached != 1)}"
         each = f"one for each of the first {reached} {many}" if reached != 1 else f"for one {one}"
@@ -183,7 +213,7 @@ def _untouched(c: Compared) -> Summary:
         return Summary(f"nothing was written: the output still holds {_was(c)}", 2)
     if _none_by_a_kernel(c):
         return Summary(f"no thread wrote any element: the output still holds {_was(c)}", 2)
-    if launch and (text := _along(c, launch)):
+    if launch and (text := _along(c, launch) or _part_of_each_tile(c)):
         return Summary(text, 2)
     if launch and (text := _from_some_element_on(c, launch) or _one_block_each_round(c, launch)):
         return Summary(text, 2)

@@ -71,7 +71,7 @@ TEST_CASE("bounds: the threads past the end are one finding that names the eleme
           "{\"array\": \"out\", \"access\": \"write\", \"past_end\": 0, \"index\": 1000, "
           "\"elements\": 1000, \"element_bytes\": 4, \"dynamic\": false, "
           "\"grid\": [8, 1, 1], \"block_size\": [256, 1, 1], "
-          "\"first_index\": 1000, \"last_index\": 1023}");
+          "\"first_index\": 1000, \"last_index\": 1023, \"threads_of_block\": 24}");
     CHECK(has_note(finding, "24 threads did this: (232,0,0) to (255,0,0) of block (3,0,0)"));
     CHECK(has_note(finding, "in all, `out[1000]` to `out[1023]`"));
 }

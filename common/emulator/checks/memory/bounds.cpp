@@ -71,6 +71,7 @@ void add_facts(JsonObject& facts, const Array& array, AccessKind kind, uint64_t 
     if (array.element_bytes && !array.scalar)
         facts.add("index", array.index(address)).add("elements", array.elements());
     facts.add("element_bytes", array.element_bytes).add("dynamic", dynamic);
+    if (dynamic) facts.add("bytes", array.bytes);
 }
 
 // "4 bytes are written at offset 32 of a local array that has 32 bytes": the size includes what

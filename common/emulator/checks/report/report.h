@@ -49,9 +49,10 @@ struct Finding {
     //   races: "relation" ("warp", "block", "grid", "streams", "graph", "host"), "clash" ("plain",
     //     "scope", "same-store", "lost-update", "async-copy", "allocation"), "access" and
     //     "other_access" ("read", "write", "update"), "one_atomic"
-    //   accesses to an array: "array", "access" (as above), "index", "elements", "dynamic",
-    //     "past_end" (bytes, negative before its start), "first_index" and "last_index" over all
-    //     threads, "other_arrays" of the same line
+    //   accesses to an array: "array", "access" (as above), "index", "elements", "dynamic" (and
+    //     its "bytes"), "past_end" (bytes, negative before its start), "first_index" and
+    //     "last_index" over all threads, "threads_of_block" of the first block, "other_arrays" of
+    //     the same line
     //   API calls: "reason" (api.cpp); "returned": threads that had returned (barriers, hangs);
     //   barriers: "passed_by": these threads went round the block that holds the barrier
     //   hangs: "threads" that run, "budget" in thread-instructions (0: all of them poll), "ended":

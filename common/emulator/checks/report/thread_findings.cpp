@@ -217,6 +217,7 @@ void ThreadFindings::State::write() {
                 here.push_back(i * machine::kWarpSize + uint32_t(std::countr_zero(m)));
             }
         }
+        finding.facts.add("threads_of_block", here.size());
         std::string text = plural(group.threads, "thread") + " did this: ";
         if (here.size() == group.block_threads && here.size() > 1) {
             text += "all of block " + coordinates(group.first_block);
