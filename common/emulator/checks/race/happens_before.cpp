@@ -21,7 +21,8 @@ machine::Dim3 unflatten(uint64_t linear, const machine::Dim3& shape) {
 // Whether the call returns only when the copy is done.
 bool host_waits(const machine::HostAccess& access) {
     return access.kind != machine::HostAccess::Kind::kCopy &&
-           access.ordering == machine::HostAccess::Ordering::kBlocking && !access.fill;
+           access.ordering == machine::HostAccess::Ordering::kBlocking && !access.fill &&
+           !access.staged();
 }
 
 bool host_visible(const machine::HostAccess& access) {
@@ -101,6 +102,8 @@ Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
     const bool peers = access.kind == machine::HostAccess::Kind::kCopy && access.stream == 0 &&
                        access.source && access.source->device != device;
     if (peers) streams_.meet(device, access.source->device);
+    // The host waits for the stream, and then stages the first row.
+    if (access.staged() && !access.continued) streams_.host_waits_for(access.stream, device);
     const bool waits = host_waits(access);
     if (streams_.concurrent() || access.stream != 0 || (host_visible(access) && !waits)) {
         StreamOperation& operation = streams_.begin(access.stream, device, next_);
@@ -109,6 +112,7 @@ Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
         operation.site = access.site;
         operation.allocates = access.kind == machine::HostAccess::Kind::kAllocate;
         operation.fill = access.fill;
+        operation.staged = access.staged();
         operation.writes = access.kind != machine::HostAccess::Kind::kRead;
         operation.pinned = access.pinned;
         operation.writes_pinned = access.writes_pinned;

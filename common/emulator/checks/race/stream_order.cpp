@@ -154,7 +154,7 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
             if (s.device == event.device) learn(host_, s.known);
         break;
     case Kind::kStreamSync:
-        host_waits_for(event.stream, event.device);
+        if (!event.staged) host_waits_for(event.stream, event.device);
         break;
     case Kind::kEventRecord: {
         Stream& s = stream(event.stream, event.device);

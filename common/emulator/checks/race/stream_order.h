@@ -42,6 +42,7 @@ struct StreamOperation {
     bool writes = false;
     bool allocates = false;  // in the order of its stream
     bool fill = false;       // cudaMemset and relatives
+    bool staged = false;     // a blocking copy that may go on after its call
     // A transfer's other end in pinned memory; null: it has none.
     const machine::Allocation* pinned = nullptr;
     bool writes_pinned = false;
