@@ -313,6 +313,70 @@ TEST_CASE("streams: a copy from pageable memory goes on after its call",
     }
 }
 
+TEST_CASE("streams: a copy or fill before the first stream is created",
+          "[checks][race][streams]") {
+    Player p;
+    p.watch(checks::make_race_global(p.report, p.memory));
+    const auto a = p.global(64), b = p.global(64);
+    const auto read = [&](const ArrayOf& array) {
+        p.launch(2, 32, 3);
+        p.warp(0, 0).load(20, array.from(0));
+        p.end_launch();
+    };
+    p.launch(2, 32);
+    p.warp(0, 0).store(9, a.from(0));
+    p.end_launch();
+    SECTION("does not order what a non-blocking stream does") {
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.copy(11, "cudaMemcpy", Host::kWrite, a, 64);
+        p.order(Order::kStreamCreate, 3, 0, true);
+        read(b);
+        CHECK(p.races().empty());  // the stream was waited for before the copy
+        read(a);
+        CHECK(p.races() == Lines{"20 after 11"});
+    }
+    SECTION("the fill comes last") {
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.order(Order::kStreamCreate, 3, 0, true);
+        read(b);
+        CHECK(p.races() == Lines{"20 after 10"});
+    }
+    SECTION("with another stream's copy next") {
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.order(Order::kStreamCreate, 3, 0, true);
+        p.copy(12, "cudaMemcpyAsync", Host::kWrite, b, 64, 3);
+        CHECK(p.races() == Lines{"12 after 10"});
+    }
+    SECTION("the host waits") {
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.order(Order::kDeviceSync);
+        p.order(Order::kStreamCreate, 3, 0, true);
+        read(b);
+        CHECK(p.races().empty());
+    }
+    SECTION("the host waits later") {
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.order(Order::kStreamCreate, 3, 0, true);
+        p.order(Order::kStreamSync, 0);
+        read(b);
+        CHECK(p.races().empty());
+    }
+    SECTION("an allocation is freed in between") {
+        const auto c = p.global(64);
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.free(c);
+        p.order(Order::kStreamCreate, 3, 0, true);
+        read(b);
+        CHECK(p.races().empty());
+    }
+    SECTION("a blocking stream waits") {
+        p.copy(10, "cudaMemset", Host::kWrite, b, 64);
+        p.order(Order::kStreamCreate, 3);
+        read(b);
+        CHECK(p.races().empty());
+    }
+}
+
 TEST_CASE("streams: two devices", "[checks][race][streams]") {
     Player p;
     p.watch(checks::make_race_global(p.report, p.memory));

@@ -60,6 +60,8 @@ public:
     StreamOperation& begin(uint64_t stream, int device, Segment next_segment);
     // The operation that began last.
     StreamOperation& current() { return operations_.back(); }
+    // Whether it is the copy or fill that `access` is another row of.
+    bool current_is(const machine::HostAccess& access) const;
     // Everything that happened in segments below this is ordered before the current operation.
     Segment ordered_before() const { return ordered_before_; }
     // Whether an older segment (of an earlier operation) is ordered before the current operation.
@@ -88,6 +90,8 @@ public:
     };
     bool in_flight(Segment segment, FlightRange& range) const;
     bool any_in_flight() const;
+    // Whether the host has waited for the operation of a segment.
+    bool host_knows(Segment segment) const;
     // Grows whenever the host may know of more that is done.
     uint64_t host_knowledge() const { return host_knowledge_; }
     // A copy between two devices in default streams waits for both, and both for it: call this
