@@ -122,6 +122,10 @@ class Groups(unittest.TestCase):
         run = emulate(program="graphs")
         self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
 
+    def test_what_graphs_refuse(self) -> None:
+        run = emulate(program="graph_rules")
+        self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
+
     def test_textures_and_surfaces(self) -> None:
         run = emulate(program="textures")
         self.assertEqual((run.status, run.err), (0, ""), run.out)
