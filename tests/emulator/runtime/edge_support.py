@@ -33,6 +33,7 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     "host_lines_o2": ("host_lines.cu", [*PTX, "-O2"]),
     "host_lines_bare": ("host_lines.cu", [*SHARED, "-arch=compute_75"]),
     "graphs": ("graphs.cu", PTX),
+    "first_call": ("first_call.cpp", [*SHARED, "-g", "-lcuda", "-Xcompiler", "-pthread"]),
     "graph_rules": ("graph_rules.cu", PTX),
     "textures": ("textures.cu", [*PTX, "-Xcompiler", "-Wno-deprecated-declarations"]),
     "driver": ("driver.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda"]),
