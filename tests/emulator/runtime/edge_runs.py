@@ -126,6 +126,12 @@ class Groups(unittest.TestCase):
         run = emulate(program="graph_rules")
         self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
 
+    def test_memory_of_another_process_is_refused_by_name(self) -> None:
+        run = emulate(program="ipc")
+        self.assertEqual(run.out, "0 0\n" + "cudaErrorNotSupported\n" * 5)
+        for name in ("GetMemHandle", "OpenMemHandle", "CloseMemHandle", "GetEventHandle"):
+            self.assertIn(f"cudaIpc{name} is not supported by the emulated device", run.err)
+
     def test_what_the_first_call_initialises(self) -> None:
         # cuDeviceGet, here and in another thread; a current context; an active primary context.
         refused = 3  # CUDA_ERROR_NOT_INITIALIZED
