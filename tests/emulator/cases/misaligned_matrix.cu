@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrices for tensor cores at addresses that 32 does not divide, in rows that lie no multiple of 16
-// bytes apart, and at another place for each lane.
+// Matrices for tensor cores at addresses that 32 does not divide, in rows that lie no multiple of
+// 16 bytes apart, and at another place for each lane.
 #include <cuda_runtime.h>
 #include <mma.h>
 
@@ -50,7 +50,7 @@ __global__ void by_lane(const half* a, const half* b, float* c, int apart) {
     // expect: misaligned "but lane 16 gives another leading dimension than lane 0: all lanes must"
     wmma::load_matrix_sync(y, b, lane < 16 ? 16 : 16 + apart);
     wmma::mma_sync(z, x, y, z);
-    // expect: misaligned "but lane 31 gives another address than lane 0: all lanes must give the same"
+    // expect: misaligned "but lane 31 gives another address than lane 0: all lanes must"
     wmma::store_matrix_sync(lane < 31 ? c + apart : c, z, 16, wmma::mem_row_major);
 }
 

@@ -247,7 +247,8 @@ TEST_CASE("streams: a copy from pageable memory goes on after its call",
         p.read(b, 3);
         REQUIRE(p.races() == Lines{"20 after 30"});
         REQUIRE(p.report.findings()[0].notes.size() == 1);
-        CHECK(p.report.findings()[0].notes[0].find("`cudaMemcpy` from pageable memory returns") == 0);
+        CHECK(p.report.findings()[0].notes[0].find("`cudaMemcpy` from pageable memory returns") ==
+              0);
     }
     SECTION("all rows of it") {
         p.copy(30, "cudaMemcpy2D", Host::kWrite, b, 32);
@@ -313,8 +314,7 @@ TEST_CASE("streams: a copy from pageable memory goes on after its call",
     }
 }
 
-TEST_CASE("streams: a copy or fill before the first stream is created",
-          "[checks][race][streams]") {
+TEST_CASE("streams: a copy or fill before the first stream is created", "[checks][race][streams]") {
     Player p;
     p.watch(checks::make_race_global(p.report, p.memory));
     const auto a = p.global(64), b = p.global(64);
