@@ -30,6 +30,24 @@ class BuildFailed(Exception):
         self.stage = stage
 
 
+class NotBuilt(WorkbookError):
+    """Something that CMake builds is missing."""
+
+    def __init__(self, build: Path, missing: Path, target: str) -> None:
+        name = missing.relative_to(build) if missing.is_relative_to(build) else missing
+        super().__init__(
+            f"{name} is missing", f"build it: ninja -C {shlex.quote(str(build))} {target}"
+        )
+
+
+def built(build: Path, target: str) -> Path:
+    """A lesson's program that CMake builds."""
+    program = build / "lessons" / target
+    if not program.is_file():
+        raise NotBuilt(build, program, target)
+    return program
+
+
 def _key(*parts: bytes) -> str:
     key = hashlib.sha256()
     for part in parts:
@@ -124,7 +142,13 @@ def linked_with(build: Path, lesson: Lesson, kind: str = TEST) -> tuple[list[str
     text = (build / "lessons" / f"{kind}_{lesson.id}.txt").read_text(encoding="utf-8")
     lines = [line for line in text.split("\n") if line]
     options = [line for line in lines if line.startswith("-")]
-    return options, [line for line in lines if not line.startswith("-")]
+    inputs = [line for line in lines if not line.startswith("-")]
+    for path in map(Path, inputs):
+        if not path.is_file():
+            # The solution's program is linked with all of them.
+            prefix = "bench_solution" if kind == BENCH else "solution"
+            raise NotBuilt(build, path, f"{prefix}_{lesson.id}")
+    return options, inputs
 
 
 def compiled(build: Path, lesson: Lesson, source: Path, kind: str = TEST) -> tuple[Path, str]:

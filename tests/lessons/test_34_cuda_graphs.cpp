@@ -392,6 +392,7 @@ TEST_CASE("task 3: heat that is changed between two calls is used", "[task3]") {
     const Floats other = wb::random_floats(500, 2, 0, 100);
     const size_t bytes = other.size() * sizeof(float);
     CUDA_CHECK(cudaMemcpy(test.heat.get(), other.data(), bytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaDeviceSynchronize());  // the copy goes on, and the stream does not wait for it
     solver.advance(9, stream);
     check_heat(test.download(), other, {{9, kRate}}, 4);
 }

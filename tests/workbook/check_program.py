@@ -103,7 +103,7 @@ def device_fails() -> str:
     right = the_lesson("00_double_all")
     cases = test_cases.cases_in_source(right.test_file)
     case = next(case for case in cases if case.name == "task 2: counts up")
-    program = BUILD / "lessons" / f"solution_{right.id}"
+    program = programs.built(BUILD, f"solution_{right.id}")
     result = run_case(program, case, DEVICE, BUILD)
     if result.passed:
         return ""
@@ -162,7 +162,7 @@ def check_variant(lesson: Lesson, source: Path) -> int:
 
 def check_workload(lesson: Lesson) -> int:
     """The workload at its tiny size: right with the solution, wrong with the skeleton."""
-    program = BUILD / "lessons" / f"bench_solution_{lesson.id}"
+    program = programs.built(BUILD, f"bench_solution_{lesson.id}")
     right = timing.run(program, DEVICE, BUILD, tiny=True)
     reasons = [right.trouble] if right.trouble else []
     reasons += [f"{work.name}: {work.wrong}" for work in right.workloads if work.wrong]
@@ -181,7 +181,7 @@ def check_workload(lesson: Lesson) -> int:
 
 def check_names(lesson: Lesson) -> int:
     """The test cases read from the source are those that the program has."""
-    program = BUILD / "lessons" / f"solution_{lesson.id}"
+    program = programs.built(BUILD, f"solution_{lesson.id}")
     env = dict(os.environ, LD_LIBRARY_PATH=str(BUILD / "emulator"))
     for listing in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
         done = subprocess.run([str(program), *listing], env=env, capture_output=True, text=True)
@@ -205,7 +205,7 @@ def main(kind: str, lesson_name: str, stem: str = "") -> int:
         if kind == "workload":
             return check_workload(lesson)
         if kind == "solution":
-            return check_right(lesson, BUILD / "lessons" / f"solution_{lesson.id}")
+            return check_right(lesson, programs.built(BUILD, f"solution_{lesson.id}"))
         if kind == "skeleton":
             return check_skeleton(lesson)
         if kind == "mutant":
@@ -219,6 +219,8 @@ def main(kind: str, lesson_name: str, stem: str = "") -> int:
         return fail(None, [f"it does not build: {error}"])
     except DeviceFailed as error:
         return fail(None, [f"internal error: {error}"])
+    except programs.NotBuilt as error:
+        return fail(None, [f"{error}; {error.to_do}"])
 
 
 if __name__ == "__main__":

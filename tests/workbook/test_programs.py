@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -188,6 +189,62 @@ class Linked(unittest.TestCase):
             second, _ = programs.compiled(BUILD, lesson, lesson.solution_file)
         self.assertNotEqual(second, first)
         second.unlink()
+
+
+class NotBuilt(unittest.TestCase):
+    """What CMake has not built yet is named, with the command that builds it."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="workbook with ")
+        self.addCleanup(folder.cleanup)
+        self.build = Path(folder.name)
+        (self.build / "lessons").mkdir()
+        self.lesson = Lesson(ID, FIXTURE)
+        self.there = self.build / "lessons" / "there.o"
+        self.there.touch()
+
+    def inputs(self, *paths: Path, kind: str = programs.TEST) -> list[str]:
+        text = "\n".join([*map(str, paths), "-fuse-ld=gold"])
+        (self.build / "lessons" / f"{kind}_{ID}.txt").write_text(text)
+        return programs.linked_with(self.build, self.lesson, kind)[1]
+
+    def test_all_objects_are_there(self) -> None:
+        self.assertEqual(self.inputs(self.there), [str(self.there)])
+
+    def test_an_object_of_the_test(self) -> None:
+        with self.assertRaises(programs.NotBuilt) as caught:
+            self.inputs(self.there, self.build / "lessons" / "test.o")
+        self.assertEqual(str(caught.exception), "lessons/test.o is missing")
+        self.assertEqual(caught.exception.to_do, f"build it: ninja -C '{self.build}' solution_{ID}")
+
+    def test_an_object_of_the_workload(self) -> None:
+        with self.assertRaises(programs.NotBuilt) as caught:
+            self.inputs(self.build / "lessons" / "workload.o", kind=programs.BENCH)
+        self.assertIn(f"bench_solution_{ID}", caught.exception.to_do)
+
+    def test_a_program(self) -> None:
+        with self.assertRaises(programs.NotBuilt) as caught:
+            programs.built(self.build, f"solution_{ID}")
+        self.assertEqual(str(caught.exception), f"lessons/solution_{ID} is missing")
+        program = self.build / "lessons" / f"solution_{ID}"
+        program.touch()
+        self.assertEqual(programs.built(self.build, f"solution_{ID}"), program)
+
+    def test_the_check_of_a_mutant_says_so_in_one_sentence(self) -> None:
+        check = Path(__file__).with_name("check_program.py")
+        done = subprocess.run(
+            [sys.executable, str(check), "mutant", ID, "any"],
+            env=dict(os.environ, WORKBOOK_TEST_BUILD=str(self.build)),
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(
+            done.stdout,
+            f"FAILED: lessons/solution_{ID} is missing; build it: "
+            f"ninja -C '{self.build}' solution_{ID}\n",
+        )
 
 
 if __name__ == "__main__":

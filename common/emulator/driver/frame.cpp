@@ -2,7 +2,6 @@
 // Initialises the driver; its errors and versions, and the lookup of its functions.
 #include "driver/frame.h"
 
-#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -14,7 +13,6 @@
 namespace driver {
 namespace {
 
-std::atomic<bool> initialised = false;
 const EntryPoint* entry_points = nullptr;
 size_t entry_point_count = 0;
 
@@ -103,9 +101,8 @@ CUresult result_of(cudaError_t error) {
 }
 
 Frame::Frame(const char* name, Needs needs) : outer_(runtime::thread_state().driver_call) {
-    if (needs != Needs::kNothing && !initialised) refused = CUDA_ERROR_NOT_INITIALIZED;
-    // The runtime API initialises the driver for the program.
-    if (refused != CUDA_SUCCESS && runtime::thread_state().bound) refused = CUDA_SUCCESS;
+    if (needs != Needs::kNothing && !runtime::context().driver_initialised)
+        refused = CUDA_ERROR_NOT_INITIALIZED;
     if (refused == CUDA_SUCCESS && needs == Needs::kContext && !current_context())
         refused = CUDA_ERROR_INVALID_CONTEXT;
     if (!outer_) runtime::thread_state().driver_call = name;
@@ -144,7 +141,7 @@ DRIVER_API int emulator_driver_unsupported(const char* name) {
 
 DRIVER_API CUresult cuInit(unsigned flags) {
     if (flags) return CUDA_ERROR_INVALID_VALUE;
-    initialised = true;
+    runtime::context().driver_initialised = true;
     return CUDA_SUCCESS;
 }
 

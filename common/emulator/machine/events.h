@@ -157,6 +157,11 @@ struct MisplacedMatrix {
     bool column_major;
     uint64_t stride;                             // bytes from a row, or a column, to the next
     uint32_t address_multiple, stride_multiple;  // what each must be a multiple of, in bytes
+    // All lanes must give the same address and stride: the lanes that differ from the first, and
+    // what that one gives.
+    uint32_t strayed = 0;
+    uint32_t first_lane = 0;
+    uint64_t first_address = 0, first_stride = 0;
 };
 
 struct AccessEvent {
@@ -359,6 +364,13 @@ struct HostAccess {
     uint64_t pinned_address = 0;
     bool writes_pinned = false;
     bool continued = false;  // another row of the copy or fill that the event before began
+
+    // A blocking copy from pageable memory: the call returns when the bytes have been staged, and
+    // the transfer itself may go on (CUDA Runtime API, "API synchronization behavior").
+    bool staged() const {
+        return kind == Kind::kWrite && ordering == Ordering::kBlocking && !fill && !pinned &&
+               allocation && !allocation->host_visible();
+    }
 };
 
 struct OrderEvent {
@@ -385,6 +397,8 @@ struct OrderEvent {
     bool non_blocking = false;  // kStreamCreate: does not synchronise with the default stream
     int device = 0;
     HostSite site = 0;  // of a call in which the host waits
+    // kStreamSync by such a copy: the host has waited for what was in the stream before it.
+    bool staged = false;
     // Streams that meet in a collective: no call of the program, and no work for the host.
     bool within_collective = false;
     uint64_t bytes = 0;  // that each device of a collective sends over its links

@@ -40,3 +40,38 @@ TEST_CASE("misaligned: an aligned access and a bad one are not its business",
         }));
     CHECK(bench.report.findings().empty());
 }
+
+TEST_CASE("misaligned: lanes that disagree about a matrix", "[checks][alignment]") {
+    bench::Bench bench;
+    checks::Alignment alignment(bench.report, bench.memory);
+    const auto& data = bench.device_array(4096);
+    bench.pass_pointer(data.address);
+    auto event = bench.access(
+        bench.site(7),
+        Space::kGlobal,
+        AccessKind::kLoad,
+        2,
+        [&](uint32_t lane) { return data.address + 32 * lane; },
+        machine::kAllLanes,
+        2);
+    machine::MisplacedMatrix matrix{16, 16, false, 32, 32, 16};
+    matrix.strayed = event.misaligned_lanes = ~1u;
+    matrix.first_address = data.address;
+    matrix.first_stride = 32;
+    event.misplaced = &matrix;
+    SECTION("by their addresses") {
+        alignment.on_access(event);
+        CHECK(bench.only().count == 31);
+        CHECK(bench.only().message.find("but lane 1 gives another address than lane 0") !=
+              std::string::npos);
+        CHECK(bench.only().notes[0] == "it is 32 bytes after that of lane 0");
+    }
+    SECTION("by their leading dimensions") {
+        matrix.first_address = data.address + 32;
+        matrix.first_stride = 48;
+        alignment.on_access(event);
+        CHECK(bench.only().message.find("another leading dimension than lane 0") !=
+              std::string::npos);
+        CHECK(bench.only().notes[0] == "they are 16 and 24 elements of 2 bytes");
+    }
+}

@@ -122,6 +122,41 @@ class Groups(unittest.TestCase):
         run = emulate(program="graphs")
         self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
 
+    def test_what_graphs_refuse(self) -> None:
+        run = emulate(program="graph_rules")
+        self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
+
+    def test_memory_of_another_process_is_refused_by_name(self) -> None:
+        run = emulate(program="ipc")
+        self.assertEqual(run.out, "0 0\n" + "cudaErrorNotSupported\n" * 5)
+        for name in ("GetMemHandle", "OpenMemHandle", "CloseMemHandle", "GetEventHandle"):
+            self.assertIn(f"cudaIpc{name} is not supported by the emulated device", run.err)
+
+    def test_what_the_first_call_initialises(self) -> None:
+        # cuDeviceGet, here and in another thread; a current context; an active primary context.
+        refused = 3  # CUDA_ERROR_NOT_INITIALIZED
+        for calls, want in (
+            (
+                ("none", "cudaRuntimeGetVersion", "cudaDriverGetVersion", "cudaGetErrorString"),
+                f"{refused} {refused} 0 0",
+            ),
+            (
+                (
+                    "cudaGetDevice",
+                    "cudaGetDeviceCount",
+                    "cudaGetDeviceProperties",
+                    "cudaDeviceGetAttribute",
+                ),
+                "0 0 0 0",
+            ),
+            (("cudaInitDevice",), "0 0 0 1"),
+            (("cudaSetDevice", "cudaFree", "cudaMalloc", "cudaDeviceSynchronize"), "0 0 1 1"),
+        ):
+            for call in calls:
+                with self.subTest(call=call):
+                    run = emulate(call, program="first_call")
+                    self.assertEqual((run.status, run.out, run.err), (0, want + "\n", ""))
+
     def test_textures_and_surfaces(self) -> None:
         run = emulate(program="textures")
         self.assertEqual((run.status, run.err), (0, ""), run.out)

@@ -16,7 +16,26 @@ void describe_matrix(Finding& finding, const machine::AccessEvent& event, uint64
     finding.message = "a matrix of " + std::to_string(matrix.rows) + " x " +
                       std::to_string(matrix.columns) + " is " + done_by(event.kind) +
                       (what.empty() ? "" : " from " + what + " on");
-    if (address % matrix.address_multiple) {
+    if (matrix.strayed) {
+        const std::string lane = "lane " + std::to_string(std::countr_zero(matrix.strayed));
+        const std::string first = "lane " + std::to_string(matrix.first_lane);
+        if (address != matrix.first_address) {
+            const uint64_t apart = address > matrix.first_address ? address - matrix.first_address
+                                                                  : matrix.first_address - address;
+            finding.message += ", but " + lane + " gives another address than " + first +
+                               ": all lanes must give the same one";
+            finding.notes.push_back("it is " + plural(apart, "byte") +
+                                    (address > matrix.first_address ? " after" : " before") +
+                                    " that of " + first);
+        } else {
+            finding.message += ", but " + lane + " gives another leading dimension than " + first +
+                               ": all lanes must give the same one";
+            finding.notes.push_back("they are " +
+                                    std::to_string(matrix.stride / event.element_bytes) + " and " +
+                                    std::to_string(matrix.first_stride / event.element_bytes) +
+                                    " elements of " + plural(event.element_bytes, "byte"));
+        }
+    } else if (address % matrix.address_multiple) {
         finding.message +=
             ", but its address is no multiple of " + plural(matrix.address_multiple, "byte");
         finding.notes.push_back("address " + hex(address) + " is " +

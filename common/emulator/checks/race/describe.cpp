@@ -75,6 +75,11 @@ void describe_stream(Finding& finding, const HappensBefore::Who& who, const Part
                           (in_graph ? ", and no path of edges orders the two"
                                     : ", and no event or synchronisation orders the two") +
                           (finding.other->thread ? the_two : "");
+    if (who.operation && who.operation->staged)
+        finding.notes.push_back(backticked(who.operation->api ? who.operation->api : "a copy") +
+                                " from pageable memory returns when the bytes are staged, and the "
+                                "transfer may still run: "
+                                "wait for its stream, or copy in the stream that uses them");
 }
 
 // `launch`: of the access that was found; null for one by the host.

@@ -21,7 +21,14 @@ machine::Dim3 unflatten(uint64_t linear, const machine::Dim3& shape) {
 // Whether the call returns only when the copy is done.
 bool host_waits(const machine::HostAccess& access) {
     return access.kind != machine::HostAccess::Kind::kCopy &&
-           access.ordering == machine::HostAccess::Ordering::kBlocking && !access.fill;
+           access.ordering == machine::HostAccess::Ordering::kBlocking && !access.fill &&
+           !access.staged();
+}
+
+// A copy or fill; not an operand of a library's kernel, nor memory that comes or goes.
+bool moves_bytes(const machine::HostAccess& access) {
+    return access.kind < machine::HostAccess::Kind::kFree &&
+           access.ordering != machine::HostAccess::Ordering::kLibrary;
 }
 
 bool host_visible(const machine::HostAccess& access) {
@@ -98,17 +105,21 @@ void HappensBefore::on_launch_end() {
 Segment HappensBefore::on_host_access(const machine::HostAccess& access) {
     const int device = access.allocation ? access.allocation->device : 0;
     Segment segment = 0;
+    if (access.continued && streams_.current_is(access)) return streams_.current().first_segment;
     const bool peers = access.kind == machine::HostAccess::Kind::kCopy && access.stream == 0 &&
                        access.source && access.source->device != device;
     if (peers) streams_.meet(device, access.source->device);
+    // The host waits for the stream, and then stages the first row.
+    if (access.staged()) streams_.host_waits_for(access.stream, device);
     const bool waits = host_waits(access);
-    if (streams_.concurrent() || access.stream != 0 || (host_visible(access) && !waits)) {
+    if (streams_.concurrent() || access.stream != 0 || (moves_bytes(access) && !waits)) {
         StreamOperation& operation = streams_.begin(access.stream, device, next_);
         if (peers) streams_.meet(device, access.source->device);
         operation.api = access.api;
         operation.site = access.site;
         operation.allocates = access.kind == machine::HostAccess::Kind::kAllocate;
         operation.fill = access.fill;
+        operation.staged = access.staged();
         operation.writes = access.kind != machine::HostAccess::Kind::kRead;
         operation.pinned = access.pinned;
         operation.writes_pinned = access.writes_pinned;

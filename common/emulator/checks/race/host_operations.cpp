@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills by the host, and allocations in the order of a stream, against kernels of other
 // streams. Only used once a program has more than the default stream; before that, stream order
-// decides.
+// decides, and operations are kept for later (Unentered).
 #include <algorithm>
 
 #include "checks/race/host_races.h"
@@ -10,7 +10,7 @@ namespace checks {
 
 void HostRaces::host_access(const machine::HostAccess& access,
                             const machine::Allocation& allocation, Segment segment, Shadow& shadow,
-                            uint64_t begin, uint64_t end, bool writes) {
+                            uint64_t begin, uint64_t end, bool writes, bool all_ordered) {
     Race race;
     uint64_t races = 0;
     const auto compare = [&](Epoch e, uint64_t offset) {
@@ -35,8 +35,8 @@ void HostRaces::host_access(const machine::HostAccess& access,
         // Most of a large range is ordered; what is not is counted cell by cell.
         const auto ordered = [&](Epoch e) { return order_.ordered_before_host(segment_of(e)); };
         const bool cells = s.has(Sector::kWriterCells | Sector::kReaderCells) || s.atomic_cells();
-        const bool look =
-            cells || !ordered(s.writer) || (writes && !(ordered(s.reader) && ordered(s.reader2)));
+        const bool look = !all_ordered && (cells || !ordered(s.writer) ||
+                                           (writes && !(ordered(s.reader) && ordered(s.reader2))));
         for (uint32_t byte = low; look && byte < high; byte += step) {
             compare(shadow.writer_at(s, byte), at + byte);
             if (s.atomic_cells()) {

@@ -21,9 +21,10 @@ public:
         : code_(code), order_(order), instructions_(instructions), report_(report) {}
 
     // A copy or fill by the host, which is segment `segment`, of the bytes [begin, end) of
-    // `shadow`.
+    // `shadow`. `all_ordered`: after all that the shadow knows of.
     void host_access(const machine::HostAccess& access, const machine::Allocation& allocation,
-                     Segment segment, Shadow& shadow, uint64_t begin, uint64_t end, bool writes);
+                     Segment segment, Shadow& shadow, uint64_t begin, uint64_t end, bool writes,
+                     bool all_ordered = false);
     // The allocation itself, which is segment `made`, is not ordered before an access of `lane`, or
     // before the host's.
     void too_early(const machine::AccessEvent& event, uint32_t lane,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,12 @@ namespace {
 
 using machine::AccessEvent;
 using machine::Allocation;
+
+// Whether the host may meet it in memory of its own.
+bool for_host(const machine::HostAccess& access) {
+    return access.pinned || access.allocation->host_visible() ||
+           (access.source && access.source->host_visible());
+}
 
 class RaceGlobal final : public RaceObserver, public HostWatch {
 public:
@@ -35,7 +42,10 @@ public:
     }
     void on_order(const machine::OrderEvent& event) override { order_->on_order(event); }
     void on_free(const Allocation& allocation) override {
-        if (allocation.kind != machine::MemoryKind::kHeap) order_->on_free();
+        if (allocation.kind != machine::MemoryKind::kHeap) {
+            order_->on_free();
+            unentered_.clear();  // the host has waited for them
+        }
         if (allocation.id < shadows_.size()) shadows_[allocation.id].reset();
         pages_.forget(allocation);
         made_.erase(allocation.id);
@@ -52,8 +62,11 @@ private:
     // Offsets count from the sector that the allocation begins in.
     static uint64_t base(const Allocation& a) { return a.address & ~uint64_t(kSectorBytes - 1); }
     Shadow& shadow(const Allocation& a);
+    void host_ranges(const machine::HostAccess& access, Segment segment, bool ordered);
     void host_range(const machine::HostAccess& access, const Allocation& a, uint64_t address,
-                    bool writes, Segment segment);
+                    bool writes, Segment segment, bool ordered);
+    void enter_late();
+    void forget_old();
     void note_host_memory(const AccessEvent& event, uint32_t lanes, const Allocation& a);
     const Shadow* shadow_of(const Allocation& a) const {
         return generation_ == order_->generation() && a.id < shadows_.size() ? shadows_[a.id].get()
@@ -68,7 +81,16 @@ private:
     };
     void check_made(const AccessEvent& event, uint32_t lane, const Allocation& a);
 
+    // Copies and fills since the last launch of a program that has only the default stream so far.
+    // They enter the shadow when there is another stream, which may not wait for them.
+    struct Unentered {
+        machine::HostAccess access;
+        Segment segment;
+    };
+    static constexpr size_t kUnentered = 4096;
+
     HostRaces host_;
+    std::deque<Unentered> unentered_;
     std::vector<std::unique_ptr<Shadow>> shadows_;  // by allocation id
     std::unordered_map<uint32_t, Made> made_;       // the same
     uint64_t generation_ = 0;
@@ -85,8 +107,20 @@ Shadow& RaceGlobal::shadow(const Allocation& a) {
     return *mine;
 }
 
+// Segment numbers have started again.
+void RaceGlobal::forget_old() {
+    if (generation_ == order_->generation()) return;
+    generation_ = order_->generation();
+    shadows_.clear();
+    made_.clear();
+    unentered_.clear();
+}
+
 void RaceGlobal::on_launch_begin(const machine::LaunchInfo& launch) {
     RaceObserver::on_launch_begin(launch);
+    forget_old();
+    if (order_->concurrent()) enter_late();
+    unentered_.clear();
     launch_ = &launch;
     system_fence_ = false;
     for (auto& shadow : shadows_)
@@ -98,11 +132,7 @@ void RaceGlobal::on_access(const AccessEvent& event) {
         on_foreign_access(event);
         return;
     }
-    if (generation_ != order_->generation()) {
-        generation_ = order_->generation();
-        shadows_.clear();
-        made_.clear();
-    }
+    forget_old();
     const uint32_t published = follow(event);
     const uint32_t lanes = event.mask & ~event.bad_lanes;
     if (!lanes) return;
@@ -233,16 +263,41 @@ void RaceGlobal::on_host_access(const machine::HostAccess& access) {
         made_[access.allocation->id] = {segment, 0};
         return;
     }
+    forget_old();
+    if (!order_->concurrent() && !for_host(access)) {
+        if (unentered_.size() == kUnentered) unentered_.pop_front();
+        unentered_.push_back({access, segment});
+        return;
+    }
+    enter_late();
+    host_ranges(access, segment, false);
+}
+
+void RaceGlobal::enter_late() {
+    for (const Unentered& late : unentered_)
+        if (!order_->streams().host_knows(late.segment))
+            host_ranges(late.access, late.segment, true);
+    unentered_.clear();
+}
+
+void RaceGlobal::host_ranges(const machine::HostAccess& access, Segment segment, bool ordered) {
+    using Kind = machine::HostAccess::Kind;
     if (access.allocation)
-        host_range(access, *access.allocation, access.address, access.kind != Kind::kRead, segment);
+        host_range(access,
+                   *access.allocation,
+                   access.address,
+                   access.kind != Kind::kRead,
+                   segment,
+                   ordered);
     if (access.kind == Kind::kCopy && access.source)
-        host_range(access, *access.source, access.source_address, false, segment);
+        host_range(access, *access.source, access.source_address, false, segment, ordered);
     if (access.pinned)
-        host_range(access, *access.pinned, access.pinned_address, access.writes_pinned, segment);
+        host_range(
+            access, *access.pinned, access.pinned_address, access.writes_pinned, segment, ordered);
 }
 
 void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation& a,
-                            uint64_t address, bool writes, Segment segment) {
+                            uint64_t address, bool writes, Segment segment, bool ordered) {
     if (!a.contains(address, access.bytes) || access.bytes == 0) return;
     // (A free that does not wait for the allocation does not wait for its use either.)
     if (const auto made = made_.find(a.id); made != made_.end() &&
@@ -251,7 +306,7 @@ void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation&
         host_.too_early(access, a, made->second.segment, writes);
     const uint64_t begin = address - base(a);
     if (a.host_visible()) pages_.add(a, address, address + access.bytes);
-    host_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes);
+    host_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes, ordered);
 }
 
 }  // namespace

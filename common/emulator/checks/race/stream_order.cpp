@@ -101,6 +101,19 @@ bool StreamOrder::ordered(Segment segment) const {
     return !o || o == &operations_.back() || known_to(now_, *o);
 }
 
+bool StreamOrder::current_is(const machine::HostAccess& access) const {
+    if (operations_.empty()) return false;
+    const StreamOperation& last = operations_.back();
+    const int device = access.allocation ? access.allocation->device : 0;
+    return last.launch == 0 && last.stream == key(access.stream, device) &&
+           last.site == access.site && last.api == access.api;
+}
+
+bool StreamOrder::host_knows(Segment segment) const {
+    const StreamOperation* o = operation(segment);
+    return !o || known_to(host_, *o);
+}
+
 void StreamOrder::host_waits_for(uint64_t id, int device) {
     Stream& s = stream(id, device);
     if (s.legacy) join_peers(s);
@@ -154,7 +167,7 @@ void StreamOrder::on_order(const machine::OrderEvent& event) {
             if (s.device == event.device) learn(host_, s.known);
         break;
     case Kind::kStreamSync:
-        host_waits_for(event.stream, event.device);
+        if (!event.staged) host_waits_for(event.stream, event.device);
         break;
     case Kind::kEventRecord: {
         Stream& s = stream(event.stream, event.device);

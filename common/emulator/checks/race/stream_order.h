@@ -42,6 +42,7 @@ struct StreamOperation {
     bool writes = false;
     bool allocates = false;  // in the order of its stream
     bool fill = false;       // cudaMemset and relatives
+    bool staged = false;     // a blocking copy that may go on after its call
     // A transfer's other end in pinned memory; null: it has none.
     const machine::Allocation* pinned = nullptr;
     bool writes_pinned = false;
@@ -59,6 +60,8 @@ public:
     StreamOperation& begin(uint64_t stream, int device, Segment next_segment);
     // The operation that began last.
     StreamOperation& current() { return operations_.back(); }
+    // Whether it is the copy or fill that `access` is another row of.
+    bool current_is(const machine::HostAccess& access) const;
     // Everything that happened in segments below this is ordered before the current operation.
     Segment ordered_before() const { return ordered_before_; }
     // Whether an older segment (of an earlier operation) is ordered before the current operation.
@@ -87,6 +90,8 @@ public:
     };
     bool in_flight(Segment segment, FlightRange& range) const;
     bool any_in_flight() const;
+    // Whether the host has waited for the operation of a segment.
+    bool host_knows(Segment segment) const;
     // Grows whenever the host may know of more that is done.
     uint64_t host_knowledge() const { return host_knowledge_; }
     // A copy between two devices in default streams waits for both, and both for it: call this

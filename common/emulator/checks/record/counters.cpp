@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "checks/race/shadow.h"
 #include "checks/record/counter_rules.h"
 #include "checks/report/places.h"
 #include "checks/report/report.h"

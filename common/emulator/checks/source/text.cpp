@@ -8,6 +8,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "checks/source/source.h"
+
 namespace checks {
 namespace {
 

@@ -157,29 +157,48 @@ void load_halves(LaunchState& ex, const MatrixOp& op, const Fragment& f) {
     });
 }
 
+// The lanes whose address or stride is not the first lane's.
+uint32_t strayed_lanes(const LaunchState& ex, const MatrixOp& op) {
+    const uint32_t first = uint32_t(std::countr_zero(ex.mask));
+    const uint64_t address = base_of(ex, op.memory, first), stride = stride_of(ex, op, first);
+    uint32_t strayed = 0;
+    for_lanes(ex.mask, [&](uint32_t lane) {
+        if (base_of(ex, op.memory, lane) != address || stride_of(ex, op, lane) != stride)
+            strayed |= 1u << lane;
+    });
+    return strayed;
+}
+
 // Reports a matrix whose address is no multiple of its fragment's size (PTX ISA "Matrix Storage"),
 // or whose rows are no multiple of 16 bytes apart (CUDA C++ Programming Guide, "Warp Matrix
-// Functions"; PTX asks for the fragment's size). Not an error of the launch: cards often execute
-// it.
+// Functions"; PTX asks for the fragment's size), or whose address or stride is not the same in all
+// lanes (PTX ISA "wmma.load"). Not an error of the launch: cards often execute it.
 void check_placement(LaunchState& ex, const MatrixOp& op, const Fragment& f, AccessKind kind) {
     if (ex.observers.bad.empty() || !ex.mask) return;
-    const uint32_t lane = uint32_t(std::countr_zero(ex.mask));
+    const uint32_t strayed = strayed_lanes(ex, op), first = uint32_t(std::countr_zero(ex.mask));
+    const uint32_t lane = strayed ? uint32_t(std::countr_zero(strayed)) : first;
     const unsigned bits = bits_of(f.element);
     const unsigned fragment = f.registers * f.register_bytes;
-    uint64_t address = base_of(ex, op.memory, lane);
     const ptx::Space space = space_of(ex, op);
     if (space == ptx::Space::kNone) return;
-    if (space == ptx::Space::kShared) address = uint32_t(address);
+    uint64_t addresses[kWarpSize];
+    for_lanes(ex.mask, [&](uint32_t each) {
+        addresses[each] = base_of(ex, op.memory, each);
+        if (space == ptx::Space::kShared) addresses[each] = uint32_t(addresses[each]);
+    });
     const MisplacedMatrix matrix{f.rows,
                                  f.columns,
                                  op.column_major,
                                  stride_of(ex, op, lane) * bits / 8,
                                  fragment,
-                                 std::min(16u, fragment)};
-    if (address % matrix.address_multiple == 0 && matrix.stride % matrix.stride_multiple == 0)
+                                 std::min(16u, fragment),
+                                 strayed,
+                                 first,
+                                 addresses[first],
+                                 stride_of(ex, op, first) * bits / 8};
+    if (!strayed && addresses[first] % matrix.address_multiple == 0 &&
+        matrix.stride % matrix.stride_multiple == 0)
         return;
-    uint64_t addresses[kWarpSize];
-    std::fill(std::begin(addresses), std::end(addresses), address);
     AccessEvent event{};
     event.warp = &ex.warp->info;
     event.site = LaunchState::blamed(ex.frame, *ex.current);
@@ -187,7 +206,8 @@ void check_placement(LaunchState& ex, const MatrixOp& op, const Fragment& f, Acc
     event.space = space;
     event.kind = kind;
     event.bytes = event.element_bytes = uint8_t(std::max(1u, bits / 8));
-    event.mask = event.misaligned_lanes = ex.mask;
+    event.mask = ex.mask;
+    event.misaligned_lanes = strayed ? strayed : ex.mask;
     event.address = addresses;
     event.misplaced = &matrix;
     for (Observer* o : ex.observers.bad) o->on_access(event);

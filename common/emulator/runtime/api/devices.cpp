@@ -119,7 +119,9 @@ EMULATOR_API cudaError_t cudaSetDevice(int device) {
 EMULATOR_API cudaError_t cudaInitDevice(int device, unsigned, unsigned flags) {
     return api("cudaInitDevice", kIgnoresFault, [&](Call& call) {
         if (!valid(call, device)) return cudaErrorInvalidDevice;
-        return flags & ~unsigned(cudaInitDeviceFlagsAreValid) ? cudaErrorInvalidValue : cudaSuccess;
+        if (flags & ~unsigned(cudaInitDeviceFlagsAreValid)) return cudaErrorInvalidValue;
+        call.global.devices[size_t(device)].primary->active = true;  // and it is not made current
+        return cudaSuccess;
     });
 }
 

@@ -212,6 +212,7 @@ cudaError_t Call::misuse(machine::ApiEvent::Kind kind, Reason reason, cudaError_
 cudaError_t Call::enter() {
     // "The host function must not make any CUDA API calls."
     if (thread.in_host_function) return cudaErrorNotPermitted;
+    if (!thread.driver_call) global.driver_initialised = true;
     if (flags_ & kIgnoresFault) return cudaSuccess;
     bind();
     return device().fault;

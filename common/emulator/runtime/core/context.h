@@ -4,6 +4,7 @@
 // main.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -130,6 +131,8 @@ struct Context {
     std::vector<std::unique_ptr<ThreadState>> threads;
     std::vector<std::unique_ptr<DriverContext>> driver_contexts;  // all contexts ever created
     Registry* registry = nullptr;
+    // By cuInit, or by the first call of the runtime API of any thread.
+    std::atomic<bool> driver_initialised = false;
     bool ended = false;
 
     machine::Machine& machine(int device);

@@ -69,6 +69,14 @@ uint64_t span_of(const Box& box, const Extent& extent) {
     return sum;
 }
 
+Allocation* allocation_at(machine::Memory& memory, uint64_t address) {
+    Allocation* found = memory.find(address);
+    if (found && found->kind == MemoryKind::kRegistered &&
+        (!found->live || !found->contains(address, 1)))
+        return nullptr;  // ordinary host memory, even if memory near it is registered
+    return found;
+}
+
 class Checker {
 public:
     Checker(Call& call, const char* api, machine::HostSite site)
@@ -81,10 +89,7 @@ public:
             verb = (reads ? "reads `" : "writes `") + operand_ + (reads ? "` from " : "` to ");
         if (!box.address) return wrong(box, Reason::kNullPointer, nullptr, verb + "a null pointer");
         machine::Memory& memory = call_.global.memory;
-        Allocation* found = memory.find(box.address);
-        if (found && found->kind == MemoryKind::kRegistered &&
-            (!found->live || !found->contains(box.address, 1)))
-            found = nullptr;  // ordinary host memory, even if memory near it is registered
+        Allocation* found = allocation_at(memory, box.address);
         if (!found) {
             if (memory.is_device_address(box.address))
                 return wrong(box,
@@ -367,6 +372,12 @@ cudaError_t fill_now(Call& call, const char* api, machine::HostSite site, const 
     return cudaSuccess;
 }
 
+// Whether a blocking copy that succeeded is one that machine::HostAccess::staged() describes.
+static bool is_staged(Call& call, const Box& to, const Box& from) {
+    const Allocation* target = allocation_at(call.global.memory, to.address);
+    return target && !target->host_visible() && !allocation_at(call.global.memory, from.address);
+}
+
 cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kind,
                  cudaStream_t stream, bool per_thread, bool wait) {
     const machine::HostSite site = call.site();
@@ -379,7 +390,8 @@ cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kin
                   return copy_now(later, api, site, at, ordering, to, from, extent, kind);
               }};
     const cudaError_t error = submit(call, *where, std::move(work));
-    if (wait && error == cudaSuccess && kind != cudaMemcpyDeviceToDevice) host_waited(call, *where);
+    if (wait && error == cudaSuccess && kind != cudaMemcpyDeviceToDevice)
+        host_waited(call, *where, is_staged(call, to, from));
     return error;
 }
 

@@ -48,12 +48,13 @@ cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work) 
     return submit(call, *stream, std::move(work));
 }
 
-void host_waited(Call& call, const Stream& stream) {
+void host_waited(Call& call, const Stream& stream, bool staged) {
     machine::OrderEvent event{machine::OrderEvent::Kind::kStreamSync};
     event.stream = stream.id;
     event.device = stream.device;
     event.non_blocking = stream.non_blocking();
     event.site = call.site();
+    event.staged = staged;
     call.global.fire(event);
     pools_synchronised(stream.device);
 }

@@ -76,8 +76,9 @@ Event* find_event(cudaEvent_t handle);
 cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work);
 cudaError_t submit(Call& call, Stream& stream, Work work);
 
-// Fires the event that the host has waited for all work of the stream.
-void host_waited(Call& call, const Stream& stream);
+// Fires the event that the host has waited for all work of the stream; `staged`: but for the copy
+// that the call made, see machine::HostAccess::staged().
+void host_waited(Call& call, const Stream& stream, bool staged = false);
 // Whether a stream is being captured in a way that prevents the calling thread from waiting for
 // everything: the call is refused then, and all these captures are invalidated. A non-blocking
 // stream that another thread captures in its own mode does not, since the legacy default stream

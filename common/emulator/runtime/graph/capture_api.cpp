@@ -69,6 +69,7 @@ public:
     }
 
     cudaError_t add(Stream& stream, Work work) override {
+        if (invalid_) return cudaErrorStreamCaptureInvalidated;
         std::vector<Node*>& tail = tails_[&stream];
         switch (work.kind) {
         case Work::Kind::kRecord:
@@ -132,6 +133,19 @@ public:
         return error;
     }
 
+    // The program has destroyed the graph or removed a node: "all operations other than destroy and
+    // node removal are permitted on the graph while the capture sequence is in progress" (CUDA
+    // Runtime API, cudaStreamGetCaptureInfo).
+    void lose_nodes(bool graph_too) {
+        invalid_ = true;
+        for (auto& [stream, tail] : tails_) tail.clear();
+        events_.clear();
+        if (graph_too) {
+            graph_ = nullptr;
+            owns_ = false;
+        }
+    }
+
     Graph* graph() { return graph_; }
     std::vector<Node*>& tail(Stream& stream) { return tails_[&stream]; }
     bool invalid() const { return invalid_; }
@@ -151,6 +165,16 @@ private:
 GraphCapture* capture_of(Stream& stream) {
     return static_cast<GraphCapture*>(stream.capture);
 }
+
+}  // namespace
+
+void runtime::invalidate_captures_into(const Graph& graph, bool destroyed) {
+    for (Stream* stream : context().streams)
+        if (stream->capture && capture_of(*stream)->graph() == &graph)
+            capture_of(*stream)->lose_nodes(destroyed);
+}
+
+namespace {
 
 template <class F>
 cudaError_t with_stream(const char* name, cudaStream_t handle, bool per_thread, F&& body) {

@@ -40,6 +40,7 @@ cudaError_t runtime::set_conditional(Call&, Node& node, cudaConditionalNodeParam
     made->type = given->type;
     for (unsigned i = 0; i < given->size; ++i) {
         Graph* body = made->bodies.emplace_back(std::make_unique<Graph>()).get();
+        body->of_node = true;
         handles().graphs.insert(body);
         made->shown.push_back(handle_of(body));
     }

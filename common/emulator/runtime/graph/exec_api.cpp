@@ -24,7 +24,7 @@ cudaError_t make(const char* name, cudaGraphExec_t* result, cudaGraph_t handle,
                  unsigned long long flags) {
     return api(name, [&](Call& call) -> cudaError_t {
         const Graph* graph = find_graph(handle);
-        if (!result || !graph) return cudaErrorInvalidValue;
+        if (!result || !graph || graph->moved) return cudaErrorInvalidValue;
         if (flags & cudaGraphInstantiateFlagDeviceLaunch) return cudaErrorNotSupported;
         if (flags & ~kKnownFlags) return cudaErrorInvalidValue;
         auto exec = std::make_unique<GraphExec>();
@@ -50,14 +50,19 @@ cudaError_t make_with_params(cudaGraphExec_t* result, cudaGraph_t graph,
     return error;
 }
 
+bool keeps_memory(const std::vector<ExecNode>& nodes) {
+    return std::any_of(nodes.begin(), nodes.end(), [](const ExecNode& node) {
+        return (node.memory && node.memory->is_still_allocated()) || keeps_memory(node.child);
+    });
+}
+
 cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle, bool per_thread) {
     return api("cudaGraphLaunch", [&](Call& call) -> cudaError_t {
         GraphExec* exec = find_exec(handle);
         if (!exec) return cudaErrorInvalidValue;
         // Memory that the previous launch allocated and that has not been freed.
-        if (!(exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch))
-            for (const ExecNode& node : exec->nodes)
-                if (node.memory && node.memory->is_still_allocated()) return cudaErrorInvalidValue;
+        if (!(exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) && keeps_memory(exec->nodes))
+            return cudaErrorInvalidValue;
         // Launching into a capture adds a child graph to it.
         const auto nodes = std::make_shared<std::vector<ExecNode>>(exec->nodes);
         return submit(call,
@@ -315,7 +320,7 @@ EMULATOR_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t
     return api("cudaGraphExecUpdate", [&](Call&) -> cudaError_t {
         GraphExec* exec = find_exec(handle);
         const Graph* graph = find_graph(graph_handle);
-        if (!exec || !graph || !info) return cudaErrorInvalidValue;
+        if (!exec || !graph || !info || graph->moved) return cudaErrorInvalidValue;
         std::vector<ExecNode> nodes;
         if (const cudaError_t error = instantiate(*graph, nodes)) return error;
         const Node* where = nullptr;

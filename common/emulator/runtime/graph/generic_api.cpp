@@ -52,6 +52,16 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
         return cudaGraphAddHostNode(node, graph, needs, count, &host);
     }
     case cudaGraphNodeTypeGraph:
+        if (given->graph.ownership == cudaGraphChildGraphOwnershipMove)
+            return add_node("cudaGraphAddNode",
+                            node,
+                            graph,
+                            needs,
+                            count,
+                            cudaGraphNodeTypeGraph,
+                            [&](Call& call, Node& made) {
+                                return set_child(call, made, given->graph.graph, true);
+                            });
         return cudaGraphAddChildGraphNode(node, graph, needs, count, given->graph.graph);
     case cudaGraphNodeTypeEmpty:
         return cudaGraphAddEmptyNode(node, graph, needs, count);

@@ -99,7 +99,10 @@ std::unique_ptr<Graph> Graph::clone() const {
         made->given = node->given;
         made->original = node.get();
         made->memory = node->memory;
-        if (node->child) made->child = node->child->clone();
+        if (node->child) {
+            made->child = node->child->clone();
+            made->child->of_node = true;
+        }
         twin[node.get()] = made;
     }
     for (const auto& node : nodes)
@@ -107,6 +110,20 @@ std::unique_ptr<Graph> Graph::clone() const {
     copy->objects = objects;
     for (auto& [object, count] : copy->objects) retain(*object, count);
     return copy;
+}
+
+bool contains(const Graph& graph, const Graph& inner) {
+    return &graph == &inner ||
+           std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
+               return node->child && contains(*node->child, inner);
+           });
+}
+
+bool has_memory(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+        return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree ||
+               (node->child && has_memory(*node->child));
+    });
 }
 
 void retain(UserObject& object, unsigned count) {

@@ -77,6 +77,8 @@ struct UserObject {
 
 struct Graph {
     ~Graph();
+    bool of_node = false;  // a child: destroyed with its node, and only so
+    bool moved = false;    // a child that the program made; it cannot be used on its own any more
     std::vector<std::unique_ptr<Node>> nodes;
     std::map<UserObject*, unsigned> objects;  // references held by the graph
     // Conditions created for this graph; those with a default are reset to it at each launch.
@@ -160,10 +162,17 @@ cudaError_t set_copy_from_symbol(Call& call, Node& node, void* to, const void* s
 cudaError_t set_fill(Call& call, Node& node, const cudaMemsetParams* given);
 cudaError_t set_host(Call& call, Node& node, const cudaHostNodeParams* given);
 cudaError_t set_event(Call& call, Node& node, cudaEvent_t event);
-cudaError_t set_child(Call& call, Node& node, cudaGraph_t child);
+// `move`: the node takes the graph over; otherwise a clone of it.
+cudaError_t set_child(Call& call, Node& node, cudaGraph_t child, bool move = false);
 // Creates the graphs that the node chooses from and returns them in `given`.
 cudaError_t set_conditional(Call& call, Node& node, cudaConditionalNodeParams* given);
 bool has_conditional(const Graph& graph);  // such a graph can be neither cloned nor a child
+// Whether it is the same or has it as a child, however deep.
+bool contains(const Graph& graph, const Graph& inner);
+// Allocations or frees: such a graph cannot be cloned and loses no nodes or edges.
+bool has_memory(const Graph& graph);
+// A graph loses nodes, or goes itself: captures into it have failed.
+void invalidate_captures_into(const Graph& graph, bool destroyed);
 // Frees what an allocation node of `node`'s graph has at `pointer`, or else whatever is there when
 // the node runs.
 void set_free(Node& node, void* pointer);

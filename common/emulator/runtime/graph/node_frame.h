@@ -16,6 +16,8 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* result, cudaGraph_t hand
     return api(name, [&](Call& call) -> cudaError_t {
         Graph* graph = find_graph(handle);
         if (!result || !graph || (count && !needs)) return cudaErrorInvalidValue;
+        const bool memory = type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree;
+        if (memory && graph->of_node) return cudaErrorNotSupported;  // a child takes none
         std::vector<Node*> before;
         for (size_t i = 0; i < count; ++i) {
             Node* node = find_node(needs[i]);

@@ -170,12 +170,21 @@ cudaError_t set_event(Call&, Node& node, cudaEvent_t handle) {
     return cudaSuccess;
 }
 
-cudaError_t set_child(Call&, Node& node, cudaGraph_t handle) {
-    const Graph* child = find_graph(handle);
-    if (!child || child == node.graph) return cudaErrorInvalidValue;
+cudaError_t set_child(Call&, Node& node, cudaGraph_t handle, bool move) {
+    Graph* child = find_graph(handle);
+    if (!child || child == node.graph || child->moved) return cudaErrorInvalidValue;
     if (has_conditional(*child)) return cudaErrorNotSupported;
-    node.child = child->clone();
-    handles().graphs.insert(node.child.get());
+    if (move) {
+        if (child->of_node || contains(*child, *node.graph)) return cudaErrorInvalidValue;
+        invalidate_captures_into(*child, true);
+        node.child.reset(child);
+        child->moved = true;
+    } else {
+        if (has_memory(*child)) return cudaErrorNotSupported;
+        node.child = child->clone();
+        handles().graphs.insert(node.child.get());
+    }
+    node.child->of_node = true;
     return cudaSuccess;
 }
 

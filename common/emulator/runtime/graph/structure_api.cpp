@@ -60,8 +60,9 @@ EMULATOR_API cudaError_t cudaGraphCreate(cudaGraph_t* result, unsigned flags) {
 EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
     return api("cudaGraphDestroy", kIgnoresFault, [&](Call& call) -> cudaError_t {
         Graph* graph = find_graph(handle);
-        if (!graph) return cudaErrorInvalidValue;
+        if (!graph || graph->of_node) return cudaErrorInvalidValue;
         const auto objects = graph->objects;
+        invalidate_captures_into(*graph, true);
         delete graph;
         for (const auto& [object, count] : objects) release(call, *object, count);
         return cudaSuccess;
@@ -72,7 +73,7 @@ EMULATOR_API cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t handle)
     return api("cudaGraphClone", [&](Call&) -> cudaError_t {
         const Graph* graph = find_graph(handle);
         if (!result || !graph) return cudaErrorInvalidValue;
-        if (has_conditional(*graph)) return cudaErrorNotSupported;
+        if (has_conditional(*graph) || has_memory(*graph)) return cudaErrorNotSupported;
         Graph* copy = graph->clone().release();
         handles().graphs.insert(copy);
         *result = handle_of(copy);
@@ -201,7 +202,9 @@ EMULATOR_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t handle,
                                                      const cudaGraphNode_t* to,
                                                      const cudaGraphEdgeData*, size_t count) {
     return api("cudaGraphRemoveDependencies", [&](Call&) -> cudaError_t {
-        if (!find_graph(handle) || (count && (!from || !to))) return cudaErrorInvalidValue;
+        const Graph* graph = find_graph(handle);
+        if (!graph || (count && (!from || !to))) return cudaErrorInvalidValue;
+        if (has_memory(*graph)) return cudaErrorNotSupported;
         for (size_t i = 0; i < count; ++i) {
             Node *before = find_node(from[i]), *after = find_node(to[i]);
             if (!before || !after || std::erase(after->needs, before) == 0)
@@ -216,6 +219,8 @@ EMULATOR_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
         Node* node = find_node(handle);
         if (!node) return cudaErrorInvalidValue;
         Graph& graph = *node->graph;
+        if (has_memory(graph)) return cudaErrorNotSupported;
+        invalidate_captures_into(graph, false);
         for (Node* after : followers(*node)) std::erase(after->needs, node);
         handles().nodes.erase(node);
         std::erase_if(graph.nodes, [&](const auto& owned) { return owned.get() == node; });

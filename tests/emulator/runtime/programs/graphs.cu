@@ -182,7 +182,7 @@ void explicit_nodes() {
     std::vector<int> in(n, 7), out(n);
     cudaGraph_t g;
     CHECK(cudaGraphCreate(&g, 0));
-    cudaGraphNode_t copy, k, m, back, alloc, fr, set;
+    cudaGraphNode_t copy, k, m, back;
     CHECK(cudaGraphAddMemcpyNode1D(
         &copy, g, nullptr, 0, a, in.data(), bytes, cudaMemcpyHostToDevice));
     int v = 3;
@@ -200,19 +200,6 @@ void explicit_nodes() {
     mp.extent = make_cudaExtent(bytes, 1, 1);
     mp.kind = cudaMemcpyDeviceToHost;
     CHECK(cudaGraphAddMemcpyNode(&back, g, &k, 1, &mp));
-    cudaMemAllocNodeParams ap{};
-    ap.bytesize = 128;
-    ap.poolProps.allocType = cudaMemAllocationTypePinned;
-    ap.poolProps.location = {cudaMemLocationTypeDevice, 0};
-    CHECK(cudaGraphAddMemAllocNode(&alloc, g, nullptr, 0, &ap));
-    cudaMemsetParams sp{};
-    sp.dst = ap.dptr;
-    sp.elementSize = 4;
-    sp.width = 32;
-    sp.height = 1;
-    sp.value = 0x01020304;
-    CHECK(cudaGraphAddMemsetNode(&set, g, &alloc, 1, &sp));
-    CHECK(cudaGraphAddMemFreeNode(&fr, g, &set, 1, ap.dptr));
     cudaGraphNodeType type;
     CHECK(cudaGraphNodeGetType(k, &type));
     EXPECT(type == cudaGraphNodeTypeKernel);
