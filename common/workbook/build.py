@@ -187,7 +187,7 @@ def build(
         with Phase("build", show) as phase:
             return build(folder, targets, reached=phase.reached)
     if stand_ins := lesson_libraries.require(folder, targets):
-        _build_stand_ins(folder, stand_ins)
+        build_stand_ins(folder, stand_ins, "Building stand-ins for the lesson's libraries")
     command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
     command += ["--", *native] if native else []
     with only_one("building"):
@@ -201,8 +201,9 @@ def build(
         return Built(code == 0, text, "build")
 
 
-def _build_stand_ins(folder: Path, targets: list[str]) -> None:
-    built = build(folder, targets, "Building stand-ins for the lesson's libraries")
+def build_stand_ins(folder: Path, targets: list[str], show: str) -> None:
+    """Builds libraries that take the place of NVIDIA's, or raises."""
+    built = build(folder, targets, show)
     if not built.ok:
         _stop_on_full_disk(built.text, folder)
         _say(first_failure(built.text))
