@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Python on the emulated device: `make python` installs the libraries and builds the stand-ins that
-CuPy opens, `make python-05` runs the programs of a lesson's "In Python" section. With DEVICE=gpu they
-run on this machine's card.
+CuPy opens, `make python-05` runs the programs of a lesson's "In Python" section. With DEVICE=gpu
+they run on this machine's card.
 
 A lesson whose interface declares functions of C is built as a library, libslug.so, which its
 programs load with ctypes.
