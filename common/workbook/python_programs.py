@@ -67,7 +67,7 @@ def set_up(device: str) -> int:
     folder = build.prepare(device)
     if device == "emulator":
         targets = lesson_libraries.require_for_python(folder)
-        build.build_stand_ins(folder, targets, "Building stand-ins for CuPy's libraries")
+        build.build_own(folder, targets, "Building stand-ins for CuPy's libraries")
     _add_pycuda(folder)
     print("Now: make python-01, or build/emulator/emulate .workbook/cuda-python/bin/python x.py")
     return PASSED
@@ -115,6 +115,7 @@ def programs_of(readme: str) -> list[str]:
         block
         for block in blocks
         if re.search(r"^(import|from) (numba|cupy|cuda)|^\w+ = ctypes\.CDLL\(", block, re.M)
+        and not re.search(r"^(import|from) mpi4py", block, re.M)  # a part of several processes
     ]
 
 
@@ -153,6 +154,8 @@ def build_library(lesson: Lesson, build_folder: Path) -> Path:
     """The library of the student's file as it is now."""
     library = library_of(lesson, build_folder)
     target = f"shared_lesson_{lesson.id}"
+    # What the lesson's file may not define is compared with the names of its test.
+    build.build_own(build_folder, [f"lesson_test_{lesson.id}"], "Building the lesson's test")
     with Phase("build", f"Building {library.name} from {relative(lesson.student_file)}"):
         built = build.build_student_file(build_folder, target, lesson.student_file)
     if not built.ok:
@@ -177,7 +180,7 @@ def run_lesson(lesson: Lesson, device: str) -> int:
     folder = build.prepare(device)
     if device == "emulator":  # what has changed since they were built
         targets = ["emulate", "emulator_cudart", *lesson_libraries.built_for_python(folder)]
-        build.build_stand_ins(folder, targets, "Building the emulated device")
+        build.build_own(folder, targets, "Building the emulated device")
     env = dict(os.environ)
     if has_library(lesson):
         env = with_library(build_library(lesson, folder))
