@@ -91,7 +91,7 @@ help:
 	@echo "make book            a static site of all lessons: build/book (OUT=folder; SOLUTIONS=1)"
 	@echo "make present         a page to project: pictures, ladders, the verdict as you edit"
 	@echo "                     (LESSON=18 begins there, PORT=8018)"
-	@echo "make python          install Numba and CuPy, to run them on the emulated device"
+	@echo "make python          install Numba, CuPy and PyCUDA, for the emulated device"
 	@echo "make python-05       run the lesson's Python programs there (DEVICE=gpu: on a card)"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those; SHARE=1/2: half)"

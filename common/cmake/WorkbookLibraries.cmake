@@ -8,7 +8,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${WORKBOOK_LIBRAR
 
 # NVIDIA's own libraries, which only run on a card.
 if(DEVICE STREQUAL gpu)
-    foreach(library IN ITEMS cublas cufft cusolver)
+    foreach(library IN ITEMS cublas cufft cusolver curand cusparse)
         set_property(GLOBAL PROPERTY WORKBOOK_LIBRARY_${library} CUDA::${library})
     endforeach()
     set_property(GLOBAL PROPERTY WORKBOOK_LIBRARY_cuda CUDA::cuda_driver)

@@ -289,7 +289,7 @@ def run(options: argparse.Namespace) -> int:
         from . import python_programs
 
         if not options.lesson:
-            return python_programs.set_up()
+            return python_programs.set_up(devices_wanted()[0])
         return python_programs.run_lesson(lesson, devices_wanted()[0])
     if command == "prepare":
         from . import build

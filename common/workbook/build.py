@@ -187,7 +187,7 @@ def build(
         with Phase("build", show) as phase:
             return build(folder, targets, reached=phase.reached)
     if stand_ins := lesson_libraries.require(folder, targets):
-        _build_stand_ins(folder, stand_ins)
+        build_own(folder, stand_ins, "Building stand-ins for the lesson's libraries")
     command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
     command += ["--", *native] if native else []
     with only_one("building"):
@@ -201,13 +201,14 @@ def build(
         return Built(code == 0, text, "build")
 
 
-def _build_stand_ins(folder: Path, targets: list[str]) -> None:
-    built = build(folder, targets, "Building stand-ins for the lesson's libraries")
+def build_own(folder: Path, targets: list[str], show: str) -> None:
+    """Builds targets that hold none of a student's code, or raises."""
+    built = build(folder, targets, show)
     if not built.ok:
         _stop_on_full_disk(built.text, folder)
         _say(first_failure(built.text))
         raise WorkbookError(
-            "the stand-ins for NVIDIA's libraries did not build (the first error is above)",
+            f"{', '.join(targets)} did not build (the first error is above)",
             "this is the workbook's own code: make clean, then make; if it stays, please report it",
         )
 

@@ -147,9 +147,13 @@ def root_prefix() -> list[str] | None:
 
 
 def install_packages(
-    needs: list[Need], why: str = "The workbook needs a few packages that are missing here:"
+    needs: list[Need],
+    why: str = "The workbook needs a few packages that are missing here:",
+    again: str = "make",
 ) -> None:
-    """Installs Debian packages; without the rights or the tool, says exactly what to run."""
+    """Installs Debian packages; without the rights or the tool, says exactly what to run, and that
+    the command `again` comes next.
+    """
     print(why)
     for need in needs:
         print(f"  {need.package:20} {need.why}")
@@ -164,7 +168,7 @@ def install_packages(
     if prefix is None:
         raise WorkbookError(
             "installing them needs administrator rights",
-            "sudo apt-get update && sudo " + " ".join(command) + "\n  then run make again",
+            "sudo apt-get update && sudo " + " ".join(command) + f"\n  then run {again} again",
         )
     failed = ""
     with Phase("packages", "Installing them") as phase:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Libraries that single lessons call: installed and built when such a lesson is first built.
+"""Libraries that single lessons and Python's packages call: installed and built when such a lesson
+is first built, and by `make python`.
 
-common/libraries/libraries.json lists them by the header that a lesson's interface includes. CMake
-reads the same list (common/cmake/WorkbookLibraries.cmake). A library comes from
+common/libraries/libraries.json lists them by the header that a lesson's interface includes, and
+says which of them Python's packages open. CMake reads the same list
+(common/cmake/WorkbookLibraries.cmake). A library comes from
 
 * `debian`: a stand-in (common/libraries) computes with a Debian package; a card has NVIDIA's own;
 * `pypi`: NVIDIA's own, which needs no card: the toolkit's, else their package, in .workbook;
@@ -38,6 +40,21 @@ class Library:
     source: str
     need: Need
     builds: dict[str, str]
+    for_python: bool
+
+
+@dataclass(frozen=True)
+class Caller:
+    """What calls libraries: a lesson, or Python's packages. `known` says whether CMake has found
+    all of them.
+    """
+
+    name: str
+    called: list[Library]
+    command: str
+    consequence: str
+    others: str
+    known: Callable[[], bool]
 
 
 @functools.cache
@@ -45,7 +62,12 @@ def _by_header() -> dict[str, Library]:
     path = ROOT / "common" / "libraries" / "libraries.json"
     return {
         header: Library(
-            one["name"], one["found"], one["from"], Need(one["package"], one["why"]), one["builds"]
+            one["name"],
+            one["found"],
+            one["from"],
+            Need(one["package"], one["why"]),
+            one["builds"],
+            one["python"],
         )
         for header, one in json.loads(path.read_text(encoding="utf-8")).items()
     }
@@ -64,6 +86,17 @@ def _listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def _lesson_as_caller(folder: Path, lesson: Lesson, called: list[Library]) -> Caller:
+    return Caller(
+        f"lesson {lesson.number}",
+        called,
+        f"make {lesson.number}",
+        "your file is not to blame, and was not graded",
+        "the other lessons do not need them",
+        lambda: (folder / "lessons" / f"link_{lesson.id}.txt").is_file(),
+    )
+
+
 def require(folder: Path, targets: list[str]) -> list[str]:
     """Sees to the libraries of the lessons whose programs are to be built; returns the targets of
     stand-ins that have never been built, which come before the lesson's program.
@@ -73,14 +106,42 @@ def require(folder: Path, targets: list[str]) -> list[str]:
     for lesson in lessons() if numbers else []:
         if lesson.number not in numbers or not (called := _called_by(lesson)):
             continue
-        if not (folder / "lessons" / f"link_{lesson.id}.txt").is_file():
-            _make_known(folder, lesson, called)
+        caller = _lesson_as_caller(folder, lesson, called)
+        if not caller.known():
+            _make_known(folder, caller)
         if _device_of(folder) == "emulator":
             unbuilt += [
                 target for one in called for target, made in one.builds.items()
                 if not (folder / made).exists()
             ]  # fmt: skip
     return list(dict.fromkeys(unbuilt))
+
+
+def require_for_python(folder: Path) -> list[str]:
+    """Sees to the libraries that Python's packages open; returns the targets of their stand-ins."""
+    called = [one for one in _by_header().values() if one.for_python]
+    caller = Caller(
+        "CuPy",
+        called,
+        "make python",
+        "its random numbers, linalg and fft will not run",
+        "kernels of Numba and CuPy do not need them",
+        lambda: not _missing(folder, called),
+    )
+    if not caller.known():
+        _make_known(folder, caller)
+    return [target for one in called for target in one.builds]
+
+
+def built_for_python(folder: Path) -> list[str]:
+    """The targets of those stand-ins that have been built."""
+    return [
+        target
+        for one in _by_header().values()
+        if one.for_python
+        for target, made in one.builds.items()
+        if (folder / made).exists()
+    ]
 
 
 def _cache(folder: Path) -> str:
@@ -104,40 +165,39 @@ def _missing(folder: Path, called: list[Library]) -> list[Library]:
     ]
 
 
-def _configure(folder: Path, lesson: Lesson) -> tuple[bool, str]:
-    """Whether CMake knows the lesson now, and what it has printed."""
+def _configure(folder: Path) -> str:
+    """Lets CMake look again; what it has printed."""
     with only_one("configuring"), Phase("configure", "Configuring anew"):
         done = subprocess.run(["cmake", str(folder)], capture_output=True, text=True)
-    known = (folder / "lessons" / f"link_{lesson.id}.txt").is_file()
-    return known, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
-def _make_known(folder: Path, lesson: Lesson, called: list[Library]) -> None:
-    """Installs what is missing, and lets CMake look again: it has left this lesson out."""
-    known, said = _configure(folder, lesson)  # somebody may have installed them meanwhile
-    if not known and (missing := _missing(folder, called)):
+def _make_known(folder: Path, caller: Caller) -> None:
+    """Installs what is missing, and lets CMake look again: it has left this caller's part out."""
+    said = _configure(folder)  # somebody may have installed them meanwhile
+    if not caller.known() and (missing := _missing(folder, caller.called)):
         with only_one("setting up"):
-            _install(lesson, [one for one in missing if one.source == "pypi"], _install_packages)
-            _install(lesson, [one for one in missing if one.source == "system"], _install_system)
+            _install(caller, [one for one in missing if one.source == "pypi"], _install_packages)
+            _install(caller, [one for one in missing if one.source == "system"], _install_system)
             if _device_of(folder) == "emulator":
                 _install(
-                    lesson, [one for one in missing if one.source == "debian"], _install_debian
+                    caller, [one for one in missing if one.source == "debian"], _install_debian
                 )
-        known, said = _configure(folder, lesson)
-    if known:
+        said = _configure(folder)
+    if caller.known():
         return
     if _device_of(folder) == "gpu":
         raise WorkbookError(
-            f"lesson {lesson.number} calls {_listed([one.name for one in called])}, which this "
+            f"{caller.name} calls {_listed([one.name for one in caller.called])}, which this "
             "CUDA toolkit does not include",
             "install NVIDIA's packages of these libraries, of the toolkit's version; on the "
-            f"emulated device the lesson works without them: make {lesson.number}",
+            f"emulated device it works without them: {caller.command}",
         )
     print("\n".join(said.splitlines()[-15:]), flush=True)
     raise WorkbookError(
-        f"CMake does not find the libraries of lesson {lesson.number} (its last lines are "
-        "above): your file is not to blame, and was not graded",
-        _again(called) + f"then run make {lesson.number} again; the other lessons do not need them",
+        f"CMake does not find the libraries of {caller.name} (its last lines are "
+        f"above): {caller.consequence}",
+        _again(caller.called) + f"then run {caller.command} again; {caller.others}",
     )
 
 
@@ -151,23 +211,25 @@ def _again(called: list[Library]) -> str:
 
 
 def _install(
-    lesson: Lesson, missing: list[Library], installs: Callable[[list[Library], str], None]
+    caller: Caller, missing: list[Library], installs: Callable[[list[Library], str, str], None]
 ) -> None:
     if missing:
-        installs(missing, f"Lesson {lesson.number} calls {_listed([one.name for one in missing])}.")
+        who = caller.name[0].upper() + caller.name[1:]
+        installs(missing, f"{who} calls {_listed([one.name for one in missing])}.", caller.command)
 
 
-def _install_debian(missing: list[Library], why: str) -> None:
+def _install_debian(missing: list[Library], why: str, again: str) -> None:
     install.install_packages(
         [one.need for one in missing],
         f"{why}\nOn the emulated device other libraries compute in their place, which are\n"
         "missing here (sizes on disk):",
+        again,
     )
 
 
-def _install_system(missing: list[Library], why: str) -> None:
+def _install_system(missing: list[Library], why: str, again: str) -> None:
     install.install_packages(
-        [one.need for one in missing], f"{why}\nIt is missing here (size on disk):"
+        [one.need for one in missing], f"{why}\nIt is missing here (size on disk):", again
     )
 
 
@@ -183,7 +245,7 @@ def _package_for(library: Library, version: tuple[int, ...]) -> str:
     return f"{library.need.package}{suffix}=={major}.{minor}.*"
 
 
-def _install_packages(missing: list[Library], why: str) -> None:
+def _install_packages(missing: list[Library], why: str, _again: str) -> None:
     nvcc = toolkit.present_nvcc()
     version = toolkit.nvcc_version(nvcc) if nvcc else ()
     state_folder()

@@ -123,6 +123,18 @@ def ensure_optional(
     return True
 
 
+def add(folder: Path, packages: list[str], more: dict[str, str]) -> str:
+    """Adds packages to a complete folder, which stays as it was if they cannot be installed; '' or
+    the last lines of what failed. `more`: variables for packages that are compiled here.
+    """
+    pip = [str(folder / "bin" / "python"), "-I", "-m", "pip", "install", "--progress-bar", "off"]
+    done = subprocess.run(
+        [*pip, *packages], env={**_pip_environment(), **more},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    )  # fmt: skip
+    return _last_lines(done.stdout) if done.returncode else ""
+
+
 # --- .workbook/tools ------------------------------------------------------------------------------
 
 

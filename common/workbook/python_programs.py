@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Python on the emulated device: `make python` installs the libraries, `make python-05` runs the
-programs of a lesson's "In Python" section. With DEVICE=gpu they run on this machine's card.
+"""Python on the emulated device: `make python` installs the libraries and builds the stand-ins that
+CuPy opens, `make python-05` runs the programs of a lesson's "In Python" section. With DEVICE=gpu
+they run on this machine's card.
 
 A lesson whose interface declares functions of C is built as a library, libslug.so, which its
 programs load with ctypes.
@@ -13,7 +14,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from . import build, pypi
+from . import build, lesson_libraries, pypi, toolkit
 from .phases import Phase
 from .project import NOT_PASSED, PASSED, Lesson, WorkbookError, relative, state_folder
 
@@ -28,10 +29,13 @@ PACKAGES = (
     "nvidia-nvjitlink==13.5.*",
     "nvidia-cuda-cccl==13.*",
     "nvidia-cuda-runtime==13.5.*",
+    "nvidia-curand==10.4.*",  # curand_kernel.h
     "numba==0.68.1",
     "numpy==2.4.*",
 )
-DOWNLOAD_MIB, DISK_MIB = 365, 1100
+DOWNLOAD_MIB, DISK_MIB = 440, 1150
+# Compiled here: PyPI has its source only.
+PYCUDA = ("pycuda==2026.1", "mako==1.*")
 _OLDEST = (3, 11)  # NumPy 2.4
 
 
@@ -47,31 +51,60 @@ def interpreter() -> Path | None:
     return python if python.exists() else None
 
 
-def set_up() -> int:
-    """Installs the libraries, unless they are there."""
-    folder = environment()
-    stamp = folder / "packages.txt"
-    wanted = "\n".join(PACKAGES) + "\n"
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
-        print(f"Numba and CuPy are in {relative(folder)}: {len(PACKAGES)} packages as wanted.")
-        return PASSED
-    print(
-        f"Numba, CuPy and NVIDIA's compilers for them go to {relative(folder)}:\n"
-        f"  about {DOWNLOAD_MIB} MB to download from PyPI, {DISK_MIB} MB on disk.\n"
-        f"  `rm -r {relative(folder)}` removes them.\n  " + "\n  ".join(PACKAGES)
+def set_up(device: str) -> int:
+    """Installs the libraries, unless they are there, and builds the stand-ins that they open."""
+    oldest = ".".join(map(str, _OLDEST))
+    new = pypi.ensure_optional(
+        environment(),
+        PACKAGES,
+        f"Numba, CuPy and NVIDIA's compilers for them (which need Python {oldest} or newer) have",
+        DOWNLOAD_MIB,
+        DISK_MIB,
+        "make python",
     )
-    with Phase("python", "installing Numba and CuPy") as phase:
-        problem = pypi.install(folder, list(PACKAGES), phase)
-    if problem:
-        pypi.stop_on_full_disk(problem)
-        raise WorkbookError(
-            f"the libraries could not be installed:\n{problem}",
-            f"they need Python {'.'.join(map(str, _OLDEST))} or newer and a way to pypi.org; "
-            "then make python again",
-        )
-    stamp.write_text(wanted, encoding="utf-8")
+    if not new:
+        print(f"Numba and CuPy are in {relative(environment())}: {len(PACKAGES)} packages.")
+    folder = build.prepare(device)
+    if device == "emulator":
+        targets = lesson_libraries.require_for_python(folder)
+        build.build_own(folder, targets, "Building stand-ins for CuPy's libraries")
+    _add_pycuda(folder)
     print("Now: make python-01, or build/emulator/emulate .workbook/cuda-python/bin/python x.py")
     return PASSED
+
+
+def _add_pycuda(folder: Path) -> None:
+    """Compiles PyCUDA, once; the others work without it."""
+    stamp = environment() / "pycuda.txt"
+    wanted = "\n".join(PYCUDA) + "\n"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        print(f"PyCUDA is there, too: {PYCUDA[0]}.")
+        return
+    print(
+        f"PyCUDA is compiled for {relative(environment())}:\n"
+        "  about 3 MB to download from PyPI, 25 MB on disk, a few minutes.\n  "
+        + "\n  ".join(PYCUDA),
+        flush=True,
+    )
+    more = {"LIBRARY_PATH": os.pathsep.join(_with_more("LIBRARY_PATH", folder / "emulator"))}
+    if nvcc := toolkit.present_nvcc():
+        more["PATH"] = os.pathsep.join(_with_more("PATH", nvcc.resolve().parent))
+    with Phase("packages", "Compiling it"):
+        problem = pypi.add(environment(), list(PYCUDA), more)
+    if problem:
+        pypi.stop_on_full_disk(problem)
+        print(
+            f"{problem}\nPyCUDA could not be compiled (pip's last lines are above): it needs g++, "
+            "CUDA's headers and\nPython.h (apt-get install python3-dev). Numba and CuPy work "
+            "without it."
+        )
+        return
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+def _with_more(variable: str, folder: Path) -> list[str]:
+    """A variable's folders after this one."""
+    return [str(folder), *filter(None, [os.environ.get(variable)])]
 
 
 def programs_of(readme: str) -> list[str]:
@@ -82,6 +115,7 @@ def programs_of(readme: str) -> list[str]:
         block
         for block in blocks
         if re.search(r"^(import|from) (numba|cupy|cuda)|^\w+ = ctypes\.CDLL\(", block, re.M)
+        and not re.search(r"^(import|from) mpi4py", block, re.M)  # a part of several processes
     ]
 
 
@@ -120,6 +154,8 @@ def build_library(lesson: Lesson, build_folder: Path) -> Path:
     """The library of the student's file as it is now."""
     library = library_of(lesson, build_folder)
     target = f"shared_lesson_{lesson.id}"
+    # What the lesson's file may not define is compared with the names of its test.
+    build.build_own(build_folder, [f"lesson_test_{lesson.id}"], "Building the lesson's test")
     with Phase("build", f"Building {library.name} from {relative(lesson.student_file)}"):
         built = build.build_student_file(build_folder, target, lesson.student_file)
     if not built.ok:
@@ -142,6 +178,9 @@ def run_lesson(lesson: Lesson, device: str) -> int:
     if not python:
         raise WorkbookError("Numba and CuPy are not installed", "make python")
     folder = build.prepare(device)
+    if device == "emulator":  # what has changed since they were built
+        targets = ["emulate", "emulator_cudart", *lesson_libraries.built_for_python(folder)]
+        build.build_own(folder, targets, "Building the emulated device")
     env = dict(os.environ)
     if has_library(lesson):
         env = with_library(build_library(lesson, folder))

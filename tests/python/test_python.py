@@ -75,7 +75,7 @@ class Values(unittest.TestCase):
 
     def test_pycuda(self) -> None:
         if emulate("-c", "import pycuda").returncode:
-            self.skipTest("PyCUDA is not installed: it is compiled from source (PYTHON.md)")
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
         # Its reductions rely on warps whose lanes go in step, as none since Volta do.
         self.check("pycuda_features.py", "race-shared")
 
@@ -84,7 +84,7 @@ class Values(unittest.TestCase):
 
     def test_pycuda_shares_arrays(self) -> None:
         if emulate("-c", "import pycuda").returncode:
-            self.skipTest("PyCUDA is not installed: it is compiled from source (PYTHON.md)")
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
         self.check("pycuda_shared_arrays.py")
 
     def test_the_programs_beside_the_lessons(self) -> None:
@@ -117,6 +117,27 @@ class Findings(unittest.TestCase):
 
     def test_cuda_in_a_script(self) -> None:
         self.check("cupy_bugs.py")
+
+    def test_pycuda(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
+        self.check("pycuda_bugs.py")
+
+    def test_a_source_that_the_script_puts_together(self) -> None:
+        """It stands nowhere, so findings have its own lines, also from CuPy's cache."""
+        text = (
+            "import cupy as cp\n"
+            "source = 'extern \"C\" __global__ void add(int* total) {\\n *total += %d;\\n}' % 1\n"
+            "kernel = cp.RawKernel(source, 'add', backend='BACKEND')\n"
+            "kernel((1,), (64,), (cp.zeros(1, 'i'),))\n"
+        )
+        for backend in ("nvrtc", "nvcc"):
+            for _ in range(2):
+                done = run_text(self, text.replace("BACKEND", backend))
+                self.assertRegex(done.stderr, r"--> \S*source_\w+\.cu:2\n")
+                self.assertIn("*total += 1;", done.stderr)
+                self.assertIn("`total[0]`", done.stderr)
+                self.assertIn("kernel add launched at script.py:4", done.stderr)
 
     def test_arrays_have_the_names_of_the_script(self) -> None:
         done = emulate("numba_bugs.py")
@@ -153,6 +174,16 @@ class Errors(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
         self.assertRegex(done.stderr, r"emulator: .*script\.py imported neither numba\.cuda")
         self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_script_that_does_not_run_is_not_said_to_use_no_cuda(self) -> None:
+        done = emulate("no_such_script.py")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("No such file", done.stderr)
+        for text in ("def f(:\n", "raise ValueError('of the script')\n"):
+            done = run_text(self, text)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn('script.py", line 1', done.stderr)
+            self.assertNotIn("imported neither", done.stderr)
 
     def test_a_library_that_is_missing(self) -> None:
         done = run_text(self, "x = 1\nimport pycuda.nothing_of_that_name\n")

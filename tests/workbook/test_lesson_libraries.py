@@ -55,6 +55,42 @@ class Libraries(unittest.TestCase):
             unbuilt = lesson_libraries.require(self.folder, TARGETS)
         return unbuilt, "\n".join(str(call.args[0]) for call in said.call_args_list)
 
+    def for_python(self, root: list[str] | None, *absent: str) -> tuple[list[str], str]:
+        """As `require`, for Python's packages."""
+        with self.cache.open("a") as cache:
+            cache.writelines(f"{name}:FILEPATH={name}-NOTFOUND\n" for name in absent)
+        with (
+            mock.patch.object(install, "root_prefix", return_value=root),
+            mock.patch.object(install, "missing", return_value=[]),
+            mock.patch.object(install, "_root", side_effect=self.install) as self.run_as_root,
+            mock.patch.object(lesson_libraries.subprocess, "run", side_effect=self.cmake),
+            mock.patch("builtins.print") as said,
+        ):
+            targets = lesson_libraries.require_for_python(self.folder)
+        return targets, "\n".join(str(call.args[0]) for call in said.call_args_list)
+
+    def test_pythons_packages_get_all_that_they_open(self) -> None:
+        targets, said = self.for_python([], *ALL)
+        for name in ("cublas", "cusolver", "cufft", "curand", "cusparse", "nccl"):
+            self.assertIn(f"stand_in_{name}", targets)
+        self.assertNotIn("emulator_cuda_link", targets)
+        self.assertIn("CuPy calls cuBLAS, cuSOLVER and cuFFT", said)
+        self.assertIn("MB", said)
+        commands = [" ".join(call.args[1]) for call in self.run_as_root.call_args_list]
+        self.assertTrue(any(command.endswith(PACKAGES) for command in commands), commands)
+        self.for_python([])
+        self.run_as_root.assert_not_called()
+
+    def test_without_rights_make_python_comes_again(self) -> None:
+        with self.assertRaises(WorkbookError) as caught:
+            self.for_python(None, *ALL)
+        self.assertIn("run make python again", caught.exception.to_do)
+
+    def test_python_has_what_has_been_built(self) -> None:
+        self.assertEqual(lesson_libraries.built_for_python(self.folder), [])
+        (self.folder / "emulator" / "libcurand.so").touch()
+        self.assertEqual(lesson_libraries.built_for_python(self.folder), ["stand_in_curand"])
+
     def test_other_lessons_need_nothing(self) -> None:
         with mock.patch.object(install, "install_packages") as installs:
             self.assertEqual(lesson_libraries.require(self.folder, ["lesson_29_matmul_tiled"]), [])
@@ -149,7 +185,7 @@ class Libraries(unittest.TestCase):
             with self.cache.open("a") as cache:
                 cache.write("NVRTC_LIBRARY:FILEPATH=NVRTC_LIBRARY-NOTFOUND\n")
             with (
-                mock.patch.object(lesson_libraries, "_configure", return_value=(False, "")),
+                mock.patch.object(lesson_libraries, "_configure", return_value=""),
                 mock.patch("builtins.print"),
                 self.assertRaises(WorkbookError) as caught,
             ):

@@ -30,6 +30,11 @@ import ctypes
 library = ctypes.CDLL("libname.so")
 ```
 
+```python
+from mpi4py import MPI
+import cupy
+```
+
 ## Going further
 ```python
 import cupy

@@ -8,7 +8,9 @@ Python imports the first module of this name on its path; another one is importe
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
+import hashlib
 import importlib
 import importlib.abc
 import importlib.metadata
@@ -111,6 +113,11 @@ def flags_of_debug_info(module) -> None:
 def own_allocations(module) -> None:
     """cupy: without its memory pool, which hides the ends of arrays and their reuse."""
     check_version("cupy-cuda13x")
+    if "cupy-cuda12x" in {one.name for one in importlib.metadata.distributions()}:
+        say(
+            "cupy-cuda12x does not run here (its copies of arrays from NumPy crash): install "
+            "cupy-cuda13x in its place, as `make python` does"
+        )
     try:
         module.cuda.set_allocator(module.cuda.memory._malloc)
         module.cuda.set_pinned_memory_allocator(None)
@@ -131,23 +138,52 @@ def script_position(source: str) -> tuple[str, int] | None:
     return (path, text.count("\n", 0, at) + 1) if at >= 0 else None
 
 
+# What PyCUDA puts around a source.
+BEFORE, AFTER = 'extern "C" {\n', "\n}\n"
+
+
 def with_lines(source: str) -> str:
-    """CUDA source that stands in the script, with the script's lines; any other as it is."""
-    place = script_position(source) if source.strip() else None
-    if not place:
+    """CUDA source with the lines of the script, if it stands there. Otherwise with lines of its
+    own, under a name that follows from its text: compiled code is cached, and its findings show
+    the text also when it is used again.
+    """
+    if not source.strip() or "#line" in source:
         return source
-    path = place[0].replace("\\", "\\\\").replace('"', '\\"')
-    return f'#line {place[1]} "{path}"\n{source}'
+    inner = source
+    if source.startswith(BEFORE) and source.endswith(AFTER):
+        inner = source[len(BEFORE) : -len(AFTER)]
+    if place := script_position(inner):
+        path, line = place[0].replace("\\", "\\\\").replace('"', '\\"'), place[1]
+    else:
+        # nvcc would put its own folder before a name without one.
+        path, line = f"/source_{hashlib.sha256(inner.encode()).hexdigest()[:12]}.cu", 1
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("libcudart.so.13").emulatorSourceSet(path.encode(), inner.encode())
+    marked = f'#line {line} "{path}"\n{inner}'
+    return marked if inner is source else BEFORE + marked + AFTER
 
 
 def lines_for_sources(module) -> None:
-    """cupy.cuda.compiler: compiles with the lines of the script."""
+    """cupy.cuda.compiler: compiles with the lines of the script; nvcc writes PTX."""
     original = module._compile_with_cache_cuda
 
     def compile_with_lines(source, *arguments, **options):
         return original(with_lines(source), *arguments, **options)
 
     module._compile_with_cache_cuda = compile_with_lines
+    machine_code = module.compile_using_nvcc
+
+    def compile_using_nvcc(
+        source, options=(), arch=None, filename="kern.cu", code_type="cubin",
+        separate_compilation=False, log_stream=None,
+    ):  # fmt: skip
+        if code_type == "cubin" and not separate_compilation:
+            code_type, options = "ptx", (*options, "-lineinfo")
+        return machine_code(
+            source, options, arch, filename, code_type, separate_compilation, log_stream
+        )
+
+    module.compile_using_nvcc = compile_using_nvcc
 
 
 def ptx_for_pycuda(module) -> None:
@@ -245,6 +281,7 @@ def is_library(path: str) -> bool:
 
 def explain(kind, error, trace) -> None:
     """sys.excepthook: an error inside a CUDA library is told with the script's lines alone."""
+    atexit.unregister(tell_without_cuda)  # the error is the message
     name = getattr(error, "name", None) or ""
     missing = isinstance(error, ModuleNotFoundError) and name.split(".")[0] in PACKAGES
     inside = f"{kind.__module__}.".startswith(LIBRARIES)
@@ -282,6 +319,8 @@ def loads_cuda() -> bool:
 def tell_without_cuda() -> None:
     """At the end of a script that imported no CUDA library: it was run for nothing."""
     libraries = ("numba.cuda", "cupy", "pycuda", "cuda.bindings")
+    if sys.argv[0] not in ("", "-c", "-m") and not os.path.exists(sys.argv[0]):
+        return  # Python has said that there is no such file
     if not any(name in sys.modules for name in libraries) and not loads_cuda():
         script = sys.argv[0] or "the program"
         say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
