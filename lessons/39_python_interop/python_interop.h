@@ -149,12 +149,13 @@ Layout row_major(int ndim, const int64_t* shape);
 // elements are counted in row-major order of their indexes, whatever the strides.
 __host__ __device__ int64_t position(const Layout& layout, int64_t i);
 
-// Task 2. Types in both languages. Refused: lanes other than 1, and types that Type does not have.
+// Task 2. Types in both languages. The second function refuses lanes other than 1, and types that
+// Type does not have.
 DLDataType dlpack_type(Type type);
 Type type_from_dlpack(DLDataType type);
 
-// Task 2. typestr is "<f4", and with '|' in front for types of one byte: "|u1". Refused:
-// other orders of the bytes, and types that Type does not have.
+// Task 2. typestr is "<f4", and with '|' in front for types of one byte: "|u1". The second function
+// refuses other orders of the bytes, and types that Type does not have: "<f40" is none of them.
 void write_typestr(Type type, char typestr[8]);
 Type type_from_typestr(const char* typestr);
 
@@ -169,11 +170,12 @@ int64_t number_of_stream(cudaStream_t stream);  // null is the legacy default st
 // The host does not wait. Leaves no event behind. Makes no call if both are the same stream.
 void wait_for(cudaStream_t waiting, cudaStream_t working);
 
-// Task 4. A tensor that shares the array's memory, and keeps it until its deleter is called. It
-// does not depend on `array`, which the caller may change or destroy at once. `data` is null if
-// there are no elements; shape and strides are never null. consumer_stream is the number of the
-// stream in which the consumer will use the tensor: it waits for the array's values. With kNoStream
-// no one waits. A read-only array is refused by the first function and marked by the second.
+// Task 4. A tensor that shares the array's memory, and keeps it until its deleter is called, which
+// also frees the tensor itself. It does not depend on `array`, which the caller may change or
+// destroy at once. `data` is null if there are no elements; shape and strides are never null.
+// consumer_stream is the number of the stream in which the consumer will use the tensor: it waits
+// for the array's values. With kNoStream no one waits. A read-only array is refused by the first
+// function and marked by the second.
 DLManagedTensor* export_dlpack(const Array& array, int64_t consumer_stream);
 DLManagedTensorVersioned* export_dlpack_versioned(const Array& array, int64_t consumer_stream);
 

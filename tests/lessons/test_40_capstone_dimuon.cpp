@@ -308,7 +308,18 @@ void check_peaks(const Counts& counts) {
          {"the base is the count of the first bin, whatever the last one has",
           [&] { return with([](unsigned a, unsigned) { return a; }); }},
          {"bins below the base are subtracted",
-          [&] { return with([](unsigned a, unsigned b) { return std::max(a, b); }, true); }}});
+          [&] { return with([](unsigned a, unsigned b) { return std::max(a, b); }, true); }},
+         {"differences of counts are taken as int, which ends at 2^31", [&] {
+              std::vector<unsigned> all;
+              for (const Window& w : kWindows) {
+                  const unsigned base = std::max(counts[w.first], counts[w.last - 1]);
+                  unsigned sum = 0;
+                  for (int b = w.first; b < w.last; ++b)
+                      sum += unsigned(std::max(int(counts[b] - base), 0));
+                  all.push_back(sum);
+              }
+              return all;
+          }}});
     CHECK_ARRAYS(bins, want_bins, exact, "bin of peak");
     CHECK(d_peaks.intact());
 }
@@ -586,6 +597,15 @@ TEST_CASE("task 5: counts so large that the products need 64 bits", "[task5]") {
     Counts large(kBins, 1000);
     for (const Window& window : kWindows)
         for (int b = window.first + 1; b < window.last - 1; ++b) large[b] = 15'000'000u + 9973u * b;
+    check_peaks(large);
+}
+
+TEST_CASE("task 5: differences that need all 32 bits", "[task5]") {
+    Counts large(kBins, 1000);
+    // More than 2^31 above the base, and a base that lies as far above most bins.
+    large[kWindows[0].first + 3] = 3'000'000'000u;
+    large[kWindows[1].last - 1] = 3'000'000'000u;
+    large[kWindows[2].first + 70] = 2'500'000'000u;
     check_peaks(large);
 }
 
