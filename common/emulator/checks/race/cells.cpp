@@ -194,6 +194,9 @@ void CellCheck::scattered(AccessContext& c, uint32_t lanes) {
     const bool can_hurry = !c.partial && !c.published && !c.occurred.narrow &&
                            !c.occurred.by_volatile &&
                            !(role == AccessRole::kStrongWrite && c.occurred.strong_store);
+    // Built here, not for each lane: the compiler would spill the parts as 32 bits, reload them as
+    // 64, and wait for the store each time.
+    const Epoch of_lane_0 = cell_entry(c.segment, c.id, 0);
     if (lanes == machine::kAllLanes) fetch_ahead<role>(c);
     if (role == AccessRole::kLoad && lanes == machine::kAllLanes && can_skip && can_hurry &&
         bytes == 4 && event.address[0] == event.address[machine::kWarpSize / 2]) {
@@ -202,7 +205,7 @@ void CellCheck::scattered(AccessContext& c, uint32_t lanes) {
         lanes = 0;
         for (uint32_t lane = 0; lane < period; ++lane) {
             const uint64_t start = event.address[lane] + c.shift;
-            const Epoch mine = cell_entry(c.segment, c.id, lane);
+            const Epoch mine = entry_of_lane(of_lane_0, lane);
             if ((start & 3) == 0 && hurried<role>(c,
                                                   c.shadow.sector(start),
                                                   uint32_t(start & (kSectorBytes - 1)),
@@ -233,7 +236,7 @@ void CellCheck::scattered(AccessContext& c, uint32_t lanes) {
             Sector& s = c.shadow.sector(start);
             const uint32_t byte = uint32_t(start & (kSectorBytes - 1));
             if (role != AccessRole::kStore && can_hurry &&
-                hurried<role>(c, s, byte, cell_entry(c.segment, c.id, lane)))
+                hurried<role>(c, s, byte, entry_of_lane(of_lane_0, lane)))
                 continue;
             c.offset = start - byte;
             if (!s.has(Sector::kByteCells)) c.shadow.prepare_words(s);
@@ -272,7 +275,7 @@ inline bool CellCheck::hurried(AccessContext& c, Sector& s, uint32_t byte, Epoch
             c.shadow.reader_cell(s, byte);
         }
         const Epoch writer = s.has(Sector::kWriterCells) ? s.writer_cells()[byte >> 2] : s.writer;
-        if (writer >= c.floor && segment_of(writer) != c.ordered_writer) {
+        if (writer >= c.ordered_floor && segment_of(writer) != c.ordered_writer) {
             if (!c.order.ordered_for_all(segment_of(writer), c.warp)) return false;
             c.ordered_writer = segment_of(writer);  // neighbours were written together
         }

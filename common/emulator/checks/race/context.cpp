@@ -33,7 +33,7 @@ bool same_lanes(Epoch a, Epoch b) {
 }  // namespace
 
 bool pattern_ordered(const AccessContext& c, Epoch e, Epoch mine, bool load) {
-    if (e < c.floor) return true;
+    if (e < c.ordered_floor) return true;
     const Segment segment = segment_of(e);
     if (segment >= c.order.launch_first() && c.order.warp_of(segment) == c.warp.number)
         return segment < c.warp.floor || same_lanes(e, mine);

@@ -35,7 +35,10 @@ struct AccessContext {
     Epoch block_first =
         0;  // entries below are of blocks that began before this one, or of no block
     Epoch block_floor = 0;  // entries of this block below are ordered before all of its threads
-    uint64_t offset = 0;    // of the sector that is compared
+    // Entries below are ordered before all threads of this block. Shared memory has entries of this
+    // block only, so there it is the later one of `floor` and `block_floor`.
+    Epoch ordered_floor = 0;
+    uint64_t offset = 0;                   // of the sector that is compared
     Segment ordered_writer = ~Segment(0);  // one that is known to be ordered before the warp
     uint32_t races = 0;                    // found in this access, see FoundRaces
 

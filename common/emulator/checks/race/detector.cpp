@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "checks/race/detector.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -48,6 +49,7 @@ AccessContext RaceDetector::context_of(const AccessEvent& event, Shadow& shadow,
     c.floor = entry_floor(order_.ordered_before());
     c.block_first = entry_floor(w.block->first_segment);
     c.block_floor = entry_floor(w.block->floor);
+    c.ordered_floor = allocation ? c.floor : std::max(c.floor, c.block_floor);
     c.segment = w.segment;
     c.partial = order_.partial();
     return c;

@@ -21,7 +21,8 @@ void remember_more(const AccessContext& c, Sector& s, Pair& pair, Epoch mine, ui
 bool remember_pattern(const AccessContext& c, Sector& s, Epoch mine);
 
 // The usual cases of remember_more(); false when it is none of them.
-inline bool remember_quickly(const AccessContext& c, Pair& pair, Epoch mine) {
+[[gnu::always_inline]] inline bool remember_quickly(const AccessContext& c, Pair& pair,
+                                                    Epoch mine) {
     if (pair.first < c.floor) {
         pair.first = mine;
         if (pair.second < c.floor) pair.second = 0;

@@ -19,7 +19,8 @@ bool SectorCheck::cells_ordered(const AccessContext& c, const Sector& s, Epoch m
         const Epoch here = cell_of_pattern(mine, i * bytes);
         for (uint32_t k = 0; here && k < entries; ++k) {
             const Epoch e = cells[i * entries + k];
-            if (e >= c.floor && unordered_lane(c, e, lane_of(here), load) != kNoLane) return false;
+            if (e >= c.ordered_floor && unordered_lane(c, e, lane_of(here), load) != kNoLane)
+                return false;
         }
     }
     return true;

@@ -61,6 +61,10 @@ constexpr Epoch entry_floor(Segment segment) {
 constexpr Epoch cell_entry(Segment segment, machine::SiteId site, uint32_t lane) {
     return entry_floor(segment) | Epoch(site & 0xffffff) << 10 | lane << 5 | lane;
 }
+// The same for another lane, from the entry for lane 0.
+constexpr Epoch entry_of_lane(Epoch of_lane_0, uint32_t lane) {
+    return of_lane_0 | lane << 5 | lane;
+}
 constexpr Epoch pattern_entry(Segment segment, machine::SiteId site, uint32_t base,
                               uint32_t shape) {
     return entry_floor(segment) | Epoch(site & 0xffffff) << 10 | base << 5 | shape;

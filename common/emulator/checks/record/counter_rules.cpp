@@ -16,20 +16,20 @@ class SmallSet {
 public:
     void insert(uint64_t value) {
         uint32_t at = uint32_t(value * 0x9e3779b97f4a7c15ull >> 57);
-        while (used_[at >> 6] >> (at & 63) & 1) {
-            if (slot_[at] == value) return;
+        // Bytes: no insertion waits for the one before, as it would for the bits of one word.
+        while (const uint32_t number = number_[at]) {
+            if (value_[number - 1] == value) return;
             at = (at + 1) % kSlots;
         }
-        used_[at >> 6] |= uint64_t(1) << (at & 63);
-        slot_[at] = value;
-        ++count_;
+        value_[count_++] = value;
+        number_[at] = uint8_t(count_);
     }
     uint32_t count() const { return count_; }
 
 private:
     static constexpr uint32_t kSlots = 128;
-    std::array<uint64_t, kSlots> slot_;
-    std::array<uint64_t, 2> used_{};
+    std::array<uint64_t, 64> value_;
+    std::array<uint8_t, kSlots> number_{};  // of the value in this slot, from 1 on; 0: free
     uint32_t count_ = 0;
 };
 

@@ -38,6 +38,15 @@ struct Addresses {
         if (bounded) return;
         bounded = true;
         uint64_t least = first, greatest = first;
+        if (mask == kAllLanes) {  // without conditions it vectorises
+            for (uint32_t i = 0; i < kWarpSize; ++i) {
+                least = at[i] < least ? at[i] : least;
+                greatest = at[i] > greatest ? at[i] : greatest;
+            }
+            low = least;
+            high = greatest;
+            return;
+        }
 #pragma GCC ivdep
         for (uint32_t i = 0; i < kWarpSize; ++i) {
             const bool active = mask & kLaneBit64.bit[i];
