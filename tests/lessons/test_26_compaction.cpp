@@ -514,6 +514,11 @@ TEST_CASE("efficient: each element is looked at twice, in three launches, withou
     CHECK(counters->device_allocations == 0);
     CHECK(counters->device_to_host_bytes <= 16);
     CHECK(counters->threads >= kTiles * kThreads);
+    // A warp of a tile's block goes through 16 rounds, in each of two launches.
+    INFO("the busiest warp executes " << counters->busiest_warp_instructions
+                                      << " instructions, want at most 6000: each tile of " << kTile
+                                      << " elements has a block of its own");
+    CHECK(counters->busiest_warp_instructions <= 6000);
 }
 
 TEST_CASE("efficient: columns of rows that are not kept are not loaded",

@@ -112,8 +112,27 @@ void check_patterns(int n) {
 template <class Key>
 void check_digits(const Keys<Key>& keys) {
     const int n = int(keys.size());
-    const char* const cut = "cut to 32 bits before the shift: the upper half of the key is lost";
-    Words all_got, all_want, all_cut;  // with any shift: zeros alone are no evidence
+    constexpr auto sign = BitsOf<Key>(1) << (8 * sizeof(Key) - 1);
+    using Wrong = std::function<unsigned(Key, int shift, int width)>;
+    const std::vector<std::pair<const char*, Wrong>> usual{
+        {"the bits of the key as they are: which come first, negative keys or others?",
+         [](Key k, int shift, int width) { return digit(bits_of(k), shift, width); }},
+        {"only the sign is inverted: of two negative floats, which has more bits set?",
+         [](Key k, int shift, int width) {
+             return digit(BitsOf<Key>(bits_of(k) ^ sign), shift, width);
+         }},
+        {"all bits from `shift` on, and not `width` of them",
+         [](Key k, int shift, int) { return unsigned(sortable(k) >> shift); }},
+        {"always 8 bits, and not `width` of them",
+         [](Key k, int shift, int) { return digit(sortable(k), shift, 8); }},
+        {"cut to 32 bits before the shift: the upper half of the key is lost",
+         [](Key k, int shift, int width) {
+             return shift < 32 ? digit(uint32_t(sortable(k)), shift, width) : 0u;
+         }}};
+    // With any shift and width: a mistake that shows with one of them alone has to explain all, and
+    // zeros alone are no evidence.
+    Words all_got, all_want;
+    std::vector<Words> all_wrong(usual.size());
     for (int shift = 0; shift < int(8 * sizeof(Key)); shift += kDigitBits)
         for (const int width : {8, 5, 1}) {
             CAPTURE(n, shift, width);
@@ -121,38 +140,18 @@ void check_digits(const Keys<Key>& keys) {
             wb::GuardedBuffer<unsigned> d_digits(n, wb::guard(kGuard));
             digits_of(d_keys.get(), n, shift, width, d_digits.get());
             const Words got = d_digits.download();
-            const auto each = [&](auto&& f) {
-                Words digits(n);
-                for (int i = 0; i < n; ++i) digits[i] = f(keys[i]);
-                return digits;
-            };
-            const Words want = each([&](Key k) { return digit(sortable(k), shift, width); });
+            Words want;
+            for (const Key k : keys) want.push_back(digit(sortable(k), shift, width));
             CHECK_ARRAYS(got, want, exact, "digit of key");
-            const auto sign = BitsOf<Key>(1) << (8 * sizeof(Key) - 1);
-            const Words of_lower_half = each([&](Key k) {
-                return shift < 32 ? digit(uint32_t(sortable(k)), shift, width) : 0u;
-            });
-            wb::recognize<unsigned>(
-                got,
-                want,
-                {{"the bits of the key as they are: which come first, negative keys or others?",
-                  [&] { return each([&](Key k) { return digit(bits_of(k), shift, width); }); }},
-                 {"only the sign is inverted: of two negative floats, which has more bits set?",
-                  [&] {
-                      return each([&](Key k) {
-                          return digit(BitsOf<Key>(bits_of(k) ^ sign), shift, width);
-                      });
-                  }},
-                 {"all bits from `shift` on, and not `width` of them",
-                  [&] { return each([&](Key k) { return unsigned(sortable(k) >> shift); }); }},
-                 {"always 8 bits, and not `width` of them",
-                  [&] { return each([&](Key k) { return digit(sortable(k), shift, 8); }); }},
-                 {cut, [&] { return of_lower_half; }}});
             all_got.insert(all_got.end(), got.begin(), got.end());
             all_want.insert(all_want.end(), want.begin(), want.end());
-            all_cut.insert(all_cut.end(), of_lower_half.begin(), of_lower_half.end());
+            for (size_t m = 0; m < usual.size(); ++m)
+                for (const Key k : keys) all_wrong[m].push_back(usual[m].second(k, shift, width));
         }
-    wb::recognize<unsigned>(all_got, all_want, {{cut, [&] { return all_cut; }}});
+    std::vector<wb::Mistake<unsigned>> mistakes;
+    for (size_t m = 0; m < usual.size(); ++m)
+        mistakes.push_back({usual[m].first, [&, m] { return all_wrong[m]; }});
+    wb::recognize<unsigned>(all_got, all_want, mistakes);
 }
 
 void check_ranks(const Words& digits) {
