@@ -206,6 +206,7 @@ EMULATOR_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) 
 
 EMULATOR_API cudaError_t cudaDriverGetVersion(int* version) {
     if (!version) return cudaErrorInvalidValue;
+    context().driver_initialised = true;  // as on an H200; a version of the runtime does not
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
