@@ -133,19 +133,6 @@ public:
         return error;
     }
 
-    // The program has destroyed the graph or removed a node: "all operations other than destroy and
-    // node removal are permitted on the graph while the capture sequence is in progress" (CUDA
-    // Runtime API, cudaStreamGetCaptureInfo).
-    void lose_nodes(bool graph_too) {
-        invalid_ = true;
-        for (auto& [stream, tail] : tails_) tail.clear();
-        events_.clear();
-        if (graph_too) {
-            graph_ = nullptr;
-            owns_ = false;
-        }
-    }
-
     Graph* graph() { return graph_; }
     std::vector<Node*>& tail(Stream& stream) { return tails_[&stream]; }
     bool invalid() const { return invalid_; }
@@ -168,10 +155,10 @@ GraphCapture* capture_of(Stream& stream) {
 
 }  // namespace
 
-void runtime::invalidate_captures_into(const Graph& graph, bool destroyed) {
-    for (Stream* stream : context().streams)
-        if (stream->capture && capture_of(*stream)->graph() == &graph)
-            capture_of(*stream)->lose_nodes(destroyed);
+bool runtime::is_captured_into(const Graph& graph) {
+    return std::any_of(context().streams.begin(), context().streams.end(), [&](Stream* stream) {
+        return stream->capture && capture_of(*stream)->graph() == &graph;
+    });
 }
 
 namespace {

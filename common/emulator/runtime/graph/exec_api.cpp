@@ -24,7 +24,8 @@ cudaError_t make(const char* name, cudaGraphExec_t* result, cudaGraph_t handle,
                  unsigned long long flags) {
     return api(name, [&](Call& call) -> cudaError_t {
         const Graph* graph = find_graph(handle);
-        if (!result || !graph || graph->moved) return cudaErrorInvalidValue;
+        if (!result || !graph) return cudaErrorInvalidValue;
+        if (graph->moved) return cudaErrorNotSupported;
         if (flags & cudaGraphInstantiateFlagDeviceLaunch) return cudaErrorNotSupported;
         if (flags & ~kKnownFlags) return cudaErrorInvalidValue;
         auto exec = std::make_unique<GraphExec>();
@@ -320,7 +321,8 @@ EMULATOR_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t
     return api("cudaGraphExecUpdate", [&](Call&) -> cudaError_t {
         GraphExec* exec = find_exec(handle);
         const Graph* graph = find_graph(graph_handle);
-        if (!exec || !graph || !info || graph->moved) return cudaErrorInvalidValue;
+        if (!exec || !graph || !info) return cudaErrorInvalidValue;
+        if (graph->moved) return cudaErrorNotSupported;
         std::vector<ExecNode> nodes;
         if (const cudaError_t error = instantiate(*graph, nodes)) return error;
         const Node* where = nullptr;

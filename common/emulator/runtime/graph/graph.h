@@ -171,8 +171,10 @@ bool has_conditional(const Graph& graph);  // such a graph can be neither cloned
 bool contains(const Graph& graph, const Graph& inner);
 // Allocations or frees: such a graph cannot be cloned and loses no nodes or edges.
 bool has_memory(const Graph& graph);
-// A graph loses nodes, or goes itself: captures into it have failed.
-void invalidate_captures_into(const Graph& graph, bool destroyed);
+// "All operations other than destroy and node removal are permitted on the graph while the capture
+// sequence is in progress" (CUDA Runtime API, cudaStreamGetCaptureInfo): those two return
+// cudaErrorIllegalState on a card, and the capture goes on.
+bool is_captured_into(const Graph& graph);
 // Frees what an allocation node of `node`'s graph has at `pointer`, or else whatever is there when
 // the node runs.
 void set_free(Node& node, void* pointer);

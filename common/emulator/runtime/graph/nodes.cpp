@@ -172,11 +172,12 @@ cudaError_t set_event(Call&, Node& node, cudaEvent_t handle) {
 
 cudaError_t set_child(Call&, Node& node, cudaGraph_t handle, bool move) {
     Graph* child = find_graph(handle);
-    if (!child || child == node.graph || child->moved) return cudaErrorInvalidValue;
+    if (!child || child == node.graph) return cudaErrorInvalidValue;
+    if (child->moved) return cudaErrorNotSupported;
     if (has_conditional(*child)) return cudaErrorNotSupported;
     if (move) {
         if (child->of_node || contains(*child, *node.graph)) return cudaErrorInvalidValue;
-        invalidate_captures_into(*child, true);
+        if (is_captured_into(*child)) return cudaErrorIllegalState;
         node.child.reset(child);
         child->moved = true;
     } else {

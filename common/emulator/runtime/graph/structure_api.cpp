@@ -61,8 +61,8 @@ EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
     return api("cudaGraphDestroy", kIgnoresFault, [&](Call& call) -> cudaError_t {
         Graph* graph = find_graph(handle);
         if (!graph || graph->of_node) return cudaErrorInvalidValue;
+        if (is_captured_into(*graph)) return cudaErrorIllegalState;
         const auto objects = graph->objects;
-        invalidate_captures_into(*graph, true);
         delete graph;
         for (const auto& [object, count] : objects) release(call, *object, count);
         return cudaSuccess;
@@ -220,7 +220,7 @@ EMULATOR_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
         if (!node) return cudaErrorInvalidValue;
         Graph& graph = *node->graph;
         if (has_memory(graph)) return cudaErrorNotSupported;
-        invalidate_captures_into(graph, false);
+        if (is_captured_into(graph)) return cudaErrorIllegalState;
         for (Node* after : followers(*node)) std::erase(after->needs, node);
         handles().nodes.erase(node);
         std::erase_if(graph.nodes, [&](const auto& owned) { return owned.get() == node; });
