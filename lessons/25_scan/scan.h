@@ -64,9 +64,10 @@ __host__ __device__ constexpr TileState state_word(Status status, int value) {
 // in *d_carry, and publishes its prefix. A second block plays the tiles before it: they have
 // published d_states[0] to d_states[tile - 1] at the beginning, and publish d_later[0] to
 // d_later[tile - 1] as soon as this tile has published its total in d_states[tile]. d_later holds
-// nothing for those that have no more to publish. A state that is there is loaded once: a total
+// nothing for those that have no more to publish. Status and value are taken from one load: a total
 // may become a prefix at any time, and a second load could bring the one's value and the other's
-// status. 1 <= tile <= 2^20; d_states[tile] is nothing at the beginning.
+// status. A state that is there is loaded twice at most: by the loop that waits for it, and to use
+// it. 1 <= tile <= 2^20; d_states[tile] is nothing at the beginning.
 void exchange_alone(TileState* d_states, const TileState* d_later, int tile, int total,
                     int* d_carry);
 

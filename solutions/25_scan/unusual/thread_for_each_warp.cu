@@ -1,5 +1,5 @@
 // Unusual: a thread for each warp adds up the totals of the warps before it; the first offset is
-// copied from the host.
+// copied from the host. Waits for a state, and loads it anew to use it.
 // SPDX-License-Identifier: MIT
 // Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
 // Start with README.md in this directory; `make 25` checks this file.
@@ -207,8 +207,9 @@ __device__ static int exchange(TileState* states, int tile, int total) {
     int carry = 0;
     if (tile > 0) publish(states, tile, kTotal, total);
     for (int before = tile - 1; before >= 0;) {
+        while (status_in(look_at(states, before)) == kNothing) {  // only asks
+        }
         const TileState state = look_at(states, before);
-        if (status_in(state) == kNothing) continue;  // look again
         carry += value_in(state);
         if (status_in(state) == kPrefix) break;
         --before;

@@ -171,7 +171,10 @@ public:
     }
     void order(machine::OrderEvent::Kind kind, uint64_t stream = 0, uint64_t event = 0,
                bool non_blocking = false, int device = 0) {
-        for (auto& o : observers_) o->on_order({kind, stream, event, non_blocking, device});
+        order(machine::OrderEvent{kind, stream, event, non_blocking, device});
+    }
+    void order(const machine::OrderEvent& what) {
+        for (auto& o : observers_) o->on_order(what);
     }
     void copy(uint32_t line, const char* api, machine::HostAccess::Kind kind, const ArrayOf& a,
               uint64_t elements, uint64_t stream = 0) {

@@ -75,3 +75,25 @@ TEST_CASE("misaligned: lanes that disagree about a matrix", "[checks][alignment]
         CHECK(bench.only().notes[0] == "they are 16 and 24 elements of 2 bytes");
     }
 }
+
+TEST_CASE("misaligned: a matrix at a wrong address", "[checks][alignment]") {
+    bench::Bench bench;
+    checks::Alignment alignment(bench.report, bench.memory);
+    const auto& data = bench.device_array(4096);
+    bench.pass_pointer(data.address);
+    auto event = bench.access(
+        bench.site(7),
+        Space::kGlobal,
+        AccessKind::kLoad,
+        2,
+        [&](uint32_t) { return data.address + 4; },
+        machine::kAllLanes,
+        2);
+    const machine::MisplacedMatrix matrix{16, 16, false, 32, 32, 16};
+    event.misaligned_lanes = machine::kAllLanes;
+    event.misplaced = &matrix;
+    alignment.on_access(event);
+    CHECK(bench.only().message.find("but its address is no multiple of 32 bytes") !=
+          std::string::npos);
+    CHECK(bench.only().notes[0].find("is 4 past a multiple of 32") != std::string::npos);
+}

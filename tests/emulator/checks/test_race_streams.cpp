@@ -278,6 +278,14 @@ TEST_CASE("streams: a copy from pageable memory goes on after its call",
         p.read(b, 3);
         CHECK(p.races() == Lines{"31 after 20"});
     }
+    SECTION("which itself has waited for what came before, and no more") {
+        p.copy(30, "cudaMemcpy", Host::kWrite, b, 64);
+        machine::OrderEvent own{Order::kStreamSync};
+        own.staged = true;
+        p.order(own);
+        p.read(b, 3);
+        CHECK(p.races() == Lines{"20 after 30"});
+    }
     SECTION("until the host waits") {
         p.copy(30, "cudaMemcpy", Host::kWrite, b, 64);
         p.order(Order::kStreamSync, 0);
