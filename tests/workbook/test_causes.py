@@ -318,6 +318,11 @@ class Causes(unittest.TestCase):
                             count=320)  # fmt: skip
             self.assertEqual("exactly one element too far" in self.cause(found), expected)
 
+    def test_lanes_that_mean_different_matrices_are_no_wide_access(self) -> None:
+        self.assertIn("a wide access", self.cause(finding("misaligned", {})))
+        lanes = self.cause(finding("misaligned", {"reason": "lanes-differ"}))
+        self.assertIn("lanes of one warp that mean different matrices", lanes)
+
     def test_each_array_may_have_a_mistake_of_its_own(self) -> None:
         py, pz = ({"mistakes": [f"{a} holds {b}"], "wrong": 9} for a, b in ("yz", "zy"))
         self.assertEqual(diagnose.of_mistakes([py, pz]), "y holds z; and z holds y")

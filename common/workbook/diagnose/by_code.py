@@ -47,6 +47,8 @@ by_reason = {
     "elements, or a division that cut off what should have been rounded up",
     ("invalid-launch", "too-much-shared"): "more shared memory than a block may have: split the "
     "work into smaller parts",
+    ("misaligned", "lanes-differ"): "lanes of one warp that mean different matrices: a fragment is "
+    "loaded and stored by the whole warp, from one address",
     ("library-misuse", "workspace"): "a workspace that is smaller than what _bufferSize asks for",
     ("library-misuse", "created-often"): "a handle or a plan that is made again and again: make it "
     "once",

@@ -65,6 +65,7 @@ TEST_CASE("misaligned: lanes that disagree about a matrix", "[checks][alignment]
         CHECK(bench.only().message.find("but lane 1 gives another address than lane 0") !=
               std::string::npos);
         CHECK(bench.only().notes[0] == "it is 32 bytes after that of lane 0");
+        CHECK(bench.only().facts.text().find("lanes-differ") != std::string::npos);
     }
     SECTION("by their leading dimensions") {
         matrix.first_address = data.address + 32;

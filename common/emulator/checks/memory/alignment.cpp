@@ -17,6 +17,7 @@ void describe_matrix(Finding& finding, const machine::AccessEvent& event, uint64
                       std::to_string(matrix.columns) + " is " + done_by(event.kind) +
                       (what.empty() ? "" : " from " + what + " on");
     if (matrix.strayed) {
+        finding.facts.add("reason", "lanes-differ");
         const std::string lane = "lane " + std::to_string(std::countr_zero(matrix.strayed));
         const std::string first = "lane " + std::to_string(matrix.first_lane);
         if (address != matrix.first_address) {

@@ -53,7 +53,8 @@ struct Finding {
     //     its "bytes"), "past_end" (bytes, negative before its start), "first_index" and
     //     "last_index" over all threads, "threads_of_block" of the first block, "other_arrays" of
     //     the same line
-    //   API calls: "reason" (api.cpp); "returned": threads that had returned (barriers, hangs);
+    //   API calls: "reason" (api.cpp), and "lanes-differ" of a matrix (alignment.cpp)
+    //   barriers, hangs: "returned": threads that had returned
     //   barriers: "passed_by": these threads went round the block that holds the barrier
     //   hangs: "threads" that run, "budget" in thread-instructions (0: all of them poll), "ended":
     //     whether the process was told to end meanwhile
