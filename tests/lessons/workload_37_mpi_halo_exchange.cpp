@@ -2,8 +2,10 @@
 // What is timed of lesson 37: steps of a rod on one card, on two and on four, each card with a rank
 // of its own. mpirun starts as many ranks as there are cards. Rank 0 is timed, and tells the others
 // what to do; they have no other main function.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <optional>
 
@@ -62,10 +64,11 @@ public:
         double mine = 0, all = 0;
         for (size_t i = 0; i < mine_.size(); ++i) {
             const double off = std::abs(mine_[i] - size * wave_.at(first_ + i));
-            if (!(off <= mine)) mine = off;  // a NaN, too
+            // No later cell and no other rank hides a NaN.
+            mine = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(mine, off);
         }
         MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, comm_);
-        return std::isnan(mine) ? mine : all;
+        return all;
     }
 
 private:

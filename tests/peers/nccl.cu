@@ -44,13 +44,17 @@ public:
     // All elements are 1: each run multiplies them by the number of ranks.
     void prepare() override {
         const std::vector<double> ones(kPart, 1.0);
-        for (const Rank& one : ranks_)
+        for (size_t r = 0; r < ranks_.size(); ++r) {
+            CUDA_CHECK(cudaSetDevice(int(r)));
             for (size_t at = 0; at < n_; at += kPart)
-                CUDA_CHECK(cudaMemcpy(one.d_data + at,
+                CUDA_CHECK(cudaMemcpy(ranks_[r].d_data + at,
                                       ones.data(),
                                       std::min(kPart, n_ - at) * sizeof(double),
                                       cudaMemcpyHostToDevice));
-        CUDA_CHECK(cudaDeviceSynchronize());
+            // The ranks' streams do not wait for the default stream, which may still be copying.
+            CUDA_CHECK(cudaDeviceSynchronize());
+        }
+        CUDA_CHECK(cudaSetDevice(0));
     }
     void run() override {
         check(ncclGroupStart());

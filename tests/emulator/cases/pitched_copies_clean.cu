@@ -5,21 +5,7 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        const cudaError_t error_ = (call);                                                         \
-        if (error_ != cudaSuccess) {                                                               \
-            std::printf("%d: %s: %s\n", __LINE__, #call, cudaGetErrorString(error_));              \
-            std::exit(2);                                                                          \
-        }                                                                                          \
-    } while (0)
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::printf("%d: failed: %s\n", __LINE__, #condition);                                 \
-            std::exit(3);                                                                          \
-        }                                                                                          \
-    } while (0)
+#include "expect.h"
 
 __global__ void twice(cudaPitchedPtr v, int w, int h, int d) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, z = blockIdx.z;
