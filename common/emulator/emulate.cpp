@@ -282,6 +282,8 @@ void set_up_environment(const Needs& needs) {
     prepend("LD_LIBRARY_PATH", directory.string());
     const bool blank = library.string().find_first_of(" \t\n") != std::string::npos;
     if (runtimes.empty()) runtimes.insert(kCudart);
+    // A copy of either runtime may be in what Python loads: their structs differ in size.
+    if (needs.python) runtimes.insert(std::begin(kSupported), std::end(kSupported));
     for (const auto& name : runtimes) preload(blank ? name : (directory / name).string());
     unsetenv(emulator::kSessionVariable);
     if (needs.python) set_up_python(directory);

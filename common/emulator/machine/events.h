@@ -164,6 +164,8 @@ struct MisplacedMatrix {
     uint64_t first_address = 0, first_stride = 0;
 };
 
+struct LanePattern;  // program/lane_pattern.h
+
 struct AccessEvent {
     const WarpInfo* warp;
     SiteId site;         // the place to blame: in a toolkit's function, the call that led there
@@ -183,7 +185,9 @@ struct AccessEvent {
     const SharedVariable* variable;
     // The lowest and highest address of the active lanes, where known; else both 0.
     uint64_t lowest = 0, highest = 0;
-    bool contiguous;            // lane i is at address[0] + i * bytes, all 32 lanes active
+    bool contiguous;  // lane i is at address[0] + i * bytes, all 32 lanes active
+    // All 32 lanes are active, not contiguous, and repeat a pattern of the instruction. Else null.
+    const LanePattern* pattern = nullptr;
     uint32_t bad_lanes;         // range not wholly inside one live allocation or variable
     uint32_t misaligned_lanes;  // address not a multiple of `bytes`
     // kLocal: the variable that the address is derived from, where known; else both 0. A lane that

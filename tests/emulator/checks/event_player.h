@@ -24,6 +24,7 @@
 #include "checks/report/report.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
+#include "machine/program/lane_pattern.h"
 
 namespace player {
 
@@ -157,6 +158,9 @@ public:
         return *observers_.back();
     }
     void unwatch() { observers_.clear(); }
+
+    // From now on events name the pattern of their addresses, as the machine's do.
+    void follow_patterns() { follows_patterns_ = true; }
 
     // ---- host
     ArrayOf global(uint64_t elements, uint32_t element = 4, int device = 0) {
@@ -321,6 +325,18 @@ private:
         return entry->second;
     }
     static constexpr uint32_t kSitesPerLine = 8;
+    const machine::LanePattern* pattern(machine::SiteId site, const uint64_t* address,
+                                        uint32_t bytes) {
+        machine::LanePattern& p = patterns_[site];
+        bool known = p.serial != 0;
+        for (uint32_t i = 0; i < machine::kWarpSize; ++i) {
+            const int32_t distance = int32_t(address[i] - address[0]);
+            known &= p.distance[i] == distance;
+            p.distance[i] = distance;
+        }
+        if (!known) p.learn(bytes);
+        return &p;
+    }
 
     std::vector<std::unique_ptr<machine::Observer>> observers_;
     std::vector<machine::SharedVariable> shared_;
@@ -328,8 +344,9 @@ private:
     std::deque<Block> blocks_;
     std::map<std::tuple<uint32_t, int, int, int>, machine::SiteId> site_ids_;
     std::map<uint32_t, uint32_t> used_;  // sites by line
+    std::map<machine::SiteId, machine::LanePattern> patterns_;
     uint64_t serial_ = 0, block_serial_ = 0;
-    bool running_ = false;
+    bool running_ = false, follows_patterns_ = false;
 };
 
 inline uint64_t Lanes::unique(uint32_t lane) const {
@@ -395,6 +412,8 @@ inline void Lanes::access(uint32_t line, How how, const Addresses& address, uint
     e.bytes = uint8_t(bytes);
     e.element_bytes = uint8_t(std::min(bytes, 4u));
     e.address = addresses;
+    if (player_.follows_patterns_ && mask_ == machine::kAllLanes && !e.contiguous)
+        e.pattern = player_.pattern(e.site, addresses, bytes);
     if (how.kind == AccessKind::kStore) {
         e.values = values[0];
         e.value_stride = 16;

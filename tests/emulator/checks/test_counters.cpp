@@ -174,6 +174,33 @@ TEST_CASE("counters: shared accesses, by bank and pass", "[checks][counters]") {
     CHECK(c.shared_atomics == 32);
 }
 
+TEST_CASE("counters: a pattern that recurs costs what its addresses cost", "[checks][counters]") {
+    const auto count = [](uint32_t seed, bool patterns) {
+        std::mt19937 random(seed);
+        Counted p;
+        if (patterns) p.follow_patterns();
+        const auto x = p.global(4096), tile = p.shared(2048), bytes = p.shared(4096, 1);
+        p.launch(1, 64);
+        for (int k = 0; k < 2500; ++k) {
+            // Some patterns recur at once, others after so many that their place was taken.
+            const uint32_t line = 10 + random() % 4, step = 1 + random() % 3;
+            const int64_t start = random() % 64, stride = random() % 34;
+            for (uint32_t again = 0; again < 2; ++again) {
+                Lanes warp = p.warp(0, random() % 2);
+                warp.load(line, x.from(start + again * step, stride));
+                warp.load(line + 10, tile.from(start + again * step, stride));
+                warp.load(line + 20, bytes.from(start + again * step, stride), 1);
+                warp.store(line + 30, tile.from(start + again * step, stride));
+            }
+        }
+        p.end_launch();
+        const std::string json = p.counters.to_json();
+        return json;
+    };
+    const uint32_t seed = GENERATE(1u, 2u, 3u);
+    CHECK(count(seed, true) == count(seed, false));
+}
+
 TEST_CASE("counters: lines, launches and JSON", "[checks][counters]") {
     Counted p;
     const auto x = p.global(64);

@@ -22,32 +22,32 @@ bool last_stores(const std::string& between, const std::string& store) {
     return back;
 }
 
-const std::string kStore = "st.volatile.global.u32 [%rd1], %r2;\n";
+const std::string kStoreText = "st.volatile.global.u32 [%rd1], %r2;\n";
 
 }  // namespace
 
 TEST_CASE("stored back: a sum with what was loaded", "[checks][race]") {
-    CHECK(last_stores("add.u32 %r2, %r1, 1;\n", kStore));
+    CHECK(last_stores("add.u32 %r2, %r1, 1;\n", kStoreText));
     CHECK(last_stores("mov.u32 %r3, %r1;\nmad.lo.u32 %r4, %r5, %r6, %r3;\nmov.u32 %r2, %r4;\n",
-                      kStore));
+                      kStoreText));
     // Round a loop, where the sum is written below its use.
-    CHECK(last_stores("bra $in;\n$top:\nmov.u32 %r2, %r3;\n" + kStore +
+    CHECK(last_stores("bra $in;\n$top:\nmov.u32 %r2, %r3;\n" + kStoreText +
                           "$in:\nadd.u32 %r3, %r1, 1;\nbra $top;\n",
                       ""));
 }
 
 TEST_CASE("stored back: a sum that is masked afterwards", "[checks][race]") {
-    CHECK(last_stores("add.u32 %r3, %r1, 1;\nand.b32 %r2, %r3, 7;\n", kStore));
+    CHECK(last_stores("add.u32 %r3, %r1, 1;\nand.b32 %r2, %r3, 7;\n", kStoreText));
 }
 
 TEST_CASE("stored back: what may be done twice is no update", "[checks][race]") {
-    CHECK_FALSE(last_stores("mov.u32 %r2, %r1;\n", kStore));
-    CHECK_FALSE(last_stores("or.b32 %r2, %r1, 4;\n", kStore));
-    CHECK_FALSE(last_stores("max.u32 %r2, %r1, %r3;\n", kStore));
+    CHECK_FALSE(last_stores("mov.u32 %r2, %r1;\n", kStoreText));
+    CHECK_FALSE(last_stores("or.b32 %r2, %r1, 4;\n", kStoreText));
+    CHECK_FALSE(last_stores("max.u32 %r2, %r1, %r3;\n", kStoreText));
 }
 
 TEST_CASE("stored back: what only decides is not stored", "[checks][race]") {
-    CHECK_FALSE(last_stores("setp.eq.u32 %p1, %r1, 0;\nselp.u32 %r2, 1, 2, %p1;\n", kStore));
-    CHECK_FALSE(last_stores("add.u32 %r3, %r1, 1;\nld.global.u32 %r2, [%rd2];\n", kStore));
-    CHECK_FALSE(last_stores("add.u32 %r3, %r1, 1;\n", kStore));
+    CHECK_FALSE(last_stores("setp.eq.u32 %p1, %r1, 0;\nselp.u32 %r2, 1, 2, %p1;\n", kStoreText));
+    CHECK_FALSE(last_stores("add.u32 %r3, %r1, 1;\nld.global.u32 %r2, [%rd2];\n", kStoreText));
+    CHECK_FALSE(last_stores("add.u32 %r3, %r1, 1;\n", kStoreText));
 }

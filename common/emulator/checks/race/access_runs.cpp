@@ -19,6 +19,7 @@ uint64_t RaceDetector::undisputed(const AccessEvent& next, int64_t step, uint64_
     const AccessContext c = context_of(next, shadow, shift, allocation);
     c.warp.steps.note(next.site, c.segment);
     if (next.kind == machine::AccessKind::kLoad) return most;
+    enter_deferred(shadow, allocation ? nullptr : c.warp.block);
     const auto free = [&](Epoch e, bool load) {
         return e < c.floor || unordered_lane(c, e, lane, load) == kNoLane;
     };
@@ -53,6 +54,8 @@ void RaceDetector::run(const AccessEvent& first, int64_t step, uint64_t count,
     event.address = address;
     AccessContext c = context_of(event, shadow, shift, allocation);
     const bool load = c.role == AccessRole::kLoad;
+    enter_deferred(shadow, allocation ? nullptr : c.warp.block);
+    if (!load) shadow.note_write(c.segment);
     if (step < 0) {  // all by one thread: their order does not matter
         address[lane] += uint64_t(step) * (count - 1);
         step = -step;

@@ -46,21 +46,43 @@ AccessContext RaceDetector::context_of(const AccessEvent& event, Shadow& shadow,
     c.id = id;
     c.role = is_strong(event) ? (is_load ? AccessRole::kStrongLoad : AccessRole::kStrongWrite)
                               : (is_load ? AccessRole::kLoad : AccessRole::kStore);
-    c.floor = entry_floor(order_.ordered_before());
-    c.block_first = entry_floor(w.block->first_segment);
-    c.block_floor = entry_floor(w.block->floor);
-    c.ordered_floor = allocation ? c.floor : std::max(c.floor, c.block_floor);
-    c.segment = w.segment;
-    c.partial = order_.partial();
+    set_floors(c, allocation);
     return c;
+}
+
+void RaceDetector::set_floors(AccessContext& c, bool global) const {
+    c.floor = entry_floor(order_.ordered_before());
+    c.block_first = entry_floor(c.warp.block->first_segment);
+    c.block_floor = entry_floor(c.warp.block->floor);
+    c.ordered_floor = global ? c.floor : std::max(c.floor, c.block_floor);
+    c.segment = c.warp.segment;
+    c.partial = order_.partial();
+}
+
+// Of plain loads and stores.
+void RaceDetector::plain(AccessContext& c, uint32_t lanes) {
+    const AccessEvent& event = c.event;
+    const uint32_t shape = SectorCheck::shape_of_access(event, lanes, c.shift);
+    if (shape != kNoShape) {
+        sectors_.in_order(c, shape);
+    } else if (const uint32_t row = SectorCheck::row_length(event, lanes, c.shift)) {
+        // Rows of a tile that is narrower than a warp.
+        for (uint32_t lane = 0; lane < machine::kWarpSize; lane += row)
+            sectors_.in_order(c, uint32_t(std::countr_zero(event.bytes)), lane, row);
+    } else {
+        cells_.scattered(c, lanes);
+    }
 }
 
 void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t published,
                           const machine::Allocation* allocation, Shadow& shadow, uint64_t shift) {
+    if (event.kind == AccessKind::kLoad && !is_strong(event) &&
+        defer(event, lanes, allocation, shadow, shift))
+        return;
     AccessContext c = context_of(event, shadow, shift, allocation);
+    enter_deferred(shadow, allocation ? nullptr : c.warp.block);
     c.published = published;
-    const uint32_t shape =
-        c.role <= AccessRole::kStore ? SectorCheck::shape_of_access(event, lanes, shift) : kNoShape;
+    if (event.kind != AccessKind::kLoad) shadow.note_write(c.segment);
     if (event.wrote_only_if_equal) {
         // One that finds another value is a load (PTX ISA, "atom": the operation .cas).
         const uint32_t stores = lanes & lanes_that_swap(c, lanes);
@@ -68,14 +90,8 @@ void RaceDetector::access(const AccessEvent& event, uint32_t lanes, uint32_t pub
         if (lanes & ~stores) cells_.scattered(c, lanes & ~stores);
         c.role = AccessRole::kStrongWrite;
         if (stores) cells_.scattered(c, stores);
-    } else if (shape != kNoShape) {
-        sectors_.in_order(c, shape);
-    } else if (const uint32_t row = c.role <= AccessRole::kStore
-                                        ? SectorCheck::row_length(event, lanes, shift)
-                                        : 0) {
-        // Rows of a tile that is narrower than a warp.
-        for (uint32_t lane = 0; lane < machine::kWarpSize; lane += row)
-            sectors_.in_order(c, uint32_t(std::countr_zero(event.bytes)), lane, row);
+    } else if (c.role <= AccessRole::kStore) {
+        plain(c, lanes);
     } else {
         cells_.scattered(c, lanes);
     }

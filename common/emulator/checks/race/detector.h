@@ -48,6 +48,9 @@ public:
                         const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
     void run(const machine::AccessEvent& first, int64_t step, uint64_t count,
              const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
+    // To be called before the shadow of global memory is used in any other way, see
+    // deferred_reads.h.
+    void enter_deferred(Shadow& shadow) { enter_deferred(shadow, nullptr); }
     // The launch is over: reports the races that were pending, see guesses.h.
     void settle() { found_.settle(); }
 
@@ -56,6 +59,12 @@ public:
 private:
     AccessContext context_of(const machine::AccessEvent& event, Shadow& shadow, uint64_t shift,
                              const machine::Allocation* allocation);
+    void set_floors(AccessContext& c, bool global) const;
+    void plain(AccessContext& c, uint32_t lanes);
+    bool defer(const machine::AccessEvent& event, uint32_t lanes,
+               const machine::Allocation* allocation, Shadow& shadow, uint64_t shift);
+    // `block`: in its shared memory.
+    void enter_deferred(Shadow& shadow, const BlockOrder* block);
 
     HappensBefore& order_;
     InstructionTable instructions_;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "checks/race/clock.h"
+#include "checks/race/deferred_reads.h"
 #include "checks/race/stream_order.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
@@ -156,11 +157,10 @@ public:
     }
 
     // ---- questions
-    WarpOrder& warp(const machine::WarpInfo& info) {
-        BlockOrder& b =
-            info.block->serial == last_serial_ ? *last_block_ : block(info.block->serial);
-        return b.warps[info.index];
+    BlockOrder& block_of(const machine::WarpInfo& info) {
+        return info.block->serial == last_serial_ ? *last_block_ : block(info.block->serial);
     }
+    WarpOrder& warp(const machine::WarpInfo& info) { return block_of(info).warps[info.index]; }
     // Whether what `lane` of some warp did in `segment` is ordered before what lane `now_lane` of
     // `now` does next. Total for same-thread accesses: true.
     bool ordered(Segment segment, uint32_t lane, const WarpOrder& now, uint32_t now_lane) const {
@@ -210,6 +210,9 @@ public:
     bool same_block(uint32_t warp, const WarpOrder& now) const {
         return warp - now.block->first_warp < warps_per_block_;
     }
+    uint32_t warps_per_block() const { return warps_per_block_; }
+    // More segments in one launch than shadow entries can distinguish: no more races in it.
+    bool full() const { return ordered_before_ > launch_first_; }
     // A thread has fenced or released, or some lanes have synced without the others: lanes may know
     // more than the floors say.
     bool partial() const { return partial_; }
@@ -218,6 +221,25 @@ public:
     bool concurrent() const { return streams_.concurrent(); }
     // Grows when all shadow state must be thrown away because segment numbers start again.
     uint64_t generation() const { return generation_; }
+
+    // While it lives, questions are answered as when these loads were executed, perhaps in an
+    // earlier launch. Nothing was partial then.
+    class Earlier {
+    public:
+        Earlier(HappensBefore& order, const DeferredReads& reads, bool global);
+        ~Earlier() { swap(); }
+        Earlier(const Earlier&) = delete;
+        Earlier& operator=(const Earlier&) = delete;
+
+    private:
+        void swap();
+        HappensBefore& order_;
+        bool partial_ = false;
+        Segment launch_first_, ordered_before_;
+        uint32_t warps_per_block_;
+        std::vector<uint32_t> segment_warp_;
+        bool launch_ = false;  // another one
+    };
 
     // Who did something in a segment, for messages.
     struct Who {

@@ -37,8 +37,7 @@ AccessTraits traits_of(const AccessEvent& event) {
 }
 
 // Instructions of a toolkit's function that was not inlined (-G) all have the place of the call.
-machine::SiteId InstructionTable::identify(const AccessEvent& event) {
-    if (event.site == event.instruction || event.instruction == 0) return event.site;
+machine::SiteId InstructionTable::identify_called(const AccessEvent& event) {
     const auto [entry, fresh] = called_.try_emplace(uint64_t(event.site) << 32 | event.instruction,
                                                     kCalled | machine::SiteId(places_.size()));
     if (fresh) places_.push_back(event.site);
@@ -59,10 +58,11 @@ const AccessTraits& InstructionTable::traits(machine::SiteId id) const {
     return index < list.size() ? list[index] : kUnknown;
 }
 
-void InstructionTable::enter(machine::SiteId id, const AccessEvent& event, bool global) {
+void InstructionTable::enter_new(machine::SiteId id, const AccessEvent& event, bool global) {
     AccessTraits& known = traits(id);
     if (known.known) return;
     known = traits_of(event);
+    occurred_.atomic |= known.atomic;
     occurred_.narrow |= known.strong && known.block_scope && global;
     occurred_.by_volatile |= known.by_volatile;
     occurred_.strong_store |= known.strong && event.kind == AccessKind::kStore && global;

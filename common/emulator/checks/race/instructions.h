@@ -31,12 +31,17 @@ class InstructionTable {
 public:
     // The number that stands for the event's instruction: its place in the source, or a number of
     // its own where several instructions share one place.
-    machine::SiteId identify(const machine::AccessEvent& event);
+    machine::SiteId identify(const machine::AccessEvent& event) {
+        if (event.site == event.instruction || event.instruction == 0) return event.site;
+        return identify_called(event);
+    }
     machine::SiteId place(machine::SiteId id) const {
         return id & kCalled && id < 2 * kCalled ? places_[id & ~kCalled] : id;
     }
     // Records the traits of an instruction at its first event. `global`: in global memory.
-    void enter(machine::SiteId id, const machine::AccessEvent& event, bool global);
+    void enter(machine::SiteId id, const machine::AccessEvent& event, bool global) {
+        if (id >= traits_.size() || !traits_[id].known) enter_new(id, event, global);
+    }
 
     AccessTraits& traits(machine::SiteId id);
     const AccessTraits& traits(machine::SiteId id) const;
@@ -45,6 +50,7 @@ public:
     // Which kinds of access have occurred. Most programs have none of these, and the detector skips
     // the comparisons that only they need.
     struct Occurred {
+        bool atomic = false;        // an atomic
         bool strong_store = false;  // to global memory
         bool narrow = false;        // a strong access of block scope to global memory
         bool by_volatile = false;   // to shared memory
@@ -53,6 +59,9 @@ public:
 
 private:
     static constexpr machine::SiteId kCalled = 1u << 23;
+    machine::SiteId identify_called(const machine::AccessEvent& event);
+    void enter_new(machine::SiteId id, const machine::AccessEvent& event, bool global);
+
     std::vector<AccessTraits> traits_, called_traits_;  // by number
     std::unordered_map<uint64_t, machine::SiteId> called_;
     std::vector<machine::SiteId> places_;

@@ -306,7 +306,10 @@ void RaceGlobal::host_range(const machine::HostAccess& access, const Allocation&
         host_.too_early(access, a, made->second.segment, writes);
     const uint64_t begin = address - base(a);
     if (a.host_visible()) pages_.add(a, address, address + access.bytes);
-    host_.host_access(access, a, segment, shadow(a), begin, begin + access.bytes, writes, ordered);
+    Shadow& memory = shadow(a);
+    detector_.enter_deferred(memory);
+    if (writes) memory.note_write(segment);
+    host_.host_access(access, a, segment, memory, begin, begin + access.bytes, writes, ordered);
 }
 
 }  // namespace

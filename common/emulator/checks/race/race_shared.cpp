@@ -33,7 +33,10 @@ public:
     void on_async_copy(const machine::AsyncCopyEvent& event) override;
 
 private:
-    Shadow& shadow(const machine::BlockInfo& block);
+    Shadow& shadow(const machine::BlockInfo& block) {
+        return last_ && last_serial_ == block.serial ? *last_ : shadow_of(block);
+    }
+    Shadow& shadow_of(const machine::BlockInfo& block);
     void enter(const AccessEvent& event, uint32_t published);
     void compare_with_copies(const AccessEvent& event);
 
@@ -47,8 +50,7 @@ private:
 };
 
 // The shadow lies in the order of the compact layout, so one suffices for all variables.
-Shadow& RaceShared::shadow(const machine::BlockInfo& block) {
-    if (last_ && last_serial_ == block.serial) return *last_;
+Shadow& RaceShared::shadow_of(const machine::BlockInfo& block) {
     auto& mine = blocks_[block.serial];
     if (!mine) {
         const uint64_t bytes = block.launch->shared_bytes;

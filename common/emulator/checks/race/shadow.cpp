@@ -9,6 +9,8 @@ namespace checks {
 namespace {
 
 constexpr uint64_t kFirstChunk = 4 << 10, kLargestChunk = 16 << 20;
+// What a list of deferred loads may take: in a large array about as much as cells for them.
+constexpr uint64_t kDeferred = 4 << 20, kDeferredPerByte = 2;
 
 }  // namespace
 
@@ -42,7 +44,8 @@ void CellArena::reset() {
 }
 
 Shadow::Shadow(uint64_t bytes)
-    : bytes_(bytes), memory_((bytes / kSectorBytes + 1) * sizeof(Sector)),
+    : deferred_(std::min(most_deferred_, std::max(kDeferred, bytes * kDeferredPerByte))),
+      bytes_(bytes), memory_((bytes / kSectorBytes + 1) * sizeof(Sector)),
       sectors_(static_cast<Sector*>(memory_.get())) {}
 
 void Shadow::wipe(uint64_t bytes) {
@@ -50,6 +53,8 @@ void Shadow::wipe(uint64_t bytes) {
                 0,
                 (bytes + kSectorBytes - 1) / kSectorBytes * sizeof(Sector));
     arena_.reset();
+    deferred_.begin(0, false, 1);
+    written_ = 0;
     if (!more_.empty()) more_.clear();
 }
 

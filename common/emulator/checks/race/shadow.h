@@ -4,12 +4,14 @@
 // cell for each word, or for each byte if an access was narrower than a word.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "checks/race/clock.h"
+#include "checks/race/deferred_reads.h"
 #include "checks/zeroed_memory.h"
 #include "machine/events.h"
 
@@ -157,6 +159,15 @@ public:
     Sector& sector(uint64_t offset) const { return sectors_[offset >> kSectorBits]; }
     void wipe(uint64_t bytes);  // removes all entries; only the first `bytes` have been in use
 
+    // What lists of deferred loads may take at most, in bytes, for shadows made from now on; for
+    // tests.
+    static void limit_deferred(uint64_t most) { most_deferred_ = most; }
+    // Loads that have not entered the shadow yet, and the newest segment in which something stored
+    // here, also atomically.
+    DeferredReads& deferred() { return deferred_; }
+    Segment written() const { return written_; }
+    void note_write(Segment segment) { written_ = std::max(written_, segment); }
+
     // ---- one sector's roles, cell by cell; `byte` is 0 to 31
     static Epoch writer_at(const Sector& s, uint32_t byte) {
         return s.has(Sector::kWriterCells) ? s.writer_cells()[s.cell(byte)]
@@ -222,6 +233,9 @@ private:
     void add_atomics(Sector& s);
 
     CellArena arena_;
+    static inline uint64_t most_deferred_ = ~uint64_t(0);
+    DeferredReads deferred_;
+    Segment written_ = 0;
     uint64_t bytes_;
     ZeroedMemory memory_;
     Sector* sectors_;

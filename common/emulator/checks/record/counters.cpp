@@ -10,6 +10,7 @@
 #include "checks/record/counter_rules.h"
 #include "checks/report/places.h"
 #include "checks/report/report.h"
+#include "machine/program/lane_pattern.h"
 
 namespace checks {
 
@@ -77,14 +78,11 @@ Counts Counters::totals() const {
     return totals_;
 }
 
-Counters::Site& Counters::site(machine::SiteId id) {
+Counters::Site& Counters::new_site(machine::SiteId id) {
     if (id >= sites_.size()) sites_.resize(id + id / 2 + 256);
-    Site& at = sites_[id];
-    if (!at.touched) {
-        at.touched = true;
-        touched_.push_back(id);
-    }
-    return at;
+    sites_[id].touched = true;
+    touched_.push_back(id);
+    return sites_[id];
 }
 
 void Counters::on_alloc(const machine::Allocation& allocation) {
@@ -212,6 +210,22 @@ void Counters::on_access_run(const AccessEvent& first, int64_t, uint64_t count) 
     (load ? current_.global_load_bytes : current_.global_store_bytes) += bytes;
 }
 
+uint32_t Counters::sectors_of(const AccessEvent& event) {
+    if (event.contiguous) {
+        const uint64_t first = event.address[0], last = first + 32u * event.bytes - 1;
+        return uint32_t((last >> 5) - (first >> 5)) + 1;
+    }
+    if (!event.pattern) return global_sectors(event.mask, event.address, event.bytes);
+    const uint32_t part = uint32_t(event.address[0] % kSectorBytes);
+    Known& known = known_global_[event.pattern->serial % known_global_.size()];
+    if (known.serial != event.pattern->serial || known.part != part) {
+        known.serial = event.pattern->serial;
+        known.part = part;
+        known.sectors = global_sectors(event.mask, event.address, event.bytes);
+    }
+    return known.sectors;
+}
+
 void Counters::global(const AccessEvent& event, Site& at) {
     const uint32_t threads = uint32_t(std::popcount(event.mask));
     if (event.kind >= AccessKind::kAtomic) {
@@ -220,13 +234,7 @@ void Counters::global(const AccessEvent& event, Site& at) {
         at.atomics += threads;
         return;
     }
-    uint32_t sectors;
-    if (event.contiguous) {
-        const uint64_t first = event.address[0], last = first + 32u * event.bytes - 1;
-        sectors = uint32_t((last >> 5) - (first >> 5)) + 1;
-    } else {
-        sectors = global_sectors(event.mask, event.address, event.bytes);
-    }
+    const uint32_t sectors = sectors_of(event);
     at.sectors += sectors;
     const bool load = event.kind == AccessKind::kLoad;
     (load ? at.loads : at.stores) += {1, sectors, uint64_t(threads) * event.bytes};
@@ -238,6 +246,19 @@ void Counters::global(const AccessEvent& event, Site& at) {
 
 SharedCost Counters::cost_in_variable(const AccessEvent& event) {
     const uint64_t first = event.address[std::countr_zero(event.mask)];
+    const uint32_t start = uint32_t(first - event.variable->address) + event.variable->offset;
+    if (event.pattern) {
+        Known& known = known_shared_[event.pattern->serial % known_shared_.size()];
+        if (known.serial != event.pattern->serial || known.part != start % 4) {
+            std::array<uint32_t, machine::kWarpSize> offset;
+            for (uint32_t i = 0; i < machine::kWarpSize; ++i)
+                offset[i] = start + uint32_t(event.address[i] - first);
+            known.serial = event.pattern->serial;
+            known.part = start % 4;
+            known.cost = shared_cost(event.kind, event.mask, offset.data(), event.bytes);
+        }
+        return known.cost;
+    }
     std::array<uint32_t, machine::kWarpSize> distance;
     if (event.mask == machine::kAllLanes) {
         for (uint32_t i = 0; i < machine::kWarpSize; ++i)
@@ -247,7 +268,6 @@ SharedCost Counters::cost_in_variable(const AccessEvent& event) {
         for (uint32_t m = event.mask; m; m &= m - 1)
             distance[std::countr_zero(m)] = uint32_t(event.address[std::countr_zero(m)] - first);
     }
-    const uint32_t start = uint32_t(first - event.variable->address) + event.variable->offset;
     Pattern& known = patterns_[event.instruction % patterns_.size()];
     if (known.site != event.instruction || known.mask != event.mask || known.part != start % 4 ||
         known.distance != distance) {

@@ -86,10 +86,14 @@ private:
     struct Site : PlaceCounts {  // of the running launch
         bool touched = false;
     };
-    Site& site(machine::SiteId id);
+    Site& site(machine::SiteId id) {
+        return id < sites_.size() && sites_[id].touched ? sites_[id] : new_site(id);
+    }
+    Site& new_site(machine::SiteId id);
     void global(const machine::AccessEvent& event, Site& at);
     void shared(const machine::AccessEvent& event, Site& at);
     SharedCost cost_in_variable(const machine::AccessEvent& event);
+    uint32_t sectors_of(const machine::AccessEvent& event);
 
     // The cost of an access to shared memory, and the lanes' distances from the first one. The same
     // distances from another word cost the same: all banks are rotated by the same number.
@@ -100,8 +104,18 @@ private:
         SharedCost cost;
     };
 
+    // What an access costs whose pattern the machine knows: it depends on nothing but the pattern
+    // and the place of the first lane in a word, or in a sector.
+    struct Known {
+        uint64_t serial = 0;  // LanePattern::serial
+        uint32_t part = 0;
+        SharedCost cost;
+        uint32_t sectors = 0;
+    };
+
     Counts totals_{}, current_{};
-    std::array<Pattern, 64> patterns_;  // the latest of some sites
+    std::array<Pattern, 64> patterns_;                     // the latest of some sites
+    std::array<Known, 1024> known_shared_, known_global_;  // by serial, the latest ones
     std::vector<LaunchCounters> launches_;
     uint64_t left_out_ = 0;
     std::vector<Site> sites_;  // by site, of the running launch

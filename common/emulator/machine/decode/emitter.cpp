@@ -26,7 +26,10 @@ Instr& Emitter::emit_rows(const ptx::Instruction& in, Handler handler) {
 }
 
 Instr& Emitter::emit_access(const ptx::Instruction& in, Handler handler, const MemoryOp& op) {
-    return emit_with(in, kStraight, handler, code_.memory, op);
+    Instr& out = emit_with(in, kStraight, handler, code_.memory, op);
+    if (op.base <= MemoryOp::Base::kRow64)
+        code_.memory.back().pattern = &code_.patterns.emplace_back();
+    return out;
 }
 
 Instr& Emitter::emit_hidden(Handler handler) {

@@ -59,6 +59,9 @@ public:
     // and an AccessEvent with load() or store_into() for the others.
     void begin_access(const Instr& in, const MemoryOp& op, uint32_t mask);
     void end_access(const Instr& in, const MemoryOp& op, uint32_t mask);
+    // Whether the current access has read an undefined value; if not, and nothing was undefined
+    // before, end_access() has nothing to do.
+    bool found() const { return found_ || load_.lanes; }
     void local(const MemoryOp& op, uint32_t lanes, const uint64_t* address, bool uniform);
     UndefinedLoad& load() { return load_; }
     // Lanes of a store to `space` that only copy an undefined value.

@@ -29,6 +29,7 @@ T argument_as(const std::byte* p) {
 void truncate(Addresses& a, const MemoryOp& op, uint32_t mask) {
     if (op.base == MemoryOp::Base::kRow32 || within(a, mask, 0, uint64_t(1) << 32, 1)) return;
     a.finish(op.bytes);
+    a.pattern = nullptr;
     a.contiguous = a.contiguous && a.at[0] >> 32 == a.at[kWarpSize - 1] >> 32;
     a.high = 0;
     a.low = ~uint64_t(0);
@@ -50,10 +51,10 @@ void access(Lanes& lanes, const Instr& in) {
     Addresses a;
     switch (op.base) {
     case MemoryOp::Base::kRow64:
-        compute(a, ex.row<uint64_t>(op.base_row), op.offset, mask, op.bytes);
+        compute(a, ex.row<uint64_t>(op.base_row), op.offset, mask, op.bytes, op.pattern);
         break;
     case MemoryOp::Base::kRow32:
-        compute(a, ex.row<uint32_t>(op.base_row), op.offset, mask, op.bytes);
+        compute(a, ex.row<uint32_t>(op.base_row), op.offset, mask, op.bytes, op.pattern);
         break;
     case MemoryOp::Base::kAbsolute:
     case MemoryOp::Base::kLocal: {
@@ -88,7 +89,7 @@ void access(Lanes& lanes, const Instr& in) {
     } else {
         access_generic(ex, op, mask, a);
     }
-    if (ex.follows) [[unlikely]]
+    if (ex.follows && (ex.frame->undefined || ex.undefined.found())) [[unlikely]]
         ex.undefined.end_access(in, op, mask);
 }
 

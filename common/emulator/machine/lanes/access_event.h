@@ -59,6 +59,7 @@ void poison(LaunchState& ex, const MemoryOp& op, uint32_t lanes) {
     event.lowest = a.low;
     event.highest = a.high;
     event.contiguous = a.contiguous;
+    event.pattern = a.pattern;
     event.bad_lanes = place.bad;
     event.misaligned_lanes = misaligned;
     event.object_begin = place.object_begin;

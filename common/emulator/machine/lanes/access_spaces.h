@@ -13,9 +13,11 @@ namespace {
 
 using ptx::Space;
 
-uint32_t misaligned_lanes(const Addresses& a, uint32_t mask, uint32_t bytes) {
+uint32_t misaligned_lanes(Addresses& a, uint32_t mask, uint32_t bytes) {
     if (bytes == 1) return 0;
     if (a.contiguous) return a.first & (bytes - 1) ? mask : 0;
+    if (a.pattern && !((a.first | a.pattern->bits) & (bytes - 1))) return 0;
+    a.finish(bytes);
     return lanes_with(a.at, bytes - 1) & mask;
 }
 
@@ -39,6 +41,40 @@ void note_store(LaunchState& ex, const MemoryOp& op) {
     ex.waits = 0;
 }
 
+template <uint32_t lanes>
+[[gnu::always_inline]] inline void load_groups(uint32_t* to, const std::byte* first,
+                                               const LanePattern& pattern) {
+    for (uint32_t i = 0; i < kWarpSize; i += lanes) {
+        const std::byte* from = first + pattern.distance[i];
+        if (pattern.same) {
+            uint32_t value;
+            std::memcpy(&value, from, sizeof value);
+            for (uint32_t k = 0; k < lanes; ++k) to[i + k] = value;
+        } else {
+            std::memcpy(to + i, from, lanes * sizeof *to);
+        }
+    }
+}
+
+// Moves the data of valid lanes; `bias` is the host's address minus the device's.
+[[gnu::always_inline]] inline void move(LaunchState& ex, const MemoryOp& op, uint32_t mask,
+                                        Addresses& a, uint64_t bias) {
+    if (a.pattern && op.plain_bytes == 4 && op.kind == AccessKind::kLoad) {
+        uint32_t* const to = ex.row<uint32_t>(op.rows[0]);
+        const auto* first = reinterpret_cast<const std::byte*>(uintptr_t(bias + a.first));
+        switch (a.pattern->group) {
+        case 32:
+            return load_groups<32>(to, first, *a.pattern);
+        case 16:
+            return load_groups<16>(to, first, *a.pattern);
+        case 8:
+            return load_groups<8>(to, first, *a.pattern);
+        }
+    }
+    if (!a.contiguous) a.finish(op.bytes);
+    op.mover(ex, op, mask, bias, a.at, 0, a.contiguous);
+}
+
 void access_global(LaunchState& ex, const MemoryOp& op, Space space, uint32_t mask, Addresses& a) {
     note_store(ex, op);
     Place place;
@@ -57,8 +93,7 @@ void access_global(LaunchState& ex, const MemoryOp& op, Space space, uint32_t ma
     if (one) [[likely]] {
         place.allocation = one;
         notify(ex, op, space, mask, a, place, misaligned);
-        op.mover(
-            ex, op, mask, uint64_t(uintptr_t(one->host)) - one->address, a.at, 0, a.contiguous);
+        move(ex, op, mask, a, uint64_t(uintptr_t(one->host)) - one->address);
         return;
     }
     a.finish(op.bytes);
@@ -97,7 +132,7 @@ void access_shared(LaunchState& ex, const MemoryOp& op, uint32_t mask, Addresses
     if (v && within(a, mask, v->address, v->bytes, op.bytes)) [[likely]] {
         place.variable = v;
         notify(ex, op, Space::kShared, mask, a, place, misaligned);
-        op.mover(ex, op, mask, host + v->offset - v->address, a.at, 0, a.contiguous);
+        move(ex, op, mask, a, host + v->offset - v->address);
         return;
     }
     a.finish(op.bytes);

@@ -3,19 +3,26 @@
 // unnamed namespace: see arith_core.h.
 #pragma once
 
+#include <type_traits>
+
 #include "machine/lanes/arith_core.h"
 #include "machine/program/instr.h"
+#include "machine/program/lane_pattern.h"
 
 namespace machine::LEVEL_NS {
 namespace {
 
 struct Addresses {
     alignas(64) uint64_t at[kWarpSize];
+    // Least and greatest address of the active lanes, if `bounded`. (Not side by side: they are
+    // often copied soon after they were written, and one wide load would wait for two stores.)
+    uint64_t low = 0;
     uint64_t first = 0;  // of the lowest active lane
+    uint64_t high = 0;
+    const LanePattern* pattern = nullptr;  // not contiguous; null: unknown
     bool contiguous = false;
-    bool complete = true;        // false: contiguous, and only at[0] has been written so far
-    bool bounded = false;        // whether the two members below are valid
-    uint64_t low = 0, high = 0;  // least and greatest address of the active lanes
+    bool complete = true;  // false: follow from `first`, and only at[0] has been written so far
+    bool bounded = false;
     void all_at(uint64_t address) {
         for (uint64_t& a : at) a = address;
         first = low = high = address;
@@ -31,6 +38,11 @@ struct Addresses {
     void finish(uint32_t bytes) {
         if (complete) return;
         complete = true;
+        if (pattern) {
+            for (uint32_t i = 0; i < kWarpSize; ++i)
+                at[i] = first + uint64_t(int64_t(pattern->distance[i]));
+            return;
+        }
         for (uint32_t i = 0; i < kWarpSize; ++i) at[i] = first + uint64_t(i) * bytes;
     }
     // Computes the bounds if they are missing.
@@ -119,9 +131,56 @@ template <class A>
 #endif
 }
 
+// Whether all lanes' distances from the first one are those of the pattern.
+template <class A>
+[[gnu::always_inline]] inline bool recurs(const LanePattern& pattern, const A* base) {
+    typedef std::make_signed_t<A> Signed;
+    if (A(base[1] - base[0]) != A(Signed(pattern.distance[1])) || pattern.serial == 0) return false;
+#if defined(__AVX512DQ__)
+    // As in in_a_row().
+    constexpr uint32_t kLanes = 64 / sizeof(A);
+    const auto* v = reinterpret_cast<const __m512i*>(base);
+    const auto differs = [&](uint32_t k) __attribute__((always_inline)) {
+        const void* distance = pattern.distance + k * kLanes;
+        if constexpr (sizeof(A) == 4) {
+            const __m512i wanted = _mm512_load_si512(distance);
+            return uint32_t(_mm512_cmpneq_epi32_mask(
+                v[k], _mm512_add_epi32(wanted, _mm512_set1_epi32(int32_t(base[0])))));
+        } else {
+            const __m512i wanted =
+                _mm512_cvtepi32_epi64(_mm256_load_si256(static_cast<const __m256i*>(distance)));
+            return uint32_t(_mm512_cmpneq_epi64_mask(
+                v[k], _mm512_add_epi64(wanted, _mm512_set1_epi64(int64_t(base[0])))));
+        }
+    };
+    uint32_t some = 0;
+#pragma GCC unroll 4
+    for (uint32_t k = 0; k < kWarpSize / kLanes; ++k) some |= differs(k);
+    return some == 0;
+#else
+    A some = 0;
+    for (uint32_t i = 0; i < kWarpSize; ++i)
+        some |= A(base[i] - base[0]) ^ A(Signed(pattern.distance[i]));
+    return some == 0;
+#endif
+}
+
+// Remembers the distances. False: some are too large.
+template <class A>
+[[gnu::noinline]] bool learn(LanePattern& pattern, const A* base, uint32_t bytes) {
+    typedef std::make_signed_t<A> Signed;
+    for (uint32_t i = 0; i < kWarpSize; ++i) {
+        const Signed distance = Signed(base[i] - base[0]);
+        if (distance != int32_t(distance)) return false;
+    }
+    for (uint32_t i = 0; i < kWarpSize; ++i) pattern.distance[i] = int32_t(base[i] - base[0]);
+    pattern.learn(bytes);
+    return true;
+}
+
 template <class A>
 [[gnu::always_inline]] inline void compute(Addresses& out, const A* base, int64_t offset,
-                                           uint32_t mask, uint32_t bytes) {
+                                           uint32_t mask, uint32_t bytes, LanePattern* pattern) {
     const uint64_t add = uint64_t(offset);
     const auto cut = [](uint64_t v) { return sizeof(A) == 4 ? v & 0xffffffffu : v; };
     out.first = cut(uint64_t(base[std::countr_zero(mask)]) + add);
@@ -131,6 +190,24 @@ template <class A>
             out.contiguous = out.bounded = true;
             out.at[0] = out.low = out.first;
             out.high = last;
+            out.complete = false;
+            return;
+        }
+    }
+    if (mask == kAllLanes && pattern) {
+        bool known = recurs(*pattern, base);
+        if (known)
+            pattern->missed = 0;
+        else if (pattern->wants_another())
+            known = learn(*pattern, base, bytes);
+        const uint64_t low = out.first + uint64_t(int64_t(pattern->least));
+        const uint64_t high = out.first + uint64_t(int64_t(pattern->greatest));
+        if (known && low <= out.first && high >= out.first && cut(high) == high) [[likely]] {
+            out.pattern = pattern;
+            out.bounded = true;
+            out.at[0] = out.first;
+            out.low = low;
+            out.high = high;
             out.complete = false;
             return;
         }

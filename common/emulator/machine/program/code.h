@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/program/instr.h"
+#include "machine/program/lane_pattern.h"
 #include "machine/program/local_objects.h"
 #include "machine/program/texture_op.h"
 
@@ -112,6 +113,7 @@ struct MemoryOp {
     Region region;       // .param of a function
     LocalObject object;  // of the depot: where the address points into, if it is local
     mutable Allocation* cache = nullptr;
+    LanePattern* pattern = nullptr;  // of its latest accesses by whole warps; null: not followed
     // For accesses by one lane, see access_runs.h: the bytes of a value that is moved unchanged (4
     // or 8; 0: use the mover), the open run, the address of the latest access, its distance from
     // the one before, the number of consecutive runs that were too short to pay off, and the number
@@ -197,6 +199,7 @@ struct Code {
     std::vector<Region> parameters, results;
 
     std::deque<MemoryOp> memory;
+    std::deque<LanePattern> patterns;
     std::deque<CallOp> calls;
     std::deque<BranchOp> branches;
     std::deque<BarrierOp> barriers;
