@@ -11,13 +11,14 @@ if(OPENMPI_INCLUDE_DIR AND OPENMPI_LIBRARY AND OPENMPI_RUN)
     add_library(workbook_openmpi SHARED IMPORTED GLOBAL)
     set_target_properties(workbook_openmpi PROPERTIES
         IMPORTED_LOCATION ${OPENMPI_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${OPENMPI_INCLUDE_DIR})
-    add_library(mpi_watch SHARED EXCLUDE_FROM_ALL
-        ${PROJECT_SOURCE_DIR}/common/libraries/mpi/mpi_watch.cpp)
-    target_include_directories(mpi_watch PRIVATE ${PROJECT_SOURCE_DIR})
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/libraries/mpi/*.cpp)
+    add_library(mpi_watch SHARED EXCLUDE_FROM_ALL ${sources})
+    target_include_directories(mpi_watch PRIVATE
+        ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/common/emulator)
     target_compile_definitions(mpi_watch PRIVATE OMPI_SKIP_MPICXX)
     target_compile_features(mpi_watch PRIVATE cxx_std_20)
     target_compile_options(mpi_watch PRIVATE -O2 -Wall -Wextra)
-    target_link_libraries(mpi_watch PUBLIC workbook_openmpi PRIVATE ${CMAKE_DL_LIBS})
+    target_link_libraries(mpi_watch PUBLIC workbook_openmpi PRIVATE CUDA::cudart ${CMAKE_DL_LIBS})
     set_target_properties(mpi_watch PROPERTIES
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
     set_property(GLOBAL PROPERTY WORKBOOK_LIBRARY_mpi mpi_watch)

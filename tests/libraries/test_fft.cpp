@@ -114,6 +114,30 @@ TEST_CASE("PlanMany: the columns of a matrix", "[fft]") {
     cufftDestroy(plan);
 }
 
+// Three planes of 3 x 4 numbers, number by number: those of a plane are 3 apart.
+TEST_CASE("PlanMany: planes whose numbers alternate", "[fft]") {
+    const int nx = 3, ny = 4, planes = 3;
+    int n[] = {nx, ny};
+    const auto in = signal(size_t(nx * ny * planes));
+    std::vector<Complex> want(in.size());
+    for (int p = 0; p < planes; ++p)
+        for (int kx = 0; kx < nx; ++kx)
+            for (int ky = 0; ky < ny; ++ky)
+                for (int x = 0; x < nx; ++x)
+                    for (int y = 0; y < ny; ++y)
+                        want[size_t((kx * ny + ky) * planes + p)] +=
+                            in[size_t((x * ny + y) * planes + p)] *
+                            std::polar(1.0, -kTwoPi * (double(kx * x) / nx + double(ky * y) / ny));
+    cufftHandle plan;
+    REQUIRE(cufftPlanMany(&plan, 2, n, n, planes, 1, n, planes, 1, CUFFT_Z2Z, planes) ==
+            CUFFT_SUCCESS);
+    Device<double> data(flat(in));
+    auto* at = as<cufftDoubleComplex>(static_cast<double*>(data));
+    REQUIRE(cufftExecZ2Z(plan, at, at, CUFFT_FORWARD) == CUFFT_SUCCESS);
+    CHECK(difference(data.values(), flat(want)) < 1e-12);
+    cufftDestroy(plan);
+}
+
 TEST_CASE("Plan2d: rows, then columns", "[fft]") {
     const int nx = 3, ny = 4;
     const auto in = signal(size_t(nx * ny));

@@ -2,6 +2,8 @@
 // The layouts of transforms.
 #include "fft/plan.h"
 
+#include <algorithm>
+
 namespace fft {
 namespace {
 
@@ -30,26 +32,50 @@ Side packed_side(std::vector<int> n, std::vector<int> embed) {
 
 }  // namespace
 
-bool Side::describable() const {
-    if (n.size() == 1) return true;
-    if (stride != 1) return false;
-    return n.size() == 2 || embed[1] == n[1];
+namespace {
+
+// `count` elements, or groups of them, that are `pitch` elements apart.
+struct Level {
+    int64_t count, pitch;
+};
+
+// All accessed elements of a batch, from the smallest pitch to the largest; levels that follow each
+// other without a gap are one.
+std::vector<Level> levels(const Side& side, int batch) {
+    std::vector<Level> all = {{batch, side.distance}};
+    int64_t pitch = side.stride;
+    for (size_t i = side.n.size(); i-- > 0; pitch *= side.embed[i])
+        all.push_back({side.n[i], pitch});
+    all.erase(std::remove_if(all.begin(), all.end(), [](Level one) { return one.count == 1; }),
+              all.end());
+    std::stable_sort(all.begin(), all.end(), [](Level a, Level b) { return a.pitch < b.pitch; });
+    std::vector<Level> merged = {{1, 1}};  // an element
+    for (const Level& next : all) {
+        Level& last = merged.back();
+        if (next.pitch == last.count * last.pitch)
+            last.count *= next.count;
+        else
+            merged.push_back(next);
+    }
+    return merged;
+}
+
+}  // namespace
+
+bool Side::describable(int batch) const {
+    return levels(*this, batch).size() <= 3;
 }
 
 stand_in::Operand Side::operand(const char* name, const void* data, uint64_t element_bytes,
                                 int batch) const {
+    std::vector<Level> all = levels(*this, batch);
+    all.resize(3, {1, 0});
     stand_in::Operand operand{name, data};
-    if (stride == 1) {
-        operand.row_bytes = uint64_t(n.back()) * element_bytes;
-        operand.rows = uint64_t(product(n) / n.back());
-        operand.pitch = uint64_t(embed.back()) * element_bytes;
-    } else {
-        operand.row_bytes = element_bytes;
-        operand.rows = uint64_t(n.back());
-        operand.pitch = uint64_t(stride) * element_bytes;
-    }
-    operand.slices = uint64_t(batch);
-    operand.slice_pitch = uint64_t(distance) * element_bytes;
+    operand.row_bytes = uint64_t(all[0].count) * element_bytes;
+    operand.rows = uint64_t(all[1].count);
+    operand.pitch = uint64_t(all[1].pitch) * element_bytes;
+    operand.slices = uint64_t(all[2].count);
+    operand.slice_pitch = uint64_t(all[2].pitch) * element_bytes;
     return operand;
 }
 
@@ -88,7 +114,7 @@ cufftResult make(Plan& plan, int rank, const int* n, const int* inembed, int ist
         for (int i = 1; i < rank; ++i)
             if (inembed[i] < in[size_t(i)] || onembed[i] < out[size_t(i)])
                 return CUFFT_INVALID_SIZE;
-        if (!made.in.describable() || !made.out.describable()) return CUFFT_NOT_SUPPORTED;
+        if (!made.in.describable(batch) || !made.out.describable(batch)) return CUFFT_NOT_SUPPORTED;
     }
     plan = std::move(made);
     return CUFFT_SUCCESS;

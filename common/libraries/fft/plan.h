@@ -20,8 +20,8 @@ struct Side {
 
     stand_in::Operand operand(const char* name, const void* data, uint64_t element_bytes,
                               int batch) const;
-    // Whether operand() can describe the layout.
-    bool describable() const;
+    // Whether operand() can describe the layout: no more than three levels of regular gaps.
+    bool describable(int batch) const;
 };
 
 struct Plan {

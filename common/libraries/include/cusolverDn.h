@@ -31,6 +31,7 @@ typedef enum {
 typedef enum { CUSOLVER_EIG_MODE_NOVECTOR = 0, CUSOLVER_EIG_MODE_VECTOR = 1 } cusolverEigMode_t;
 typedef struct cusolverDnContext* cusolverDnHandle_t;
 typedef struct cusolverDnParams* cusolverDnParams_t;
+typedef struct syevjInfo* syevjInfo_t;
 #endif
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle);
@@ -247,6 +248,43 @@ cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t 
                                   cudaDataType dataTypeW, void* W, cudaDataType computeType,
                                   void* bufferOnDevice, size_t workspaceInBytesOnDevice,
                                   void* bufferOnHost, size_t workspaceInBytesOnHost, int* info);
+cusolverStatus_t cusolverDnCreateSyevjInfo(syevjInfo_t* info);
+cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info);
+cusolverStatus_t cusolverDnSsyevjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                    cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                                    int n, const float* A, int lda, const float* W,
+                                                    int* lwork, syevjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnSsyevjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                         cublasFillMode_t uplo, int n, float* A, int lda, float* W,
+                                         float* work, int lwork, int* info, syevjInfo_t params,
+                                         int batchSize);
+cusolverStatus_t cusolverDnDsyevjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                    cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                                    int n, const double* A, int lda,
+                                                    const double* W, int* lwork, syevjInfo_t params,
+                                                    int batchSize);
+cusolverStatus_t cusolverDnDsyevjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                         cublasFillMode_t uplo, int n, double* A, int lda,
+                                         double* W, double* work, int lwork, int* info,
+                                         syevjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnCheevjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                    cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                                    int n, const cuComplex* A, int lda,
+                                                    const float* W, int* lwork, syevjInfo_t params,
+                                                    int batchSize);
+cusolverStatus_t cusolverDnCheevjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                         cublasFillMode_t uplo, int n, cuComplex* A, int lda,
+                                         float* W, cuComplex* work, int lwork, int* info,
+                                         syevjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnZheevjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                    cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                                    int n, const cuDoubleComplex* A, int lda,
+                                                    const double* W, int* lwork, syevjInfo_t params,
+                                                    int batchSize);
+cusolverStatus_t cusolverDnZheevjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                         cublasFillMode_t uplo, int n, cuDoubleComplex* A, int lda,
+                                         double* W, cuDoubleComplex* work, int lwork, int* info,
+                                         syevjInfo_t params, int batchSize);
 
 #ifdef __cplusplus
 }

@@ -3,9 +3,11 @@
 // Support": each MPI_X is also PMPI_X). Link it, or preload it, before the MPI library.
 //
 // - Buffers: the emulated device checks them as memory that host code reads or writes. A device
-//   pointer is an error unless MPI says that it is CUDA-aware; pinned memory that a kernel or copy
-//   still uses is race-global. The buffer of MPI_Isend or MPI_Irecv is checked at the call, and
-//   that of MPI_Irecv once more when its request completes.
+//   pointer is an error unless MPI is CUDA-aware (MPIX_Query_cuda_support); pinned memory that a
+//   kernel or copy still uses is race-global. The buffer of MPI_Isend or MPI_Irecv is checked at
+//   the call, and that of MPI_Irecv once more when its request completes.
+// - Device memory: a CUDA-aware MPI copies it in a stream of its own, which waits for no other one.
+//   The emulated device does the same, with all its checks.
 // - Waits: a call that waits for more than a second says so, once, with its line.
 // - Counts: what this process has sent, and its collective calls, for programs that grade others.
 // - An error of MPI is an exception, mpi_watch::Error, instead of the end of all processes.
@@ -46,6 +48,9 @@ void mpiWatchKernels(bool on);
 // MPI_Comm_split_type with MPI_COMM_TYPE_SHARED works as on nodes that have so many ranks of the
 // communicator each; 0: as it is.
 void mpiWatchPretendNodes(int ranks_per_node);
+// Makes an MPI CUDA-aware that is not: MPIX_Query_cuda_support() is 1, and buffers in device memory
+// are copied to and from host memory, which the real MPI is given. False: it is as it is by itself.
+void mpiWatchCudaAware(bool on);
 // Where waits are reported, as JSON objects: {"event": "waits", "call": "MPI_Recv", "on": "a
 // message from rank 2", "file": "heat.cu", "line": 12}, and {"event": "goes-on"} where that has
 // ended. May be called before anything else.
