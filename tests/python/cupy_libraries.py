@@ -44,8 +44,21 @@ check("solve of a batch", cp.linalg.solve(D, D), np.broadcast_to(np.eye(8), batc
 check("inv of a batch", cp.linalg.inv(D), np.linalg.inv(batch))
 both = batch + batch.transpose(0, 2, 1)
 check("cholesky of a batch", cp.linalg.cholesky(cp.asarray(both)), np.linalg.cholesky(both))
+for many in (both, both + 1j * (batch - batch.transpose(0, 2, 1))):
+    values, vectors = cp.linalg.eigh(cp.asarray(many))
+    check("eigh of a batch", values, np.linalg.eigvalsh(many))
+    check("its vectors", cp.asarray(many) @ vectors, cp.asnumpy(vectors * values[:, None, :]))
 check("fft", cp.fft.fft(A), np.fft.fft(a))
 check("rfft", cp.fft.rfft(A[0]), np.fft.rfft(a[0]))
+cube = np.stack([a, a * 2j, a - 1])
+for axes in ((0, 1), (0, 2), (1, 0)):
+    check(
+        f"2D fft, axes {axes}",
+        cp.fft.fft2(cp.asarray(cube), axes=axes),
+        np.fft.fft2(cube, axes=axes),
+    )
+    real = cp.fft.rfft2(cp.asarray(cube.real), axes=axes)
+    check(f"2D rfft, axes {axes}", real, np.fft.rfft2(cube.real, axes=axes))
 check("2D fft and back", cp.fft.ifft2(cp.fft.fft2(A)), a)
 assert abs(float(cp.random.rand(10000).mean()) - 0.5) < 0.02
 assert abs(float(cp.random.randn(10000).std()) - 1) < 0.05

@@ -25,9 +25,11 @@ MARK = re.compile(r"(expect|launch): ([a-z-]+)")
 SAME = "all values equal NumPy's"
 
 
-def emulate(*arguments: str | Path, folder: Path = HERE, **more: str):
+def emulate(
+    *arguments: str | Path, folder: Path = HERE, python: str | Path | None = PYTHON, **more: str
+):
     """Runs Python under `emulate`, without writing into the user's folders."""
-    assert PYTHON
+    assert python
     env = {**os.environ, "CUPY_CACHE_DIR": str(EMULATOR / "cupy_cache"), **more}
     env.pop("PYTHONPATH", None)  # the workbook's own
     # Lessons' functions of C come from the solutions.
@@ -38,7 +40,7 @@ def emulate(*arguments: str | Path, folder: Path = HERE, **more: str):
     others = [env["LD_LIBRARY_PATH"]] if env.get("LD_LIBRARY_PATH") else []
     env["LD_LIBRARY_PATH"] = ":".join(sorted(folders) + others)
     return subprocess.run(
-        [EMULATOR / "emulate", PYTHON, *arguments],
+        [EMULATOR / "emulate", python, *arguments],
         cwd=folder, capture_output=True, text=True, timeout=240, env=env,
     )  # fmt: skip
 
@@ -91,6 +93,52 @@ class Values(unittest.TestCase):
         for path in sorted(HERE.glob("[0-9][0-9]_*.py")):
             with self.subTest(path.name):
                 self.check(path.name)
+
+
+# A library with a copy of CUDA 12's runtime in it: its names are local ones of the symbol table.
+# One of them exists in CUDA 12 only. A pointer's attributes have 24 bytes there, in CUDA 13 more.
+COPY_OF_CUDA_12 = """
+#include <string.h>
+#define COPY(name, ...) __attribute__((used)) static int name(__VA_ARGS__) { \\
+    volatile int status = 999; return status + status; }
+COPY(cudaGetDeviceCount, int* count)
+COPY(cudaThreadSynchronize, void)
+COPY(cudaPointerGetAttributes, void* attributes, const void* pointer)
+int bytes_written(void) {
+    char bytes[256];
+    memset(bytes, 0x5a, sizeof bytes);
+    if (cudaPointerGetAttributes(bytes, bytes) != 0) return -1;
+    int last = sizeof bytes;
+    while (last > 0 && bytes[last - 1] == 0x5a) --last;
+    return last;
+}
+"""
+
+
+class Releases(unittest.TestCase):
+    def test_a_copy_of_cuda_12s_runtime_gets_its_structs(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "copy.c"
+            source.write_text(COPY_OF_CUDA_12)
+            command = ["cc", "-O0", "-shared", "-fPIC", "-o", f"{folder}/libcopy.so", str(source)]
+            subprocess.run(command, check=True)
+            text = f"import ctypes\nprint(ctypes.CDLL('{folder}/libcopy.so').bytes_written())\n"
+            done = run_text(self, text)
+        self.assertEqual(done.stdout, "24\n", done.stderr)
+
+    def test_packages_of_cuda_12(self) -> None:
+        """CuPy, cuda-bindings and cuda.core for CUDA 12, in an environment of their own."""
+        python = os.environ.get("WORKBOOK_CUDA12_PYTHON")
+        if not python:
+            self.skipTest(
+                "WORKBOOK_CUDA12_PYTHON is no Python with cupy-cuda12x[ctk], cuda-bindings 12.9, "
+                "cuda-core and numba-cuda"
+            )
+        for name in ("cupy_features.py", "cuda_python.py", "shared_arrays.py"):
+            with self.subTest(name):
+                done = emulate(name, python=python)
+                self.assertIn(SAME, done.stdout, done.stderr)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Findings(unittest.TestCase):

@@ -21,12 +21,13 @@ import sys
 import traceback
 import warnings
 
-# The releases with which the tests in tests/python pass: from the first to below the second.
+# The releases with which the tests in tests/python pass: each from its first to below its second.
 TESTED = {
-    "numba-cuda": ("0.30", "0.31"),
-    "cupy-cuda13x": ("14.2", "14.3"),
-    "cuda-bindings": ("13.5", "13.6"),
-    "cuda-core": ("1.2", "1.3"),
+    "numba-cuda": (("0.30", "0.31"),),
+    "cupy-cuda13x": (("14.2", "14.3"),),
+    "cupy-cuda12x": (("14.2", "14.3"),),
+    "cuda-bindings": (("12.9", "12.10"), ("13.5", "13.6")),
+    "cuda-core": (("1.2", "1.3"),),
 }
 # What to install for a module that is missing.
 PACKAGES = {
@@ -61,10 +62,11 @@ def check_version(package: str) -> None:
         found = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return
-    first, end = TESTED[package]
-    if not numbers(first) <= numbers(found) < numbers(end):
+    known = TESTED[package]
+    if not any(numbers(first) <= numbers(found) < numbers(end) for first, end in known):
+        releases = " or ".join(f"{first} to below {end}" for first, end in known)
         say(
-            f"{package} {found} is not a release that was tested here ({first} to below {end}); "
+            f"{package} {found} is not a release that was tested here ({releases}); "
             "if something fails in it, install one of those, or run `make python`"
         )
 
@@ -113,11 +115,7 @@ def flags_of_debug_info(module) -> None:
 def own_allocations(module) -> None:
     """cupy: without its memory pool, which hides the ends of arrays and their reuse."""
     check_version("cupy-cuda13x")
-    if "cupy-cuda12x" in {one.name for one in importlib.metadata.distributions()}:
-        say(
-            "cupy-cuda12x does not run here (its copies of arrays from NumPy crash): install "
-            "cupy-cuda13x in its place, as `make python` does"
-        )
+    check_version("cupy-cuda12x")
     try:
         module.cuda.set_allocator(module.cuda.memory._malloc)
         module.cuda.set_pinned_memory_allocator(None)
@@ -198,12 +196,12 @@ def ptx_for_pycuda(module) -> None:
     module.compile_plain = compile_plain
 
 
-def runtime_functions(module) -> None:
+def runtime_functions(module, library: str = "libcudart.so.13") -> None:
     """cuda.bindings' copy of NVIDIA's runtime: its functions become the emulator's.
 
     Other modules import them from a table of capsules (Cython's), named after their signatures.
     """
-    runtime = ctypes.CDLL("libcudart.so.13")
+    runtime = ctypes.CDLL(library)
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_void_p
     api.PyCapsule_GetName.argtypes = [ctypes.py_object]
@@ -219,6 +217,10 @@ def runtime_functions(module) -> None:
 
 CHANGES = {
     "cuda.bindings._internal.runtime": runtime_functions,
+    # The same of CUDA 12, whose structs are smaller.
+    "cuda.bindings._bindings.cyruntime": lambda module: runtime_functions(
+        module, "libcudart.so.12"
+    ),
     "pycuda.compiler": ptx_for_pycuda,
     "numba.cuda.decorators": lines_for_kernels,
     "numba.cuda.debuginfo": flags_of_debug_info,
