@@ -37,7 +37,8 @@ def nvcc() -> str:
 
 
 def genuine(code: str) -> str:
-    """What `emulate` says about the page's example, or a text that starts with `does not`."""
+    """What `emulate` says about the page's example, or a text that starts with `does not`, or with
+    `needs` where a stand-in for a library is not built."""
     page = (explain.FOLDER / f"{code}.md").read_text()
     source = re.search(r"```cuda\n(.*?)```", page, re.DOTALL)
     if not source:
@@ -52,6 +53,8 @@ def genuine(code: str) -> str:
         command = [compiler, "-lineinfo", "-g", "-cudart", "shared", "-arch=compute_75", "-w"]
         for header, library in _LIBRARIES.items():
             if f"<{header}>" in source.group(1):
+                if not any((BUILD / "emulator").glob(f"lib{library}.so*")):
+                    return f"needs the stand-in for lib{library}, which is not built"
                 command += ["-I", str(STAND_INS / "include")]
                 command += ["-L", str(BUILD / "emulator"), f"-l{library}"]
         done = subprocess.run(
@@ -91,6 +94,8 @@ class Examples(unittest.TestCase):
     def test_every_example_raises_its_finding_with_the_text_shown(self) -> None:
         for code, said in all_genuine().items():
             with self.subTest(code):
+                if said.startswith("needs"):
+                    self.skipTest(said)
                 page = (explain.FOLDER / f"{code}.md").read_text()
                 shown = re.search(r"```text\n(.*?)```", page, re.DOTALL)
                 if shown is None:
@@ -106,6 +111,9 @@ def update() -> int:
     for code, said in all_genuine().items():
         path = explain.FOLDER / f"{code}.md"
         page = path.read_text()
+        if said.startswith("needs"):
+            print(f"{code}: {said}")
+            continue
         if said.startswith("does not"):
             print(f"{code}: {said}")
             status |= "```text" in page
