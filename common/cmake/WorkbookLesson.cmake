@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # workbook_add_lesson(NN_slug): builds the student's file and the solution against the one test.
 #
-#   lessons/NN_slug/slug.cu    + tests/lessons/test_NN_slug.cpp -> lesson_NN_slug
-#   solutions/NN_slug/slug.cu  + the same test object           -> solution_NN_slug
+#   lessons/NN_slug/slug.cu    + tests/lessons/NN_slug/test_*.cpp -> lesson_NN_slug
+#   solutions/NN_slug/slug.cu  + the same objects of the tests    -> solution_NN_slug
 #
-# The test is compiled once; after an edit only the student's file is. The solution is not part of
-# the default build. Where tests/lessons/workload_NN_slug.cpp exists, the same objects of the two .cu
+# The tests are compiled once; after an edit only the student's file is. The solution is not part of
+# the default build. Where tests/lessons/NN_slug/workload.cpp exists, the same objects of the two .cu
 # files are also linked with it and with bench_main.cpp, for the clock: bench_lesson_NN_slug and
 # bench_solution_NN_slug.
 #
@@ -26,13 +26,14 @@ function(workbook_add_lesson id)
         set_property(GLOBAL APPEND PROPERTY WORKBOOK_ABSENT_LESSONS ${id})
         return()
     endif()
-    add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL
-        ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp)
+    set(folder ${PROJECT_SOURCE_DIR}/tests/lessons/${id})
+    file(GLOB tests CONFIGURE_DEPENDS ${folder}/test_*.cpp)
+    add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL ${tests})
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
     target_include_directories(lesson_test_${id} PRIVATE
         ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
     workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main LIBRARIES ${libraries})
-    set(workload ${PROJECT_SOURCE_DIR}/tests/lessons/workload_${id}.cpp)
+    set(workload ${folder}/workload.cpp)
     if(EXISTS ${workload})
         add_library(lesson_workload_${id} OBJECT EXCLUDE_FROM_ALL ${workload})
         # After the tests' -O1: reference() is what one core can do. g++ 12 warns of its own strings.
@@ -45,10 +46,12 @@ function(workbook_add_lesson id)
     endif()
     # A test that watches host threads is told of each access to memory by the code it tests.
     set(options)
-    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/lessons/test_${id}.cpp watches REGEX "thread_hooks.h")
-    if(watches)
-        set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
-    endif()
+    foreach(test IN LISTS tests)
+        file(STRINGS ${test} watches REGEX "thread_hooks.h")
+        if(watches)
+            set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
+        endif()
+    endforeach()
     # workbook_device names the emulated device's folder, and that one alone: a toolkit's own libraries
     # of the same names must not be found before.
     set(skips "")

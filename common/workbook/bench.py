@@ -154,7 +154,7 @@ def works_of(wanted: list[Program]) -> set[str]:
     """The names of the works of these programs' lessons, as their sources have them."""
     found: set[str] = set()
     for lesson in {one.lesson.id: one.lesson for one in wanted if one.lesson}.values():
-        text = (lesson.test_file.parent / f"workload_{lesson.id}.cpp").read_text(encoding="utf-8")
+        text = lesson.workload_file.read_text(encoding="utf-8")
         found |= set(_NAME.findall(text))
     return found
 

@@ -66,12 +66,12 @@ def view(lesson: Lesson, kind: str, mutant: str, case: str, device: Path) -> dic
     if not built.ok:
         print(builder.first_failure(built.text))
         raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
-    known = [one for one in test_cases.cases_in_source(lesson.test_file) if
+    known = [one for one in test_cases.cases_of(lesson) if
              one.name.startswith(case)]  # fmt: skip
     if len(known) != 1:
         raise WorkbookError(
             f"{len(known)} test cases of lesson {lesson.number} begin with `{case}`",
-            f"look at {relative(lesson.test_file)}",
+            f"look at {relative(lesson.test_folder)}",
         )
     wrong = mutants.find(lesson, mutant)
     right_program = _solution(lesson, device)

@@ -18,7 +18,7 @@ from .class_layout import Collected, Submission
 from .class_points import Points, Rules
 from .project import Lesson
 from .skeletons import of_lesson
-from .test_cases import cases_in_source
+from .test_cases import cases_of
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _MOST_CAUSES, _MOST_EXAMPLES, _MOST_PAIRS = 15, 3, 60
@@ -74,7 +74,7 @@ def _cases_without(lesson: Lesson) -> list[dict[str, Any]]:
         {"name": case.name, "task": min(case.task_numbers, default=0), "efficient": case.efficient,
          "right": False, "passed": False, "safe": False, "skipped": "", "ending": "",
          "message": ""}
-        for case in cases_in_source(lesson.test_file)
+        for case in cases_of(lesson)
     ]  # fmt: skip
 
 
@@ -287,7 +287,7 @@ def _page_of_class(collected: Collected, rows: list[Row], pages: dict[str, str])
 def _lesson(rows: list[Row]) -> dict[str, Any]:
     """One lesson's part of the class page."""
     lesson = rows[0].submission.lesson
-    names = [case.name for case in cases_in_source(lesson.test_file)]
+    names = [case.name for case in cases_of(lesson)]
     cells = {
         row.submission.student: {
             case["name"]: (_kind(case), case["message"].partition("\n")[0])

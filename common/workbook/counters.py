@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from . import files, timeline
-from .project import ROOT
-from .test_cases import TestCase, case_bodies
+from .project import ROOT, Lesson
+from .test_cases import TestCase, case_bodies, source_of
 
 _WORDS = {
     "launches": "kernel launches",
@@ -60,12 +60,12 @@ def words(field: str) -> str:
     return _WORDS.get(field, field.replace("_", " "))
 
 
-def looked_at(test_file: Path) -> dict[str, list[str]]:
+def looked_at(lesson: Lesson) -> dict[str, list[str]]:
     """For each [efficient] case the counters that its body names, in order.
 
-    A case that names none itself (its checks stand in a function) has those of the whole file.
+    A case that names none itself (its checks stand in a function) has those of the whole lesson.
     """
-    text = test_file.read_text(encoding="utf-8")
+    text = source_of(lesson)
     known = set(fields())
 
     def named(part: str) -> list[str]:

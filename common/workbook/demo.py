@@ -64,7 +64,7 @@ def climb(lesson: Lesson, build: Path) -> list[Rung]:
         print(builder.first_failure(built.text))
         raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
     rungs = ladder(lesson, build)
-    columns = counters.looked_at(lesson.test_file)
+    columns = counters.looked_at(lesson)
 
     def program_of(rung: Rung) -> Path:
         try:
@@ -204,7 +204,7 @@ def _show_counters(
     solution = rungs[-1].grade
     assert solution is not None
     cases = [result.case for result in solution.counted]
-    rows = rows_of_counters(rungs, cases, counters.looked_at(lesson.test_file))
+    rows = rows_of_counters(rungs, cases, counters.looked_at(lesson))
     if not rows:
         return
     out.print()
@@ -281,7 +281,7 @@ def draw(lesson: Lesson, rungs: list[Rung], folder: Path) -> list[Path]:
     solution = rungs[-1].grade
     assert solution is not None
     cases = [result.case for result in solution.counted]
-    rows = rows_of_counters(rungs, cases, counters.looked_at(lesson.test_file))
+    rows = rows_of_counters(rungs, cases, counters.looked_at(lesson))
     return demo_figure.draw(lesson, rungs, rows, folder)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import files, findings, phases, runner, test_cases
 from .case_run import WRONG_VALUES, CaseResult, run_case
 from .findings import Finding
-from .project import Lesson, WorkbookError, cores
+from .project import Lesson, WorkbookError, cores, relative
 from .test_cases import Outcome, TestCase
 from .time_limits import TimeLimits, loops_of
 
@@ -152,9 +152,9 @@ def grade_program(
     An [efficient] case waits until its tasks' values are right: doing nothing is cheap. After a
     case that does not finish the others get little time. With `thorough` neither is so.
     """
-    cases = test_cases.cases_in_source(lesson.test_file) if cases is None else cases
+    cases = test_cases.cases_of(lesson) if cases is None else cases
     if not cases:
-        raise WorkbookError(f"{lesson.test_file} holds no TEST_CASE")
+        raise WorkbookError(f"{relative(lesson.test_folder)} holds no TEST_CASE")
     if not box:
         runner.adopt_orphans()
     try:

@@ -40,7 +40,7 @@ def make(lesson: Lesson) -> int:
 
 
 def _cases(lesson: Lesson) -> list[TestCase]:
-    cases = test_cases.cases_in_source(lesson.test_file)
+    cases = test_cases.cases_of(lesson)
     if wanted := os.environ.get("CASE"):
         chosen = [case for case in cases if wanted in case.name]
         if not chosen:

@@ -57,7 +57,7 @@ def _key(*parts: bytes) -> str:
 
 def has_workload(lesson: Lesson) -> bool:
     """Whether the lesson can be timed."""
-    return (lesson.test_file.parent / f"workload_{lesson.id}.cpp").is_file()
+    return lesson.workload_file.is_file()
 
 
 def folder_of(build: Path) -> Path:

@@ -71,8 +71,18 @@ class Lesson:
         return self.solution_folder / f"{self.slug}.cu"
 
     @property
-    def test_file(self) -> Path:
-        return self.root / "tests" / "lessons" / f"test_{self.id}.cpp"
+    def test_folder(self) -> Path:
+        return self.root / "tests" / "lessons" / self.id
+
+    @property
+    def test_files(self) -> list[Path]:
+        """The sources of its tests by name, which is the order in which their cases are shown."""
+        return sorted(self.test_folder.glob("test_*.cpp"))
+
+    @property
+    def workload_file(self) -> Path:
+        """What a card times; need not exist."""
+        return self.test_folder / "workload.cpp"
 
     @property
     def has_kernel(self) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from .project import WorkbookError
+from .project import Lesson, WorkbookError
 
 
 @dataclass(frozen=True)
@@ -77,17 +76,21 @@ def _text_of(literal: str) -> str:
     return re.sub(r"\\(.)", lambda m: simple.get(m.group(1), m.group(1)), literal[1:-1])
 
 
-def cases_in_source(path: Path) -> list[TestCase]:
-    """The TEST_CASEs of a test's source, in order.
+def cases_of(lesson: Lesson) -> list[TestCase]:
+    """The TEST_CASEs of a lesson, in order.
 
-    Read from the source and not from the program, since the student's code is part of the program,
+    Read from the sources and not from the program, since the student's code is part of the program,
     may run before main, and could hide cases.
     """
+    return [case for case, _ in case_bodies(source_of(lesson))]
+
+
+def source_of(lesson: Lesson) -> str:
+    """The text of the lesson's tests, one file after the other."""
     try:
-        source = path.read_text(encoding="utf-8")
+        return "\n".join(path.read_text(encoding="utf-8") for path in lesson.test_files)
     except OSError as error:
-        raise WorkbookError(f"cannot read the lesson's test: {error}") from error
-    return [case for case, _ in case_bodies(source)]
+        raise WorkbookError(f"cannot read the lesson's tests: {error}") from error
 
 
 def case_bodies(source: str) -> list[tuple[TestCase, str]]:

@@ -4,8 +4,9 @@
 // A d_ prefix marks a pointer to device memory; the pointers in the structs below are such
 // pointers, too. The arrays of one call do not overlap, and inputs stay as they are. Everything
 // runs in the default stream. Sums of floats may be added up in any order, but the same input gives
-// the same bits in every run. Of an output, only the places that are said to be stored are written.
-// A refused launch throws wb::CudaError.
+// the same bits in every run. An infinity goes into the sums of its own segment, group or row
+// alone. Of an output, only the places that are said to be stored are written. A refused launch
+// throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"

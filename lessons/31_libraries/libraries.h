@@ -55,8 +55,8 @@ void multiply(const Libraries& libraries, Sizes sizes, float alpha, const float*
 // What A holds afterwards does not matter. n and count are 1 to 4096.
 //
 // Returns whether A could be factorised: if not, it is singular, and the right-hand sides stay.
-// Otherwise b - A x is off by at most 8 n 2^-24 times the sums of |A| |x|, also where A is nearly
-// singular.
+// Otherwise no element of b - A x is larger than 8 n 2^-24 times the largest sum of |A| |x| in a
+// row, also where A is nearly singular.
 bool solve(const Libraries& libraries, int n, int count, float* d_a, float* d_b);
 
 // Singular values: A = U S V^T, where S is a diagonal matrix, and U and V^T are orthogonal. All

@@ -137,6 +137,8 @@ struct HeatSlice::Parts {
     };
 
     MPI_Comm comm;
+    // Whether MPI takes pointers to device memory. Most builds do not.
+    bool cuda_aware = MPIX_Query_cuda_support() == 1;
     Neighbours neighbours{};
     Rod rod{};
     double *now = nullptr, *next = nullptr;  // rod.count + 2 doubles each
@@ -173,10 +175,11 @@ void HeatSlice::step() {
     [[maybe_unused]] Parts& own = *parts_;
     [[maybe_unused]] const int n = own.rod.count;
     [[maybe_unused]] constexpr size_t kCell = sizeof(double);
-    // TODO 6 (about 16 lines): in own.border, copy the cells 1 and n of own.now to own.edges. In
+    // TODO 6 (about 18 lines): in own.border, copy the cells 1 and n of own.now to own.edges. In
     // own.inner, step the cells that need no ghost. While they are computed, wait for own.border
     // and exchange the edges. Then, in own.border, copy what came to the ghosts and step the two
-    // cells that need them. Last, join the streams and swap now and next.
+    // cells that need them. Last, join the streams and swap now and next. Where own.cuda_aware is
+    // true, no copy is needed: cells and ghosts themselves can be given to exchange.
     // END 6
 }
 

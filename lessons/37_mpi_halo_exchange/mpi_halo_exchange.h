@@ -3,13 +3,16 @@
 //
 // `mpirun -np P` starts the program P times. Each of these processes is a rank, with a device of
 // its own. All ranks of `comm` call these functions together, with the same values, except where it
-// says "of this rank". MPI reads and writes host memory only: here MPI is not CUDA-aware.
+// says "of this rank". MPI reads and writes host memory only, unless MPIX_Query_cuda_support() is
+// 1: then it is CUDA-aware, and takes pointers to device memory as well.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1  // Open MPI's former C++ classes, which need a library of their own
 #include <mpi.h>
 
 #include <memory>
+
+#include <mpi-ext.h>  // MPIX_Query_cuda_support
 
 #include "cuda_check.h"
 
@@ -45,9 +48,9 @@ int device_for(int local_rank, int devices);
 void agree(const char* error, MPI_Comm comm);
 
 // Task 5: sends one number to each neighbour and receives one from each. All pointers are to one
-// double in host memory. Nothing is written for a neighbour that is MPI_PROC_NULL. A neighbour may
-// be the rank itself, and both neighbours the same rank. No rank waits for ever, however large
-// MPI's own buffers are.
+// double in memory that MPI takes. Nothing is written for a neighbour that is MPI_PROC_NULL. A
+// neighbour may be the rank itself, and both neighbours the same rank. No rank waits for ever,
+// however large MPI's own buffers are.
 void exchange(const double* to_left, const double* to_right, double* from_left, double* from_right,
               Neighbours neighbours, MPI_Comm comm);
 

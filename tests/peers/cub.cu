@@ -9,6 +9,7 @@
 #include <thrust/tuple.h>
 
 #include "tests/support/segments.h"
+#include "tests/support/selection.h"
 #include "tests/support/sorting.h"
 
 namespace {
@@ -104,51 +105,31 @@ struct Above {
 };
 
 template <int kPercent>
-class Selection : public wb::Workload {
-    static constexpr float kLimit = 1.0f - kPercent / 100.0f;
+class Selection : public wb::Selection<kPercent> {
     auto call() {
         return [this](void* memory, size_t& bytes) {
             return cub::DeviceSelect::If(memory,
                                          bytes,
-                                         x_.get(),
-                                         d_out_.get(),
+                                         this->x_.get(),
+                                         this->d_out_.get(),
                                          d_number_.get(),
-                                         int(x_.size()),
-                                         Above{kLimit});
+                                         int(this->x_.size()),
+                                         Above{this->kLimit});
         };
     }
 
 public:
-    explicit Selection(size_t n)
-        : x_(wb::repeated_floats(n, 1, 0, 1)), d_out_(n), d_number_(1), scratch_(call()) {
-        for (size_t i = 0; i < x_.values().size(); ++i)
-            if (x_.values()[i] > kLimit) kept_ += x_.count(i);
-    }
+    explicit Selection(size_t n) : wb::Selection<kPercent>(n), d_number_(1), scratch_(call()) {}
     void run() override {  // with the number, as the lesson's functions return it
         scratch_(call());
-        CUDA_CHECK(cudaMemcpy(&got_, d_number_.get(), sizeof got_, cudaMemcpyDeviceToHost));
+        int number = 0;
+        CUDA_CHECK(cudaMemcpy(&number, d_number_.get(), sizeof number, cudaMemcpyDeviceToHost));
+        this->got_ = number;
     }
-    void reference() override {
-        for (const float value : x_.values())
-            if (value > kLimit) want_.push_back(value);
-    }
-    size_t reference_elements() const override { return x_.values().size(); }
-    std::string verify() override {
-        if (uint64_t(got_) != kept_)
-            return "got " + std::to_string(got_) + " elements, want " + std::to_string(kept_);
-        return wb::device_mismatch<float>(
-            d_out_.get(), kept_, [this](size_t i) { return want_[i % want_.size()]; });
-    }
-    double bytes() const override { return 4.0 * double(x_.size() + kept_); }
 
 private:
-    wb::Repeated<float> x_;
-    wb::DeviceBuffer<float> d_out_;
     wb::DeviceBuffer<int> d_number_;
     Scratch scratch_;
-    uint64_t kept_ = 0;
-    int got_ = 0;
-    std::vector<float> want_;
 };
 struct Half final : Selection<50> {
     using Selection::Selection;

@@ -11,6 +11,7 @@
 #include <thrust/tuple.h>
 
 #include "tests/support/segments.h"
+#include "tests/support/selection.h"
 #include "tests/support/sorting.h"
 
 namespace {
@@ -23,51 +24,27 @@ struct Marked {
     __host__ __device__ bool operator()(unsigned char mark) const { return mark != 0; }
 };
 
-// Floats of [0, 1); those above the limit are kept. With kOthersToo, a partition.
 template <int kPercent, bool kOthersToo>
-class Selection : public wb::Workload {
+class Selection : public wb::Selection<kPercent, kOthersToo> {
 public:
-    explicit Selection(size_t n) : x_(wb::repeated_floats(n, 1, 0, 1)), d_out_(n), d_others_(n) {
-        for (size_t i = 0; i < x_.values().size(); ++i)
-            if (x_.values()[i] > kLimit) kept_ += x_.count(i);
-    }
+    explicit Selection(size_t n)
+        : wb::Selection<kPercent, kOthersToo>(n), d_others_(kOthersToo ? n : 0) {}
     void run() override {
-        const float *begin = x_.get(), *end = begin + x_.size();
+        const float *begin = this->x_.get(), *end = begin + this->x_.size();
+        float* const out = this->d_out_.get();
+        const Above above{this->kLimit};
         if constexpr (kOthersToo) {
             const auto ends = thrust::stable_partition_copy(
-                thrust::device, begin, end, d_out_.get(), d_others_.get(), Above{kLimit});
-            got_ = ends.first - d_out_.get();
+                thrust::device, begin, end, out, d_others_.get(), above);
+            this->got_ = ends.first - out;
         } else {
-            got_ = thrust::copy_if(thrust::device, begin, end, d_out_.get(), Above{kLimit}) -
-                   d_out_.get();
+            this->got_ = thrust::copy_if(thrust::device, begin, end, out, above) - out;
         }
-    }
-    void reference() override {
-        for (const float value : x_.values()) (value > kLimit ? first_ : then_).push_back(value);
-    }
-    size_t reference_elements() const override { return x_.values().size(); }
-    std::string verify() override {
-        if (uint64_t(got_) != kept_)
-            return "got " + std::to_string(got_) + " elements, want " + std::to_string(kept_);
-        const auto in_turn = [](const std::vector<float>& part) {
-            return [&part](size_t i) { return part[i % part.size()]; };
-        };
-        std::string text = wb::device_mismatch<float>(d_out_.get(), kept_, in_turn(first_));
-        if (kOthersToo && text.empty())
-            text = wb::device_mismatch<float>(d_others_.get(), x_.size() - kept_, in_turn(then_));
-        return text;
-    }
-    double bytes() const override {
-        return 4.0 * double(x_.size() + (kOthersToo ? x_.size() : kept_));
     }
 
 private:
-    static constexpr float kLimit = 1.0f - kPercent / 100.0f;
-    wb::Repeated<float> x_;
-    wb::DeviceBuffer<float> d_out_, d_others_;
-    uint64_t kept_ = 0;
-    ptrdiff_t got_ = 0;
-    std::vector<float> first_, then_;
+    const float* others() const override { return d_others_.get(); }
+    wb::DeviceBuffer<float> d_others_;
 };
 
 struct Half final : Selection<50, false> {

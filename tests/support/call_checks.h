@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks that a student's function looks at what its CUDA calls return: one of them fails, and an
-// exception must come out. Includes cuda_calls.h, so that it belongs in one file of a program.
+// exception must come out.
 #pragma once
 
 #include <string>

@@ -2,7 +2,8 @@
 // Stands between a lesson's program and the CUDA runtime: keeps a list of the calls made, lets a
 // chosen one fail, and can pretend another card or another clock. Works the same with the emulator
 // and with NVIDIA's library, because the program's own definitions come before those of a shared
-// library (ld.so(8), symbol lookup). It *defines* the runtime's functions: include it in one file.
+// library (ld.so(8), symbol lookup). It *defines* the runtime's functions, weakly: the linker keeps
+// one definition of each, so that several files of a test may include it and share one watch.
 //
 // Nothing is watched unless a wb::CallWatch is alive; the test's own buffers call the runtime too,
 // so make them outside.
@@ -19,7 +20,6 @@
 #include <dlfcn.h>
 
 namespace wb {
-namespace {
 
 // One call of the runtime: the stream it names (null: the default one) and the event, the memory
 // that it frees, the bytes that it allocates, copies or sets, and the blocks that it launches.
@@ -101,6 +101,16 @@ public:
     bool fault_in_kernel = false;
     cudaError_t fault = cudaErrorIllegalAddress;
 
+    // Every second question whether an event or a stream is done, from the first on, is answered by
+    // cudaErrorNotReady, and nothing is asked: on a card the work takes its time.
+    bool not_ready_at_first = false;
+    bool ready(const void* event_or_stream) {
+        const std::lock_guard lock(mutex_);
+        bool& asked = asked_[event_or_stream];
+        asked = !asked;
+        return !not_ready_at_first || !asked;
+    }
+
     // The card that the program is told about: device `card_index` of `card_index` + 1.
     std::optional<cudaDeviceProp> card;
     int card_index = 0;
@@ -150,6 +160,7 @@ public:
 private:
     std::mutex mutex_;
     std::optional<cudaError_t> pending_;
+    std::map<const void*, bool> asked_;
     bool faulted_ = false;  // somebody has waited for the kernel that fails
 };
 
@@ -170,6 +181,12 @@ inline EventClock* clock() {
     return CallWatch::current() ? CallWatch::current()->clock : nullptr;
 }
 
+// Whether a question about an event or a stream is asked of the runtime.
+inline bool ready(const void* event_or_stream) {
+    CallWatch* watch = CallWatch::current();
+    return !watch || watch->ready(event_or_stream);
+}
+
 inline void waited_for_all() {
     if (EventClock* fake = clock())
         for (auto& [event, stamp] : fake->stamps) stamp.waited = true;
@@ -187,11 +204,10 @@ inline void waited_for(cudaEvent_t event) {
 }
 
 }  // namespace calls_detail
-}  // namespace
 }  // namespace wb
 
 // A jump instead of a call at the end: the emulator then blames the caller's line, not this file.
-#define WB_RUNTIME extern "C" __attribute__((optimize("O2"))) cudaError_t
+#define WB_RUNTIME extern "C" __attribute__((weak, optimize("O2"))) cudaError_t
 #define WB_ENTER(...)                                                                              \
     if (const auto result = wb::calls_detail::enter(__VA_ARGS__)) return *result
 // In two steps, so that a name which CUDA's headers replace (cudaGetDeviceProperties_v2) is looked
@@ -286,150 +302,8 @@ WB_LAUNCH(cudaLaunchKernelExC,
           (const cudaLaunchConfig_t* config, const void* kernel, void** arguments),
           (config, kernel, arguments), config->stream, config->gridDim)
 
-WB_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    using Function = cudaError_t(cudaEvent_t, cudaStream_t);
-    WB_ENTER({"cudaEventRecord", stream, event});
-    if (wb::EventClock* clock = wb::calls_detail::clock())
-        clock->stamps[event] = {clock->now_ms, stream, false};
-    return WB_REAL(cudaEventRecord)(event, stream);
-}
-
-WB_RUNTIME cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-    using Function = cudaError_t(cudaEvent_t, cudaStream_t, unsigned);
-    WB_ENTER({"cudaEventRecord", stream, event});
-    if (wb::EventClock* clock = wb::calls_detail::clock())
-        clock->stamps[event] = {clock->now_ms, stream, false};
-    return WB_REAL(cudaEventRecordWithFlags)(event, stream, flags);
-}
-
-WB_RUNTIME cudaEventSynchronize(cudaEvent_t event) {
-    using Function = cudaError_t(cudaEvent_t);
-    WB_ENTER({"cudaEventSynchronize", nullptr, event}, false, true);
-    wb::calls_detail::waited_for(event);
-    return WB_REAL(cudaEventSynchronize)(event);
-}
-
-// A query that says "done" is as good as a wait: a loop of queries is a way to wait.
-WB_RUNTIME cudaEventQuery(cudaEvent_t event) {
-    using Function = cudaError_t(cudaEvent_t);
-    WB_ENTER({"cudaEventQuery", nullptr, event}, false, true);
-    const cudaError_t state = WB_REAL(cudaEventQuery)(event);
-    if (state == cudaSuccess) wb::calls_detail::waited_for(event);
-    return state;
-}
-
-WB_RUNTIME cudaStreamQuery(cudaStream_t stream) {
-    using Function = cudaError_t(cudaStream_t);
-    WB_ENTER({"cudaStreamQuery", stream}, false, true);
-    const cudaError_t state = WB_REAL(cudaStreamQuery)(stream);
-    if (state == cudaSuccess) wb::calls_detail::waited_for_all();
-    return state;
-}
-
-WB_RUNTIME cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
-    using Function = cudaError_t(float*, cudaEvent_t, cudaEvent_t);
-    WB_ENTER({"cudaEventElapsedTime", nullptr, stop});
-    if (wb::EventClock* clock = wb::calls_detail::clock()) {
-        const auto from = clock->stamps.find(start), to = clock->stamps.find(stop);
-        if (from == clock->stamps.end() || to == clock->stamps.end())
-            return cudaErrorInvalidResourceHandle;
-        if (!from->second.waited || !to->second.waited) return cudaErrorNotReady;
-        const cudaError_t error = WB_REAL(cudaEventElapsedTime)(ms, start, stop);
-        if (error == cudaSuccess) *ms = float(to->second.ms - from->second.ms);
-        return error;
-    }
-    return WB_REAL(cudaEventElapsedTime)(ms, start, stop);
-}
-
-WB_RUNTIME cudaEventDestroy(cudaEvent_t event) {
-    using Function = cudaError_t(cudaEvent_t);
-    WB_ENTER({"cudaEventDestroy", nullptr, event});
-    if (wb::EventClock* clock = wb::calls_detail::clock()) clock->stamps.erase(event);
-    return WB_REAL(cudaEventDestroy)(event);
-}
-
-WB_RUNTIME cudaGetDevice(int* device) {
-    using Function = cudaError_t(int*);
-    WB_ENTER({"cudaGetDevice"});
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (!watch || !watch->card) return WB_REAL(cudaGetDevice)(device);
-    *device = watch->card_index;
-    return cudaSuccess;
-}
-
-WB_RUNTIME cudaGetDeviceCount(int* count) {
-    using Function = cudaError_t(int*);
-    WB_ENTER({"cudaGetDeviceCount"});
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (!watch || !watch->card) return WB_REAL(cudaGetDeviceCount)(count);
-    *count = watch->card_index + 1;
-    return cudaSuccess;
-}
-
-WB_RUNTIME cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-    using Function = cudaError_t(cudaDeviceProp*, int);
-    WB_ENTER({"cudaGetDeviceProperties"});
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (!watch || !watch->card || device != watch->card_index)
-        return WB_REAL(cudaGetDeviceProperties)(properties, device);
-    *properties = *watch->card;
-    return cudaSuccess;
-}
-
-// The first is C's; the template of the same name, which kernels are passed to, calls the second.
-WB_RUNTIME cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
-                                                         int threads, size_t shared) {
-    using Function = cudaError_t(int*, const void*, int, size_t);
-    WB_ENTER({"cudaOccupancyMaxActiveBlocksPerMultiprocessor"});
-    const auto result =
-        WB_REAL(cudaOccupancyMaxActiveBlocksPerMultiprocessor)(blocks, kernel, threads, shared);
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (result == cudaSuccess && watch) *blocks = watch->blocks_that_fit.value_or(*blocks);
-    return result;
-}
-
-WB_RUNTIME cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
-                                                                  int threads, size_t shared,
-                                                                  unsigned flags) {
-    using Function = cudaError_t(int*, const void*, int, size_t, unsigned);
-    WB_ENTER({"cudaOccupancyMaxActiveBlocksPerMultiprocessor"});
-    const auto result = WB_REAL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(
-        blocks, kernel, threads, shared, flags);
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (result == cudaSuccess && watch) *blocks = watch->blocks_that_fit.value_or(*blocks);
-    return result;
-}
-
-WB_RUNTIME cudaMemGetInfo(size_t* free, size_t* total) {
-    using Function = cudaError_t(size_t*, size_t*);
-    WB_ENTER({"cudaMemGetInfo"});
-    const cudaError_t result = WB_REAL(cudaMemGetInfo)(free, total);
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (result == cudaSuccess && watch && watch->card) *total = watch->card->totalGlobalMem;
-    return result;
-}
-
-WB_RUNTIME cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-    using Function = cudaError_t(int*, cudaDeviceAttr, int);
-    WB_ENTER({"cudaDeviceGetAttribute"});
-    const wb::CallWatch* watch = wb::CallWatch::current();
-    if (watch && watch->card && device == watch->card_index) {
-        const cudaDeviceProp& card = *watch->card;
-        const std::map<cudaDeviceAttr, int> known{
-            {cudaDevAttrMultiProcessorCount, card.multiProcessorCount},
-            {cudaDevAttrWarpSize, card.warpSize},
-            {cudaDevAttrMaxThreadsPerBlock, card.maxThreadsPerBlock},
-            {cudaDevAttrMaxSharedMemoryPerBlock, int(card.sharedMemPerBlock)},
-            {cudaDevAttrComputeCapabilityMajor, card.major},
-            {cudaDevAttrComputeCapabilityMinor, card.minor}};
-        if (const auto found = known.find(attribute); found != known.end()) {
-            *value = found->second;
-            return cudaSuccess;
-        }
-    }
-    return WB_REAL(cudaDeviceGetAttribute)(value, attribute, device);
-}
-
+#include "card_calls.h"
+#include "event_calls.h"
 #include "graph_calls.h"
 #include "pool_calls.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What work costs the host: its launches, captures, waits and allocations, counted from the calls
-// to the runtime (which works on a card, too), and the time by the emulator's model. Includes
-// cuda_calls.h, so that it belongs in one file of a program.
+// to the runtime (which works on a card, too), and the time by the emulator's model.
 #pragma once
 
 #include "cuda_calls.h"

@@ -162,6 +162,13 @@ WB_BLAS(cublasGemmEx,
         (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
          compute, algorithm),
         WB_COMPUTES)
+WB_BLAS(cublasSgemmStridedBatched,
+        (cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+         const float* alpha, const float* a, int lda, long long step_a, const float* b, int ldb,
+         long long step_b, const float* beta, float* c, int ldc, long long step_c, int count),
+        (handle, op_a, op_b, m, n, k, alpha, a, lda, step_a, b, ldb, step_b, beta, c, ldc, step_c,
+         count),
+        WB_COMPUTES)
 WB_BLAS(cublasSgemv_v2,
         (cublasHandle_t handle, cublasOperation_t op, int m, int n, const float* alpha,
          const float* a, int lda, const float* x, int incx, const float* beta, float* y, int incy),

@@ -101,7 +101,7 @@ def device_fails() -> str:
     that can launch nothing.
     """
     right = the_lesson("00_double_all")
-    cases = test_cases.cases_in_source(right.test_file)
+    cases = test_cases.cases_of(right)
     case = next(case for case in cases if case.name == "task 2: counts up")
     program = programs.built(BUILD, f"solution_{right.id}")
     result = run_case(program, case, DEVICE, BUILD)
@@ -188,7 +188,7 @@ def check_names(lesson: Lesson) -> int:
         names = sorted(line.strip() for line in done.stdout.splitlines() if line.strip())
         if names and "rror" not in done.stderr:
             break
-    want = sorted(case.name for case in test_cases.cases_in_source(lesson.test_file))
+    want = sorted(case.name for case in test_cases.cases_of(lesson))
     if names != want:
         return fail(None, [f"the program has {names}\nthe source has {want}"])
     print(f"{len(names)} test cases")

@@ -17,7 +17,7 @@ from workbook import files, runner
 from workbook.case_run import run_case
 from workbook.channel import Channel, Told
 from workbook.project import ROOT, Lesson
-from workbook.test_cases import TestCase, cases_in_source
+from workbook.test_cases import TestCase, cases_of
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
@@ -180,13 +180,13 @@ class Programs(unittest.TestCase):
             self.assertEqual(done.returncode, 87)
 
     def test_each_case_of_a_right_program_is_whole(self) -> None:
-        for case in cases_in_source(LESSON.test_file):
+        for case in cases_of(LESSON):
             result = run_case(PROGRAM, case, "emulator", BUILD)
             self.assertTrue(result.passed, (case.name, result.ended))
 
     def test_on_a_card_there_is_no_report_of_the_device(self) -> None:
         # The emulated device stands in for the card: nobody tells it that it is graded.
-        cases = [c for c in cases_in_source(LESSON.test_file) if not c.efficient]
+        cases = [c for c in cases_of(LESSON) if not c.efficient]
         self.assertTrue(all(run_case(PROGRAM, c, "gpu", BUILD).passed for c in cases))
 
     def test_both_sides_know_the_same_exit_codes(self) -> None:

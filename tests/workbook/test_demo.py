@@ -125,22 +125,27 @@ class Counters(unittest.TestCase):
 
     def test_counters_come_from_the_body_of_each_case(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "t.cpp"
-            path.write_text(
-                'TEST_CASE("task 1: a", "[task1]") { CHECK(c->branches == 1); }\n'
+            lesson = Lesson("00_two_files", Path(folder))
+            lesson.test_folder.mkdir(parents=True)
+            (lesson.test_folder / "test_2_efficiency.cpp").write_text(
                 'TEST_CASE("efficient: b", "[efficient]") { if (c) { CHECK(c->launches <= 2); }\n'
                 "  CHECK(c->global_store_bytes < x.size()); /* c->warps */ }\n"
                 'TEST_CASE("efficient: c", "[efficient]") { helper(); }\n'
             )
-            found = counters.looked_at(path)
+            (lesson.test_folder / "test_1_values.cpp").write_text(
+                'TEST_CASE("task 1: a", "[task1]") { CHECK(c->branches == 1); }\n'
+            )
+            found = counters.looked_at(lesson)
+            names = [case.name for case in test_cases.cases_of(lesson)]
+        self.assertEqual(names, ["task 1: a", "efficient: b", "efficient: c"])
         self.assertEqual(found["efficient: b"][:2], ["launches", "global_store_bytes"])
         self.assertIn("branches", found["efficient: c"])
         self.assertNotIn("task 1: a", found)
 
     def test_every_lesson_names_counters_in_its_efficient_cases(self) -> None:
         for lesson in lessons():
-            cases = test_cases.cases_in_source(lesson.test_file)
-            found = counters.looked_at(lesson.test_file)
+            cases = test_cases.cases_of(lesson)
+            found = counters.looked_at(lesson)
             self.assertEqual(set(found), {case.name for case in cases if case.efficient})
             for case, names in found.items():
                 self.assertTrue(names, f"{lesson.id}: {case}")

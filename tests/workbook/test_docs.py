@@ -12,7 +12,7 @@ from rich.console import Console
 
 from workbook import explain, lesson_files, mutants, screen, skeletons
 from workbook.project import ROOT, lessons
-from workbook.test_cases import cases_in_source
+from workbook.test_cases import cases_of
 
 HEADINGS = [
     "Idea",
@@ -97,7 +97,7 @@ class Lessons(unittest.TestCase):
 
     def test_every_case_has_one_kind_of_tag(self) -> None:
         for lesson in lessons():
-            for case in cases_in_source(lesson.test_file):
+            for case in cases_of(lesson):
                 with self.subTest(lesson=lesson.id, case=case.name):
                     self.assertTrue(case.task, "neither [taskN] nor [efficient]")
 

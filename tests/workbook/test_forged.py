@@ -28,12 +28,12 @@ from workbook import (
     runner,
 )
 from workbook.project import ROOT, Lesson, WorkbookError
-from workbook.test_cases import cases_in_source
+from workbook.test_cases import cases_of
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 HERE = Path(__file__).resolve().parent
 LESSON = Lesson("00_double_all", HERE / "fixture")
-CASES = [c for c in cases_in_source(LESSON.test_file) if c.name == "task 2: counts up"]
+CASES = [c for c in cases_of(LESSON) if c.name == "task 2: counts up"]
 
 # What HOSTILE says, how the case must end ('' for failed checks), and words of the sentence.
 AT_RUN_TIME = [
@@ -331,8 +331,8 @@ class Includes(unittest.TestCase):
         self.assertEqual(refusals.of_includes(read, source, command), [])
         for other in (
             "solutions/02_boundary_checks/boundary_checks.cu", "tests/support/lesson_test.h",
-            "tests/lessons/test_02_boundary_checks.cpp", "common/emulator/emulator_api.h",
-            "build/lessons/x.cu",
+            "tests/lessons/02_boundary_checks/test_1_values.cpp",
+            "common/emulator/emulator_api.h", "build/lessons/x.cu",
         ):  # fmt: skip
             said = refusals.of_includes({*read, f"{ROOT}/{other}"}, source, command)
             self.assertEqual(len(said), 1, other)

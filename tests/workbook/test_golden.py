@@ -97,7 +97,7 @@ class Other(unittest.TestCase):
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text("\n".join(lines) + "\n")
         program, _ = programs.compiled(BUILD, LESSON, source)
-        cases = [c for c in test_cases.cases_in_source(LESSON.test_file) if "counts up" in c.name]
+        cases = [c for c in test_cases.cases_of(LESSON) if "counts up" in c.name]
         limits = runner.Limits(seconds=0.5)
         result = grade.run_case(program, cases[0], "emulator", BUILD, limits)
         self.assertEqual(result.ended, "did not finish within 0.5 s")
@@ -112,7 +112,7 @@ class Other(unittest.TestCase):
         endless = "    for (volatile int k = 0; k < 1; k = 2 * k) {}\n"
         source.write_text(text.replace(launch, endless + launch))
         program, _ = programs.compiled(BUILD, LESSON, source)
-        cases = [c for c in test_cases.cases_in_source(LESSON.test_file) if "counts up" in c.name]
+        cases = [c for c in test_cases.cases_of(LESSON) if "counts up" in c.name]
         with unittest.mock.patch.object(case_run, "_SECOND_LOOK", 0.5):
             result = grade.run_case(program, cases[0], "emulator", BUILD, runner.Limits(seconds=1))
         self.assertEqual(result.findings, [])

@@ -25,10 +25,7 @@ FIXTURE = Path(__file__).resolve().parent / "fixture"
 
 class Names(unittest.TestCase):
     def cases(self, text: str) -> list[TestCase]:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "t.cpp"
-            path.write_text(text)
-            return test_cases.cases_in_source(path)
+        return [case for case, _ in test_cases.case_bodies(text)]
 
     def test_reads_names_over_lines_and_leaves_comments_out(self) -> None:
         found = self.cases(
@@ -46,6 +43,15 @@ class Names(unittest.TestCase):
             'TEST_CASE("b", "[task2]") { g(\'1\'); }\n'
         )
         self.assertEqual([case.name for case in found], ["a", "b"])
+
+    def test_several_files_are_read_in_the_order_of_their_names(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            lesson = Lesson("09_made", Path(folder))
+            lesson.test_folder.mkdir(parents=True)
+            for name in ("test_2_b.cpp", "test_1_a.cpp", "workload.cpp"):
+                (lesson.test_folder / name).write_text(f'TEST_CASE("{name}", "[task1]") {{}}\n')
+            found = test_cases.cases_of(lesson)
+        self.assertEqual([case.name for case in found], ["test_1_a.cpp", "test_2_b.cpp"])
 
     def test_escapes_what_a_test_specification_gives_a_meaning(self) -> None:
         self.assertEqual(TestCase("a, [b]", ()).spec, "a\\, \\[b\\]")

@@ -38,7 +38,7 @@ def compiled(name: str, before: str) -> tuple[Path, int]:
 
 def cases(count: int, *words: str) -> list[TestCase]:
     """The lesson's cases with one of these words in their names, `count` times."""
-    known = test_cases.cases_in_source(LESSON.test_file)
+    known = test_cases.cases_of(LESSON)
     return [case for case in known if any(word in case.name for word in words)] * count
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import compile_commands, python_programs
+from workbook import compile_commands, pypi, python_programs
 from workbook.project import find_lesson
 
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD", "build")).resolve()
@@ -81,6 +82,33 @@ class Libraries(unittest.TestCase):
         real, whole = ctypes.c_double(0), ctypes.c_int64(0)
         self.assertEqual(library.interop_ramp(real, real, whole, whole, whole, None), 1)
         self.assertIn(b"stream", library.interop_error())
+
+
+class Adding(unittest.TestCase):
+    """pypi.add, with a pip that writes down how it was called."""
+
+    def add(self, status: int) -> tuple[str, str]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "bin").mkdir()
+            python = folder / "bin" / "python"
+            python.write_text(
+                '#!/bin/sh\necho "$@ with $EXTRA, $PIP_USER" | tee "$0.called"\n'
+                f"echo the last line\nexit {status}\n"
+            )
+            python.chmod(0o755)
+            with mock.patch.dict(os.environ, {"PIP_USER": "1", "PIP_TARGET": "/elsewhere"}):
+                said = pypi.add(folder, ["one==1", "two"], {"EXTRA": "more"})
+            self.assertTrue((folder / "bin").is_dir(), "the folder stays")
+            return said, python.with_name("python.called").read_text()
+
+    def test_packages_and_variables_reach_pip(self) -> None:
+        said, called = self.add(0)
+        self.assertEqual(said, "")
+        self.assertRegex(called, r"^-I -m pip install .*one==1 two with more, 0\n")
+
+    def test_a_failure_is_told_with_its_last_lines(self) -> None:
+        self.assertTrue(self.add(1)[0].endswith("the last line"))
 
 
 if __name__ == "__main__":

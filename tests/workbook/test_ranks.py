@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbook import ranks, runner
-from workbook.test_cases import TestCase, cases_in_source
+from workbook.test_cases import TestCase, case_bodies
 
 CASE = TestCase("task 1: adds", ("task1", "ranks:3"))
 FINDING = {"code": "race-global", "severity": "error", "file": "a.cu", "line": 7, "message": "m"}
@@ -104,10 +104,8 @@ class Tags(unittest.TestCase):
         self.assertEqual(TestCase("a", ("task1", "ranks")).ranks, ())
 
     def test_they_are_read_from_the_source(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "test.cpp")
-            path.write_text('TEST_CASE("a", "[task1][ranks:3,4]") {}\n')
-            self.assertEqual(cases_in_source(path)[0].ranks, (3, 4))
+        [(case, _)] = case_bodies('TEST_CASE("a", "[task1][ranks:3,4]") {}\n')
+        self.assertEqual(case.ranks, (3, 4))
 
 
 class Reports(unittest.TestCase):

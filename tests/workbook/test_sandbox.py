@@ -99,9 +99,10 @@ class AtRunTime(Boxed):
         pyc = ROOT / "common" / "workbook" / "__pycache__" / "grade.cpython.pyc"
         tries = [
             *(f"read {path}" for path in (
-                LESSON.solution_file, ROOT / "solutions", LESSON.test_file, secret, "/etc/passwd",
-                ROOT / "lessons" / "02_boundary_checks" / "boundary_checks.cu", Path.home(),
-                f"/proc/{os.getpid()}/environ", BUILD / "lessons" / "solution_00_double_all",
+                LESSON.solution_file, ROOT / "solutions", LESSON.test_files[0], secret,
+                "/etc/passwd", ROOT / "lessons" / "02_boundary_checks" / "boundary_checks.cu",
+                Path.home(), f"/proc/{os.getpid()}/environ",
+                BUILD / "lessons" / "solution_00_double_all",
             )),
             *(f"write {path}" for path in (
                 ROOT / "common" / "workbook" / "grade.py", pyc, BUILD / "emulator" / "libcudart.so",

@@ -269,8 +269,9 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
             shared = any(launch.threads >= 2 * c.size for launch in c.launches)
             lost = ", or updates got lost" if shared else ""
             return Pattern(f"too small everywhere{lost}")
-        if more and not _whole(c):
-            return Pattern("too large everywhere")  # fmt: skip
+        # Numbers in strictly ascending order are keys or places: nothing was counted.
+        if more and (not _whole(c) or bool((np.diff(c.want.astype(float)) > 0).all())):
+            return Pattern("too large everywhere")
         # Running totals hold one number many times: their sum counts nothing.
         counts = counts and not (np.diff(c.want.astype(float)) >= 0).all()
         in_all = sum(map(int, c.want)) if counts else 0
@@ -316,8 +317,9 @@ def not_a_number(c: Compared, use: np.ndarray) -> Pattern | None:
     got, want = c.got[use], c.want[use]
     nan = np.isnan(got) & ~np.isnan(want)
     if nan.all():
-        return Pattern("NaN, which was computed: from 0/0, infinity/infinity, the root or power "
-                       "of a negative number, or a value that was never set")  # fmt: skip
+        return Pattern("NaN, which was computed: from a value that was never set (what an output "
+                       "holds before is NaN here), 0/0, infinity/infinity, or the root or power of "
+                       "a negative number")  # fmt: skip
     if nan.any():
         # Where the others follow a rule, some NaN are an accompaniment, not the cause.
         others = use.copy()

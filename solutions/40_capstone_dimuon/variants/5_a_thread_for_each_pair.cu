@@ -1,0 +1,353 @@
+// Variant: one kernel from the muons to the bins, with a thread for each pair of a block's events.
+// SPDX-License-Identifier: MIT
+// Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
+// Start with README.md in this directory; `make 40` checks this file.
+#include "capstone_dimuon.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "device_buffer.h"
+
+static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+static constexpr int kLanes = 32;
+
+// Called by all kThreads threads of a block, again and again if need be. Returns the sum of the
+// values of the threads before this one; `total` becomes the sum of all (lesson 25).
+template <class T>
+__device__ static T block_scan(T value, T& total) {
+    __shared__ T of_warp[kThreads / kLanes];
+    const int lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
+    T sum = value;
+    for (int step = 1; step < kLanes; step *= 2) {
+        const T before = __shfl_up_sync(kAllLanes, sum, step);
+        if (lane >= step) sum += before;
+    }
+    if (lane == kLanes - 1) of_warp[warp] = sum;
+    __syncthreads();  // below, all threads read what all warps have left
+    T before = sum - value;
+    total = 0;
+    for (int w = 0; w < kThreads / kLanes; ++w) {
+        if (w == warp) before += total;
+        total += of_warp[w];
+    }
+    __syncthreads();  // the next call overwrites what is read above
+    return before;
+}
+
+// First launch of a scan: one block for each tile, which stores the tile's sum.
+__global__ void sum_tiles_kernel(const int* in, int n, int* sums) {
+    const int end = min((int(blockIdx.x) + 1) * kTile, n);
+    int own = 0, total;
+    for (int i = blockIdx.x * kTile + threadIdx.x; i < end; i += kThreads) own += in[i];
+    block_scan(own, total);
+    if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+// Second launch: one block, which replaces the sum of each tile by that of all tiles before it.
+__global__ void scan_sums_kernel(int* sums, int tiles) {
+    int carry = 0;
+    for (int first = 0; first < tiles; first += kThreads) {
+        const int tile = first + threadIdx.x;
+        int total;
+        const int before = block_scan(tile < tiles ? sums[tile] : 0, total);
+        if (tile < tiles) sums[tile] = carry + before;
+        carry += total;
+    }
+}
+
+// Third launch: one block for each tile, which begins with what lies before the tile.
+__global__ void scan_tiles_kernel(const int* in, int n, const int* sums, int* out) {
+    [[maybe_unused]] const int begin = blockIdx.x * kTile;
+    [[maybe_unused]] int carry = sums[blockIdx.x];
+    for (int first = begin; first < begin + kTile; first += kThreads) {
+        const int i = first + threadIdx.x;
+        int total;
+        const int before = block_scan(i < n ? in[i] : 0, total);
+        if (i <= n) out[i] = carry + before;
+        carry += total;
+    }
+}
+
+void scan(const int* d_in, int n, int* d_out, int* d_sums, cudaStream_t stream) {
+    const int tiles = tiles_of(n);
+    sum_tiles_kernel<<<tiles, kThreads, 0, stream>>>(d_in, n, d_sums);
+    CUDA_CHECK(cudaGetLastError());
+    scan_sums_kernel<<<1, kThreads, 0, stream>>>(d_sums, tiles);
+    CUDA_CHECK(cudaGetLastError());
+    scan_tiles_kernel<<<tiles, kThreads, 0, stream>>>(d_in, n, d_sums, d_out);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+static unsigned blocks_for(int threads) {
+    return (unsigned(threads) + kThreads - 1) / kThreads;
+}
+
+// Whether there is a pair of opposite charge among the muons [first, end), and its largest mass.
+__device__ static bool heaviest_pair(const Events& all, int first, int end, float& heaviest) {
+    bool found = false;
+    heaviest = 0;
+    for (int i = first; i < end; ++i)
+        for (int j = i + 1; j < end; ++j) {
+            if (all.charge[i] == all.charge[j]) continue;
+            const float m =
+                pair_mass(all.pt[i], all.eta[i], all.phi[i], all.pt[j], all.eta[j], all.phi[j]);
+            heaviest = fmaxf(heaviest, m);
+            found = true;
+        }
+    return found;
+}
+
+__global__ void pair_masses_kernel(Events all, const int* offsets, float* mass, int* valid) {
+    const int e = blockIdx.x * kThreads + threadIdx.x;
+    if (e >= all.events) return;
+    float heaviest;
+    valid[e] = heaviest_pair(all, offsets[e], offsets[e + 1], heaviest);
+    mass[e] = heaviest;
+}
+
+void pair_masses(Events d_events, const int* d_offsets, float* d_mass, int* d_valid,
+                 cudaStream_t stream) {
+    if (d_events.events == 0) return;
+    pair_masses_kernel<<<blocks_for(d_events.events), kThreads, 0, stream>>>(
+        d_events, d_offsets, d_mass, d_valid);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void move_kernel(const float* mass, const int* valid, int events, const int* places,
+                            float* kept) {
+    const int e = blockIdx.x * kThreads + threadIdx.x;
+    if (e < events && valid[e]) kept[places[e]] = mass[e];
+}
+
+void compact(const float* d_mass, const int* d_valid, int events, int* d_places, float* d_kept,
+             int* d_sums, cudaStream_t stream) {
+    scan(d_valid, events, d_places, d_sums, stream);
+    if (events == 0) return;
+    move_kernel<<<blocks_for(events), kThreads, 0, stream>>>(
+        d_mass, d_valid, events, d_places, d_kept);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void histogram_kernel(const float* mass, const int* number, unsigned* counts) {
+    [[maybe_unused]] __shared__ unsigned own[kBins];
+    for (int b = threadIdx.x; b < kBins; b += kThreads) own[b] = 0;
+    __syncthreads();  // a thread counts in bins that others have cleared
+    const int end = *number, step = gridDim.x * kThreads;
+    for (int i = blockIdx.x * kThreads + threadIdx.x; i < end; i += step) {
+        const float m = mass[i];
+        if (m >= 0 && m < kLimit) atomicAdd(&own[int(m * 10.0f)], 1u);
+    }
+    __syncthreads();  // a thread merges bins in which others have counted
+    for (int b = threadIdx.x; b < kBins; b += kThreads)
+        if (own[b]) atomicAdd(&counts[b], own[b]);
+}
+
+void histogram(const float* d_mass, const int* d_number, int most, unsigned* d_counts,
+               cudaStream_t stream) {
+    // As many blocks as pay off: each has kBins bins to merge, and should count 8 masses for each.
+    const int blocks = std::clamp(most / (8 * kBins), 1, 1024);
+    CUDA_CHECK(cudaMemsetAsync(d_counts, 0, kBins * sizeof(unsigned), stream));
+    histogram_kernel<<<blocks, kThreads, 0, stream>>>(d_mass, d_number, d_counts);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// From the muons to the bins: no mass is stored. A block takes kThreads events at a time. Most have
+// one pair, few have many: the threads share the pairs, not the events, so that no warp waits for
+// the event with most muons.
+__global__ void count_masses_kernel(Events all, const int* offsets, unsigned* counts) {
+    __shared__ unsigned own[kBins];
+    __shared__ int first_muon[kThreads + 1], first_pair[kThreads];
+    __shared__ int heaviest[kThreads];  // the bits of a mass, which are ordered like masses
+    constexpr int kNone = -1;
+    for (int b = threadIdx.x; b < kBins; b += kThreads) own[b] = 0;
+    for (int tile = blockIdx.x; tile * kThreads < all.events; tile += gridDim.x) {
+        const int t = threadIdx.x, e = tile * kThreads + t, known = min(e, all.events);
+        first_muon[t] = offsets[known];
+        if (t == kThreads - 1) first_muon[kThreads] = offsets[min(e + 1, all.events)];
+        heaviest[t] = kNone;
+        __syncthreads();  // the next muon's place is another thread's
+        const int muons = first_muon[t + 1] - first_muon[t];
+        int pairs;
+        first_pair[t] = block_scan(muons * (muons - 1) / 2, pairs);
+        __syncthreads();  // all threads search in what all have stored
+        for (int pair = t; pair < pairs; pair += kThreads) {
+            int event = 0;  // the last one that begins with this pair or before it
+            for (int step = kThreads / 2; step > 0; step /= 2)
+                if (first_pair[event + step] <= pair) event += step;
+            const int end = first_muon[event + 1];
+            int i = first_muon[event], rest = pair - first_pair[event];
+            for (; rest >= end - 1 - i; ++i) rest -= end - 1 - i;
+            const int j = i + 1 + rest;
+            if (all.charge[i] == all.charge[j]) continue;
+            const float m =
+                pair_mass(all.pt[i], all.eta[i], all.phi[i], all.pt[j], all.eta[j], all.phi[j]);
+            atomicMax(&heaviest[event], m > 0 ? __float_as_int(m) : 0);
+        }
+        __syncthreads();  // an event's pairs are in several threads
+        const float m = __int_as_float(heaviest[t]);
+        if (heaviest[t] != kNone && m < kLimit) atomicAdd(&own[int(m * 10.0f)], 1u);
+    }
+    __syncthreads();  // a thread merges bins in which others have counted
+    for (int b = threadIdx.x; b < kBins; b += kThreads)
+        if (own[b]) atomicAdd(&counts[b], own[b]);
+}
+
+// A copy of kWindows for the device.
+__constant__ Window windows[kPeaks] = {kWindows[0], kWindows[1], kWindows[2]};
+
+// One block for each window, and a thread for each of its bins.
+__global__ void find_peaks_kernel(const unsigned* counts, Peak* peaks) {
+    const Window window = windows[blockIdx.x];
+    [[maybe_unused]] const int b = window.first + threadIdx.x;
+    unsigned long long events = 0, weighted = 0;
+    const unsigned base = max(counts[window.first], counts[window.last - 1]);
+    unsigned long long above = 0;
+    if (b < window.last && counts[b] > base) above = counts[b] - base;
+    block_scan(above, events);
+    block_scan(above * b, weighted);
+    if (threadIdx.x == 0)
+        peaks[blockIdx.x] = {events ? int((weighted + events / 2) / events) : window.first,
+                             unsigned(events)};
+}
+
+void find_peaks(const unsigned* d_counts, Peak* d_peaks, cudaStream_t stream) {
+    find_peaks_kernel<<<kPeaks, kThreads, 0, stream>>>(d_counts, d_peaks);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void analyse([[maybe_unused]] Events d_events, [[maybe_unused]] Workspace d,
+             [[maybe_unused]] cudaStream_t stream) {
+    {
+        const wb::Range range("offsets");
+        scan(d_events.counts, d_events.events, d.offsets, d.sums, stream);
+    }
+    {
+        const wb::Range range("masses");
+        pair_masses(d_events, d.offsets, d.mass, d.valid, stream);
+    }
+    {
+        const wb::Range range("compaction");
+        compact(d.mass, d.valid, d_events.events, d.places, d.kept, d.sums, stream);
+    }
+    {
+        const wb::Range range("histogram");
+        const int* d_number = d.places + d_events.events;
+        histogram(d.kept, d_number, d_events.events, d.counts, stream);
+    }
+    {
+        const wb::Range range("peaks");
+        find_peaks(d.counts, d.peaks, stream);
+    }
+}
+
+// The same results as those of `analyse`, by five launches: what is needed of them and no more.
+static void analyse_in_one_kernel(Events d_events, Workspace d, cudaStream_t stream) {
+    scan(d_events.counts, d_events.events, d.offsets, d.sums, stream);
+    CUDA_CHECK(cudaMemsetAsync(d.counts, 0, kBins * sizeof(unsigned), stream));
+    const int blocks = std::clamp(d_events.events / kThreads, 1, 1024);
+    count_masses_kernel<<<blocks, kThreads, 0, stream>>>(d_events, d.offsets, d.counts);
+    CUDA_CHECK(cudaGetLastError());
+    find_peaks(d.counts, d.peaks, stream);
+}
+
+// A stream of its own; an exception that leaves a capture open ends it.
+struct OwnStream {
+    OwnStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+    ~OwnStream() {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        cudaStreamIsCapturing(stream, &status);
+        if (status != cudaStreamCaptureStatusNone) {
+            cudaGraph_t rest = nullptr;
+            cudaStreamEndCapture(stream, &rest);
+            if (rest) cudaGraphDestroy(rest);
+        }
+        cudaStreamDestroy(stream);
+    }
+    cudaStream_t stream = nullptr;
+};
+
+// A graph and its instance, both given back.
+struct OwnGraph {
+    ~OwnGraph() {
+        if (exec) cudaGraphExecDestroy(exec);
+        if (graph) cudaGraphDestroy(graph);
+    }
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+};
+
+struct Analysis::Parts {
+    Parts(int events, int muons)
+        : counts(events), charge(muons), offsets(events + 1), valid(events), places(events + 1),
+          sums(tiles_of(events)), pt(muons), eta(muons), phi(muons), mass(events), kept(events),
+          spectrum(kBins), peaks(kPeaks),
+          d_events{events, muons, counts.get(), pt.get(), eta.get(), phi.get(), charge.get()},
+          d{offsets.get(),
+            mass.get(),
+            valid.get(),
+            places.get(),
+            kept.get(),
+            sums.get(),
+            spectrum.get(),
+            peaks.get()} {}
+
+    wb::DeviceBuffer<int> counts, charge, offsets, valid, places, sums;
+    wb::DeviceBuffer<float> pt, eta, phi, mass, kept;
+    wb::DeviceBuffer<unsigned> spectrum;
+    wb::DeviceBuffer<Peak> peaks;
+    Events d_events;  // in the buffers above
+    Workspace d;
+    OwnStream own;
+    OwnGraph recorded;
+};
+
+Analysis::Analysis(int events, int muons) : parts_(new Parts(events, muons)) {
+    [[maybe_unused]] Parts& p = *parts_;
+    CUDA_CHECK(cudaDeviceSynchronize());  // the buffers have been filled in the default stream
+    CUDA_CHECK(cudaStreamBeginCapture(p.own.stream, cudaStreamCaptureModeGlobal));
+    analyse_in_one_kernel(p.d_events, p.d, p.own.stream);
+    CUDA_CHECK(cudaStreamEndCapture(p.own.stream, &p.recorded.graph));
+    CUDA_CHECK(cudaGraphInstantiate(&p.recorded.exec, p.recorded.graph, 0));
+}
+
+void Analysis::run([[maybe_unused]] Events from, [[maybe_unused]] unsigned* counts) {
+    cudaStream_t stream = parts_->own.stream;
+    upload(from, stream);
+    replay(stream);
+    CUDA_CHECK(cudaMemcpyAsync(
+        counts, parts_->d.counts, kBins * sizeof(unsigned), cudaMemcpyDeviceToHost, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+Analysis::~Analysis() = default;
+
+void Analysis::upload(Events from, cudaStream_t stream) {
+    const Events& to = parts_->d_events;
+    const auto copy = [&](auto* there, const auto* here, int n) {
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(there)>>;
+        // cudaMemcpyDefault: the addresses say where each of the two is.
+        if (n > 0)
+            CUDA_CHECK(cudaMemcpyAsync(
+                const_cast<T*>(there), here, n * sizeof(T), cudaMemcpyDefault, stream));
+    };
+    copy(to.counts, from.counts, to.events);
+    copy(to.pt, from.pt, to.muons);
+    copy(to.eta, from.eta, to.muons);
+    copy(to.phi, from.phi, to.muons);
+    copy(to.charge, from.charge, to.muons);
+}
+
+void Analysis::replay(cudaStream_t stream) {
+    CUDA_CHECK(cudaGraphLaunch(parts_->recorded.exec, stream));
+}
+
+void Analysis::peaks(Peak* to) const {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemcpy(to, parts_->d.peaks, kPeaks * sizeof(Peak), cudaMemcpyDeviceToHost));
+}
+
+void write_csv(std::FILE* file, [[maybe_unused]] const unsigned* counts) {
+    std::fprintf(file, "GeV,events\n");
+    for (int b = 0; b < kBins; ++b) std::fprintf(file, "%.2f,%u\n", (b + 0.5) / 10, counts[b]);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// What the tests of lesson 29 share: C = A B for every shape and pitch, written over what C held.
+//
+// Tolerance: each sum of k products may differ by k 2^-24 times the sum of their magnitudes, which
+// is what k rounded products and additions cost at most, in any order. The data are random, with
+// NaN in the gaps between rows; outputs start as NaN.
+#pragma once
+
+#include "call_checks.h"
+#include "reference.h"
+#include "sparse.h"
+
+namespace {
+
+constexpr size_t kGuard = 4096;  // elements on each side of every array, on a real GPU
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int kMost = 65536;
+
+using Matmul = void (*)(const float*, const float*, float*, Sizes);
+
+inline void check_product(Matmul matmul, const Shape& shape) {
+    const auto [m, n, k] = std::tuple(shape.m, shape.n, shape.k);
+    const Sizes sizes = shape.sizes();
+    const auto [a_pitch, b_pitch, c_pitch] =
+        std::tuple(sizes.a_pitch, sizes.b_pitch, sizes.c_pitch);
+    CAPTURE(m, n, k, a_pitch, b_pitch, c_pitch);
+    const int before = shape.before;
+    const Floats a = wb::random_floats(size_t(m) * k, 100 + m);
+    const Floats b = wb::random_floats(size_t(k) * n, 200 + n);
+    const Floats in_a = laid_out(a, m, k, sizes.a_pitch, before);
+    const Floats in_b = laid_out(b, k, n, sizes.b_pitch, before);
+    wb::GuardedBuffer<float> d_a(in_a, wb::guard(kGuard)), d_b(in_b, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_c(before + size_t(m) * sizes.c_pitch, wb::guard(kGuard));
+    matmul(d_a.get() + before, d_b.get() + before, d_c.get() + before, sizes);
+    CUDA_CHECK(cudaGetLastError());
+    const Floats c = d_c.download();
+    const Floats got = packed(c, m, n, sizes.c_pitch, before);
+    const Product want = product(a, b, m, n, k, 0, k);
+    CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
+    const auto run_on = [&](const Floats& all, size_t elements) {  // as if there were no gaps
+        return Floats(all.begin() + before, all.begin() + before + elements);
+    };
+    recognize_mistakes(
+        got,
+        want,
+        a,
+        b,
+        shape,
+        {{"rows of A and B are read as if they had no gaps: their pitches say where they begin",
+          [&, m = m, n = n, k = k] {
+              if (!shape.a_gap || !shape.b_gap) return Floats();
+              return product(run_on(in_a, a.size()), run_on(in_b, b.size()), m, n, k, 0, k).values;
+          }},
+         {"rows of A are read as if they had no gaps: a_pitch says where they begin",
+          [&, m = m, n = n, k = k] {
+              if (!shape.a_gap) return Floats();
+              return product(run_on(in_a, a.size()), b, m, n, k, 0, k).values;
+          }},
+         {"rows of B are read as if they had no gaps: b_pitch says where they begin",
+          [&, m = m, n = n, k = k] {
+              if (!shape.b_gap) return Floats();
+              return product(a, run_on(in_b, b.size()), m, n, k, 0, k).values;
+          }}});
+    size_t spoilt = 0;  // floats that are not part of C and no longer hold their filling
+    for (size_t i = 0; i < c.size(); ++i) {
+        const bool inside =
+            i >= size_t(before) && int((i - before) % sizes.c_pitch) < n && sizes.c_pitch > 0;
+        spoilt += !inside && !std::isnan(c[i]);
+    }
+    const bool gaps_unchanged = spoilt == 0;
+    INFO(spoilt << " floats between the rows of C were overwritten");
+    CHECK(gaps_unchanged);
+    wb::check_unchanged(d_a.download(), in_a);
+    wb::check_unchanged(d_b.download(), in_b);
+    CHECK(d_c.intact());
+}
+
+// `make picture-29` draws one of these: all have full tiles.
+constexpr Shape kSquare[] = {
+    {32, 32, 32}, {64, 64, 64}, {33, 33, 33}, {65, 65, 65}, {96, 96, 96}, {129, 129, 129}};
+constexpr Shape kOblong[] = {{1, 1, 1},
+                             {1, 1, 1000},
+                             {17, 17, 17},
+                             {1, 1000, 1},
+                             {1000, 1, 1},
+                             {1, 33, 1000},
+                             {1000, 17, 33},
+                             {17, 1000, 32},
+                             {33, 65, 129},
+                             {129, 32, 17},
+                             {65, 129, 31},
+                             {32, 64, 96},
+                             {128, 64, 16},
+                             {64, 128, 48},
+                             {31, 65, 300}};
+constexpr Shape kParts[] = {{50, 50, 50, 14, 0, 0},
+                            {50, 50, 50, 0, 14, 0},
+                            {50, 50, 50, 0, 0, 14},
+                            {33, 65, 40, 31, 1, 95},
+                            {64, 64, 64, 64, 64, 64},
+                            {64, 64, 64, 4, 4, 4, 1},
+                            {128, 128, 64, 1, 2, 3},
+                            {128, 128, 64, 0, 0, 0, 2},
+                            {7, 200, 33, 3, 56, 5, 3}};
+
+inline void check_shapes(Matmul matmul, const Shape* begin, const Shape* end) {
+    for (const Shape* shape = begin; shape != end; ++shape) check_product(matmul, *shape);
+}
+
+// C holds numbers, and not the usual NaN: what is added to them can be recognised.
+inline void check_overwrites(Matmul matmul) {
+    const int m = 70, n = 40, k = 50;
+    const Floats a = wb::random_floats(m * k, 11), b = wb::random_floats(k * n, 12);
+    const Floats held = wb::random_floats(m * n, 13, 100, 200);
+    wb::GuardedBuffer<float> d_a(a, wb::guard(kGuard)), d_b(b, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_c(held, wb::guard(kGuard));
+    matmul(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n});
+    CUDA_CHECK(cudaGetLastError());
+    const Product want = product(a, b, m, n, k, 0, k);
+    const Floats got = d_c.download();
+    CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
+    recognize_mistakes(got,
+                       want,
+                       a,
+                       b,
+                       {m, n, k},
+                       {{"the product is added to what C held before: it should replace that", [&] {
+                             Floats sums = held;
+                             for (size_t i = 0; i < sums.size(); ++i) sums[i] += want.values[i];
+                             return sums;
+                         }}});
+}
+
+inline void check_no_products(Matmul matmul) {
+    for (const auto& [m, n] : {std::pair{1, 1}, {33, 70}, {64, 64}})
+        check_product(matmul, {m, n, 0, 0, 0, 3});
+}
+
+inline void check_empty(Matmul matmul) {
+    const auto counters = wb::count([&] {
+        matmul(nullptr, nullptr, nullptr, {0, 0, 0, 0, 0, 0});
+        matmul(nullptr, nullptr, nullptr, {0, 5, 7, 7, 5, 5});
+        matmul(nullptr, nullptr, nullptr, {5, 0, 7, 7, 0, 0});
+    });
+    CHECK(cudaGetLastError() == cudaSuccess);
+    if (counters) CHECK(counters->launches == 0);
+    check_product(matmul, {2, 3, 4});  // and afterwards the device is as usable as before
+}
+
+// Rows that begin 2^31 floats after the first and later, in all three. A little of the gap behind
+// each row is looked at.
+inline void check_far_rows(Matmul matmul) {
+    const int m = 4, n = 40, k = 35, gap = 3;
+    const Sizes sizes{m, n, k, 1 << 30, (1 << 26) + 1, (1 << 30) + 5};
+    const Floats a = wb::random_floats(m * k, 31), b = wb::random_floats(k * n, 32);
+    const Floats before(size_t(m) * (n + gap), -7.0f);
+    wb::SparseMatrix<float> d_a(m, k + gap, sizes.a_pitch, laid_out(a, m, k, k + gap, 0));
+    wb::SparseMatrix<float> d_b(k, n + gap, sizes.b_pitch, laid_out(b, k, n, n + gap, 0));
+    wb::SparseMatrix<float> d_c(m, n + gap, sizes.c_pitch, before);
+    NEED_MEMORY(d_a && d_b && d_c);
+    matmul(d_a.get(), d_b.get(), d_c.get(), sizes);
+    CUDA_CHECK(cudaGetLastError());
+    const Product sums = product(a, b, m, n, k, 0, k);
+    Floats want = before;
+    for (int row = 0; row < m; ++row)
+        std::copy_n(sums.values.begin() + row * n, n, want.begin() + row * (n + gap));
+    CHECK_MATRIX(n + gap, d_c.download(), want, [&](size_t i) {
+        const size_t row = i / (n + gap), col = i % (n + gap);
+        return col < size_t(n) ? sums.tolerance[row * n + col] : 0.0;
+    });
+}
+
+// An infinite element makes a row of C infinite, or a column, and no other. B and A are positive,
+// so that no sum of infinities is left undefined. What fills a tile after the last element must
+// not be multiplied by it: 0 times infinity is NaN.
+inline void check_infinity_at(Matmul matmul, bool in_a, int p) {
+    const int m = 40, n = 37, k = 45;
+    Floats a = wb::random_floats(m * k, 41, 0.5f, 1), b = wb::random_floats(k * n, 42, 0.5f, 1);
+    (in_a ? a[3 * k + p] : b[p * n + 3]) = kInfinity;
+    wb::GuardedBuffer<float> d_a(a, wb::guard(kGuard)), d_b(b, wb::guard(kGuard));
+    wb::GuardedBuffer<float> d_c(m * n, wb::guard(kGuard));
+    matmul(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n});
+    CUDA_CHECK(cudaGetLastError());
+    const Product want = product(a, b, m, n, k, 0, k);
+    CHECK_MATRIX(n, d_c.download(), want.values, [&](size_t i) {
+        return std::isfinite(want.values[i]) ? want.tolerance[i] : 0.0;
+    });
+}
+inline void check_infinity(Matmul matmul) {
+    for (const bool in_a : {true, false})
+        for (const int p : {30, 44}) check_infinity_at(matmul, in_a, p);
+}
+
+inline void check_refused(const char* name, Matmul matmul) {
+    wb::DeviceBuffer<float> d_a(wb::random_floats(50, 8)), d_b(wb::random_floats(50, 9)), d_c(25);
+    wb::check_refused_launch(name, [&] {
+        matmul(d_a.get(), d_b.get(), d_c.get(), {5, 5, 10, 10, 5, 5});
+    });
+}
+
+}  // namespace

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What the tests of lesson 32 share: chunks in several streams give the results of one piece.
+//
+// Tolerance: none. The host computes the same operations in the same order, each rounded once.
+// Buffers start as NaN; those of a stage have exactly the size of a chunk.
+#pragma once
+
+#include "call_checks.h"
+#include "reference.h"
+#include "timeline.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace {
+
+using wb::Timeline;
+using Kind = wb::Timeline::Kind;
+
+// Whether all work was done when the call returned. Where it was not, the device is waited for, so
+// that `out` can be read all the same.
+inline void check_returned(const std::optional<Timeline>& timeline) {
+    if (!timeline) return;
+    const auto late = [&](const Timeline::Interval& one) {
+        return one.kind != Kind::kWait && one.end > timeline->returned();
+    };
+    const auto& all = timeline->all();
+    const auto unfinished = std::count_if(all.begin(), all.end(), late);
+    const auto last = std::find_if(all.rbegin(), all.rend(), late);
+    const unsigned line = last == all.rend() ? 0 : last->line;
+    INFO("the function returned before all its work was done: `out` was not complete. The last of "
+         << unfinished << " copies and kernels that were still under way was queued on line "
+         << line);
+    CHECK(unfinished == 0);
+    if (unfinished) CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+inline void check_nothing_queued(const std::optional<Timeline>& timeline) {
+    if (!timeline) return;
+    INFO(timeline->all().size() << " copies, kernels and waits for no samples, want none");
+    const bool nothing_queued = timeline->all().empty();
+    CHECK(nothing_queued);
+}
+
+// `stages`: how many there are, 0 without any.
+inline void check_values(const Floats& in, const Floats& got, int chunk, int stages = 0) {
+    const Floats want = linear(in);
+    CHECK_ARRAYS(got, want);
+    const size_t n = in.size(), size = size_t(chunk);
+    wb::recognize<float>(
+        got,
+        want,
+        {{"the samples come back as they were: they pass the device without the kernel",
+          [&] { return in; }},
+         {"each sample was made linear twice", [&] { return linear(want); }},
+         {"every chunk begins at the same place: the chunk's first element is missing from an "
+          "address",
+          [&] {
+              Floats values(n);
+              for (size_t i = 0; i < n; ++i) values[i] = want[i % size];
+              return values;
+          }},
+         {"of each chunk only the first quarter came back: a number of samples, where a copy takes "
+          "bytes?",
+          [&] {
+              Floats values = unwritten(n);
+              for (size_t first = 0; first < n; first += size)
+                  std::memcpy(&values[first], &want[first], std::min(size, n - first));
+              return values;
+          }},
+         {"the last chunk, which is shorter, is missing",
+          [&] {
+              Floats values = want;
+              const Floats missing = unwritten(n % size);
+              std::copy(missing.begin(), missing.end(), values.end() - n % size);
+              return values;
+          }},
+         {"the last chunks are missing, as many as there are stages: their results are in the "
+          "stages when all is queued",
+          [&] {
+              if (stages == 0) return Floats();
+              const size_t all = (n + size - 1) / size, left = all - std::min<size_t>(all, stages);
+              Floats values = want;
+              const Floats missing = unwritten(n - left * size);
+              std::copy(missing.begin(), missing.end(), values.begin() + left * size);
+              return values;
+          }},
+         {"a stage's results are stored where the next chunk of that stage belongs: they are those "
+          "of the chunk that used it before",
+          [&] {
+              if (stages == 0) return Floats();
+              const size_t step = stages * size;
+              Floats values = unwritten(n);
+              for (size_t first = step; first < n; first += size)
+                  std::memcpy(&values[first],
+                              &want[first - step],
+                              std::min(size, n - first) * sizeof(float));
+              const size_t last =
+                  (n + size - 1) / size - std::min((n + size - 1) / size, size_t(stages));
+              std::copy(want.begin() + last * size, want.end(), values.begin() + last * size);
+              return values;
+          }}});
+}
+
+}  // namespace
