@@ -171,7 +171,7 @@ std::vector<Walk> random_walks(uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("runs: findings and counters are those of single accesses", "[checks][runs]") {
+TEST_CASE("runs: findings and counters are those of single accesses", "[checks][runs][slow]") {
     std::map<std::string, size_t> seen;  // runs by code
     for (uint32_t seed = 1; seed <= 400; ++seed) {
         INFO("seed " << seed);

@@ -94,7 +94,7 @@ std::vector<std::string> play(uint64_t seed, bool global, bool streams, bool pat
 }  // namespace
 
 TEST_CASE("deferred reads: findings are those of loads that enter at once",
-          "[checks][race][deferred]") {
+          "[checks][race][deferred][slow]") {
     const bool global = GENERATE(false, true), streams = GENERATE(false, true);
     constexpr uint64_t kPrograms = 1000;
     size_t races = 0, differ = 0;
@@ -199,4 +199,16 @@ TEST_CASE("deferred reads: a list gives back what was added", "[checks][race][de
     reads.clear();
     CHECK(reads.empty());
     CHECK(reads.newest() == 0);
+}
+
+TEST_CASE("deferred reads: a warp that begins before its array", "[checks][race][deferred]") {
+    DeferredReads reads(1 << 20);
+    reads.begin(5, true, 2);
+    constexpr uint64_t kBase = 4096;
+    uint64_t address[32];
+    for (uint32_t i = 0; i < 32; ++i) address[i] = kBase - 4 + i * 4;
+    REQUIRE(reads.add({9, 1, 2, 3, 4, 77, ~1u, 4, 32, false}, address, 0 - kBase));
+    reads.each([&](const DeferredReads::Load&, const uint64_t* offset) {
+        for (uint32_t i = 1; i < 32; ++i) CHECK(offset[i] == (i - 1) * 4);
+    });
 }

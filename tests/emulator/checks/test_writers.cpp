@@ -147,7 +147,7 @@ TEST_CASE("writers: launches are remembered, the last one first", "[checks][writ
     CHECK(p.writers.launches()[15].grid.x == 5);
 }
 
-TEST_CASE("writers: warps that take turns in a loop are not forgotten", "[checks][writers]") {
+TEST_CASE("writers: warps that take turns in a loop are not forgotten", "[checks][writers][slow]") {
     Followed p;
     const auto x = p.global(128);
     p.launch(2, 64);

@@ -91,8 +91,9 @@ public:
                             uint8_t(from[7] >> 8),
                             (from[7] & 1) != 0};
             for (uint32_t i = 0; i < machine::kWarpSize; ++i)
-                offset[i] = uint64_t(from[kHead + i / load.group]) +
-                            (load.same ? 0 : i % load.group * load.bytes);
+                // Wraps where a group begins before the array and only its later lanes are in it.
+                offset[i] = uint32_t(from[kHead + i / load.group] +
+                                     (load.same ? 0 : i % load.group * load.bytes));
             f(load, offset);
             at += kHead + machine::kWarpSize / load.group;
         }

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "runtime/host_watch/host_scopes.h"
 #include "runtime/host_watch/host_tail_calls.h"
 
 namespace runtime {
@@ -70,6 +71,7 @@ public:
         if (!dwfl_) return nullptr;
         Dwfl_Module* module = dwfl_addrmodule(dwfl_, pc);
         if (!module) {
+            forget_scopes();
             dwfl_end(dwfl_);
             open();
             module = dwfl_ ? dwfl_addrmodule(dwfl_, pc) : nullptr;
@@ -115,17 +117,11 @@ uint32_t number(Dwarf_Die* die, unsigned name) {
 }
 
 void add_levels(Dwarf_Die* unit, uint64_t pc, std::vector<HostFrame>& frames) {
-    Dwarf_Die* found = nullptr;
-    if (dwarf_getscopes(unit, pc, &found) <= 0) return;
-    const std::unique_ptr<Dwarf_Die, Free> innermost(found);
-    Dwarf_Die* chain = nullptr;
-    const int count = dwarf_getscopes_die(innermost.get(), &chain);
-    const std::unique_ptr<Dwarf_Die, Free> scopes(chain);
     Dwarf_Files* files = nullptr;
     size_t file_count = 0;
     dwarf_getsrcfiles(unit, &files, &file_count);
-    for (int i = 0; i < count; ++i) {
-        Dwarf_Die* scope = &scopes.get()[i];
+    for (Dwarf_Die& one : scopes_at(unit, pc)) {
+        Dwarf_Die* const scope = &one;
         const int tag = dwarf_tag(scope);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
         const char* name = dwarf_diename(scope);

@@ -3,14 +3,13 @@
 // 3.4).
 #include "runtime/host_watch/host_tail_calls.h"
 
-#include <cstdlib>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
+#include "runtime/host_watch/host_scopes.h"
 #include "runtime/host_watch/host_source.h"
 
 namespace runtime {
@@ -18,21 +17,12 @@ namespace {
 
 constexpr int kMostJumps = 4;
 
-struct FreeScopes {
-    void operator()(void* pointer) const { std::free(pointer); }
-};
-
 // The function that contains `pc`, as compiled: the outermost scope.
 std::optional<Dwarf_Die> function_at(Dwfl_Module* module, uint64_t pc, Dwarf_Addr& bias) {
     Dwarf_Die* unit = unit_at(module, pc, &bias);
-    Dwarf_Die* found = nullptr;
-    if (!unit || dwarf_getscopes(unit, pc - bias, &found) <= 0) return std::nullopt;
-    const std::unique_ptr<Dwarf_Die, FreeScopes> innermost(found);
-    Dwarf_Die* chain = nullptr;
-    const int count = dwarf_getscopes_die(innermost.get(), &chain);
-    const std::unique_ptr<Dwarf_Die, FreeScopes> scopes(chain);
-    for (int i = 0; i < count; ++i)
-        if (dwarf_tag(&scopes.get()[i]) == DW_TAG_subprogram) return scopes.get()[i];
+    if (!unit) return std::nullopt;
+    const std::vector<Dwarf_Die> scopes = scopes_at(unit, pc - bias);
+    if (!scopes.empty()) return scopes.back();
     return std::nullopt;
 }
 
