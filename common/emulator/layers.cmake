@@ -176,7 +176,7 @@ target_link_libraries(emulator_audit PRIVATE emulator_options)
 target_compile_options(emulator_audit PRIVATE
     -O2 -fno-exceptions -fno-rtti -fno-stack-protector -fno-sanitize=all)
 target_link_options(emulator_audit PRIVATE -nodefaultlibs -Wl,-z,defs -fno-sanitize=all)
-target_link_libraries(emulator_audit PRIVATE c)
+target_link_libraries(emulator_audit PRIVATE c gcc)  # on arm64 libgcc clears the instruction cache
 set_target_properties(emulator_audit PROPERTIES
     OUTPUT_NAME emulator_audit LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 set(python_hooks ${PROJECT_BINARY_DIR}/emulator/python/sitecustomize.py)
