@@ -69,7 +69,7 @@ class Projected(Browsed):
             expect(page.locator("#slide img")).to_have_attribute("src", re.compile("18_tree"))
             page.keyboard.press("ArrowRight")
             expect(page.locator("#slide img")).to_have_attribute("src", re.compile("18_ladder"))
-            self.assertTrue(page.evaluate("document.querySelector('img').naturalWidth > 0"))
+            page.wait_for_function("document.querySelector('img').naturalWidth > 0")
             self.assertEqual(self.accessible(page), [])
             page.keyboard.press("n")
             expect(page.locator("#title")).to_contain_text("19 ·")
