@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .case_run import CaseResult
+from .case_result import CaseResult
 
 
 def failing_alike(results: Iterable[CaseResult]) -> dict[int, list[CaseResult]]:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import files, findings, phases, runner, test_cases
-from .case_run import WRONG_VALUES, CaseResult, run_case
+from .case_result import WRONG_VALUES, CaseResult
+from .case_run import run_case
 from .findings import Finding
 from .project import Lesson, WorkbookError, cores, relative
 from .test_cases import Outcome, TestCase

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from . import diagnose, folding, problems
-from .case_run import NO_TIME, WRONG_VALUES, CaseResult
+from .case_result import NO_TIME, WRONG_VALUES, CaseResult
 from .diagnose import checks, compiler, compiler_text, counts
 from .findings import Finding
 from .grade import Grade

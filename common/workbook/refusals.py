@@ -35,6 +35,8 @@ _OF_CUDA = re.compile(r"(?:__)?cuda[A-Z]\w*|cu[A-Z]\w*|emulator[A-Z]\w*")
 # What the test measures messages with, and MPI's own ways past it.
 _OF_MPI = re.compile(r"PMPI_\w+|PMPIX_\w+|mpiWatch[A-Z]\w*")
 _OF_CATCH = re.compile(r"_Z\w*\d*5Catch\w*")
+# What the files of a test share with each other: namespace wb::of_test (tests/support).
+_OF_TEST = re.compile(r"_Z\w*2wb7of_test\w*")
 _OF_STANDARD = re.compile(r"_Z(?:T[VTIS])?N?K?S[tabsiod]|_Z(?:nw|na|dl|da)[mP]")
 
 # Functions that no lesson's file needs, and what it would use them for.
@@ -174,6 +176,8 @@ class Judge:
         """Whose name a definition takes; '' where it may stay."""
         if _OF_CATCH.fullmatch(name):
             return _CATCH
+        if _OF_TEST.fullmatch(name):
+            return _TEST
         mangled = name.startswith("_Z")
         if name in self._libraries:
             # Compilers put inline functions of the standard library into every object.
@@ -212,6 +216,8 @@ def of_object(made: Path, name: str, judge: Judge, run: Run = _output) -> list[s
             text = f"{name} calls `{one}`, with which only the test measures: take it out"
         elif _OF_CATCH.fullmatch(one):
             text = f"{name} uses Catch2, with which only the test may judge: take it out"
+        elif _OF_TEST.fullmatch(one):
+            text = f"{name} uses `{shown[one]}`, which belongs to {_TEST}: take it out"
         elif _OF_MPI.fullmatch(one):
             text = f"{name} calls `{one}`, which the test does not count: call MPI_ functions"
         elif one in _UNNEEDED:

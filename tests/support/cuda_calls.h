@@ -3,7 +3,8 @@
 // chosen one fail, and can pretend another card or another clock. Works the same with the emulator
 // and with NVIDIA's library, because the program's own definitions come before those of a shared
 // library (ld.so(8), symbol lookup). It *defines* the runtime's functions, weakly: the linker keeps
-// one definition of each, so that several files of a test may include it and share one watch.
+// one definition of each, so that several files of a test may include it and share one watch. What
+// they share is in wb::of_test, whose names an answer may neither define nor use (refusals.py).
 //
 // Nothing is watched unless a wb::CallWatch is alive; the test's own buffers call the runtime too,
 // so make them outside.
@@ -20,6 +21,7 @@
 #include <dlfcn.h>
 
 namespace wb {
+inline namespace of_test {
 
 // One call of the runtime: the stream it names (null: the default one) and the event, the memory
 // that it frees, the bytes that it allocates, copies or sets, and the blocks that it launches.
@@ -204,6 +206,7 @@ inline void waited_for(cudaEvent_t event) {
 }
 
 }  // namespace calls_detail
+}  // namespace of_test
 }  // namespace wb
 
 // A jump instead of a call at the end: the emulator then blames the caller's line, not this file.

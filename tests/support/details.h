@@ -18,6 +18,18 @@
 #include "common/emulator/emulator_api.h"
 #include "common/host/device_buffer.h"
 
+namespace wb {
+inline namespace of_test {
+
+// The names of sources that the program has compiled while it runs.
+inline std::set<std::string>& run_time_sources() {
+    static std::set<std::string> names;
+    return names;
+}
+
+}  // namespace of_test
+}  // namespace wb
+
 namespace wb::details {
 namespace {
 
@@ -124,12 +136,6 @@ inline void note_mistakes(const std::vector<std::string>& words, size_t wrong) {
 inline std::string triple(const uint32_t (&v)[3]) {
     return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " + std::to_string(v[2]) +
            "]";
-}
-
-// The names of sources that the program has compiled while it runs.
-inline std::set<std::string>& run_time_sources() {
-    static std::set<std::string> names;
-    return names;
 }
 
 // The last launches, the latest first: [{"kernel", "grid", "block"}]. Empty on a real GPU.

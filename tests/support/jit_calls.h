@@ -2,7 +2,7 @@
 // Stands between a lesson's program and NVRTC and the driver API: counts what is compiled, loaded
 // and launched, lets a chosen call fail, and tells the emulated device the source of each program,
 // so that findings show its lines. Like cuda_calls.h, which it includes, it *defines* the
-// libraries' functions: include it in one file. Only calls while a wb::JitWatch lives are noted.
+// libraries' functions, weakly. Only calls while a wb::JitWatch lives are noted.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 #include "lesson_test.h"
 
 namespace wb {
-namespace {
+inline namespace of_test {
 
 struct JitCall {
     std::string name;
@@ -59,6 +59,10 @@ public:
     }
 };
 
+}  // namespace of_test
+
+namespace {
+
 // The numbers of a case's work, noted for the counters of `make demo-NN`.
 struct JitCalls {
     uint64_t compilations = 0, module_loads = 0, host_launches = 0, host_waits = 0;
@@ -84,6 +88,9 @@ inline JitCalls jit_calls(const std::function<void()>& work) {
     return calls;
 }
 
+}  // namespace
+
+inline namespace of_test {
 namespace jit_detail {
 
 // Notes a call; returns whether it is to fail.
@@ -96,7 +103,7 @@ inline bool enter(JitCall call) {
 
 inline void tell_source(const char* file, const char* text) {
     const std::string name = file ? file : "default_program";
-    details::run_time_sources().insert(name.substr(name.rfind('/') + 1));
+    run_time_sources().insert(name.substr(name.rfind('/') + 1));
     const auto tell = (void (*)(const char*, const char*))dlsym(RTLD_DEFAULT, "emulatorSourceSet");
     if (tell) tell(name.c_str(), text);
 }
@@ -111,7 +118,7 @@ inline std::optional<int> pretended(CUdevice_attribute attribute) {
 }
 
 }  // namespace jit_detail
-}  // namespace
+}  // namespace of_test
 }  // namespace wb
 
 // The last call is a jump, so that the emulated device blames the caller's line and not this file.
@@ -119,7 +126,7 @@ inline std::optional<int> pretended(CUdevice_attribute attribute) {
 #define WB_TEXT_OF(name) #name
 #define WB_TEXT(name) WB_TEXT_OF(name)
 #define WB_JIT(Status, failed, function, parameters, arguments, ...)                               \
-    extern "C" __attribute__((optimize("O2"))) Status CUDAAPI function parameters {                \
+    extern "C" __attribute__((weak, optimize("O2"))) Status CUDAAPI function parameters {          \
         using Function = Status parameters;                                                        \
         if (wb::jit_detail::enter({WB_TEXT(function) __VA_OPT__(, ) __VA_ARGS__})) return failed;  \
         return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, WB_TEXT(function))) arguments;         \
@@ -138,9 +145,9 @@ WB_NVRTC(nvrtcGetProgramLog, (nvrtcProgram program, char* log), (program, log))
 WB_NVRTC(nvrtcCompileProgram, (nvrtcProgram program, int count, const char* const* options),
          (program, count, options), std::vector<std::string>(options, options + count))
 
-extern "C" nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text, const char* file,
-                                          int count, const char* const* headers,
-                                          const char* const* names) {
+extern "C" __attribute__((weak)) nvrtcResult
+nvrtcCreateProgram(nvrtcProgram* program, const char* text, const char* file, int count,
+                   const char* const* headers, const char* const* names) {
     using Function = nvrtcResult(
         nvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*);
     if (wb::jit_detail::enter({"nvrtcCreateProgram"})) return NVRTC_ERROR_INTERNAL_ERROR;
@@ -181,8 +188,9 @@ WB_DRIVER(cuLaunchKernelEx,
           (config, function, arguments, extra), {}, config->hStream, config->gridDimX,
           config->blockDimX)
 
-extern "C" CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
-                                                 CUdevice device) {
+extern "C" __attribute__((weak)) CUresult CUDAAPI cuDeviceGetAttribute(int* value,
+                                                                       CUdevice_attribute attribute,
+                                                                       CUdevice device) {
     using Function = CUresult(int*, CUdevice_attribute, CUdevice);
     if (wb::jit_detail::enter({"cuDeviceGetAttribute"})) return CUDA_ERROR_UNKNOWN;
     if (const auto known = wb::jit_detail::pretended(attribute)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stands between a lesson's program and NCCL: keeps a list of the calls made, with how deep in
 // groups each is, and lets a chosen one fail. Like cuda_calls.h it *defines* the library's
-// functions: include it in one file. Nothing is watched unless a wb::NcclWatch is alive.
+// functions, weakly. Nothing is watched unless a wb::NcclWatch is alive.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@
 #include <nccl.h>
 
 namespace wb {
-namespace {
+inline namespace of_test {
 
 struct NcclCall {
     std::string name;
@@ -71,12 +71,12 @@ inline bool enter(NcclCall call) {
 }
 
 }  // namespace nccl_detail
-}  // namespace
+}  // namespace of_test
 }  // namespace wb
 
 // The last call is a jump, so that the emulated device blames the caller's line and not this file.
 #define WB_NCCL(function, parameters, arguments, also, ...)                                        \
-    extern "C" __attribute__((optimize("O2"))) ncclResult_t function parameters {                  \
+    extern "C" __attribute__((weak, optimize("O2"))) ncclResult_t function parameters {            \
         using Function = ncclResult_t parameters;                                                  \
         if (wb::nccl_detail::enter({.name = #function __VA_OPT__(, ) __VA_ARGS__}))                \
             return ncclInternalError;                                                              \

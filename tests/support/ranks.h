@@ -13,7 +13,7 @@
 #include "mpi_watch.h"
 
 namespace wb {
-namespace {
+inline namespace of_test {
 
 // MPI lives until the program ends. A rank that a case has left by an exception ends without
 // MPI_Finalize, for which the others would wait: mpirun then ends them all.
@@ -25,7 +25,11 @@ struct MpiSession {
         if (begun && !broken) MPI_Finalize();
     }
 };
-inline MpiSession mpi_session;
+inline MpiSession mpi_session;  // one for all files of a test
+
+}  // namespace of_test
+
+namespace {
 
 // In the first line of a case.
 class Ranks {

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook import build, grade_all, grade_screen, skeletons
-from workbook.case_run import CaseResult
+from workbook.case_result import CaseResult
 from workbook.findings import Finding
 from workbook.grade import Grade
 from workbook.project import Lesson, WorkbookError, lessons

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from workbook import folding, grade, grade_screen, own_lines
-from workbook.case_run import CaseResult
+from workbook.case_result import CaseResult
 from workbook.findings import Finding
 from workbook.project import Lesson
 from workbook.test_cases import Failure, Outcome, TestCase

@@ -141,6 +141,13 @@ IN_THE_OBJECT = {
              "which belongs to the lesson's test"),
     "body": ("namespace wb::grader { __attribute__((weak)) void run_body(void (*)()) {} }"
              "__attribute__((weak)) int main() {}", "defines `main`: the test has one"),
+    "watch": ("namespace wb::of_test { struct CallWatch { static CallWatch*& current(); }; }"
+              "void f() { wb::of_test::CallWatch::current() = nullptr; }",
+              "uses `wb::of_test::CallWatch::current()`, which belongs to the lesson's test"),
+    "own watch": ("namespace wb::of_test { struct CallWatch { static CallWatch*& current() {"
+                  "static CallWatch* none = nullptr; return none; } }; }"
+                  "void* f() { return wb::of_test::CallWatch::current(); }",
+                  "defines `wb::of_test::CallWatch::current()`, which belongs to the lesson's"),
     "exception": ("namespace Catch { struct TestFailureException {}; }"
                   "void f() { throw Catch::TestFailureException{}; }", "uses Catch2"),
     "assertion": ("#include <catch2/catch.hpp>\nvoid f() { REQUIRE(1 == 1); }", "uses Catch2"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook import grade, grade_screen, programs, runner, test_cases, time_limits
-from workbook.case_run import NO_TIME, WRONG_VALUES, CaseResult
+from workbook.case_result import NO_TIME, WRONG_VALUES, CaseResult
 from workbook.findings import Finding
 from workbook.project import Lesson
 from workbook.test_cases import Failure, Outcome, TestCase

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Players with one race checker, or with both.
+// Players with one race checker, or with both, and one whose launches are in several streams.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,26 @@ struct Global : Player {
             thread(b, 0).access(91, kAcquireLoad, counter);
             barrier(b);
         }
+    }
+};
+
+// Streams 1 and 2 wait for the default stream, and 3 does not.
+struct Streams : Player {
+    Streams() {
+        watch(checks::make_race_global(report, memory));
+        order(machine::OrderEvent::Kind::kStreamCreate, 1);
+        order(machine::OrderEvent::Kind::kStreamCreate, 2);
+        order(machine::OrderEvent::Kind::kStreamCreate, 3, 0, true);
+    }
+    void write(const ArrayOf& a, uint64_t stream) {
+        launch(2, 32, stream);
+        warp(1, 0).store(10, a.from(0));
+        end_launch();
+    }
+    void read(const ArrayOf& a, uint64_t stream) {
+        launch(2, 32, stream);
+        warp(0, 0).load(20, a.from(0));
+        end_launch();
     }
 };
 

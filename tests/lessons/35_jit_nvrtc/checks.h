@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Checks of lesson 35, one for each thing that a task promises; reference.h has what
-// they compare with.
+// What the tests of lesson 35 share: roots, with what usual mistakes make of them; exceptions; and
+// calls that fail.
+//
+// Compilations and loads are counted from the calls of NVRTC and of the driver. What tasks 2 to 4
+// get is made by the test. Whole numbers are exact.
 #pragma once
 
 #include "reference.h"
+
+#include <cmath>
+#include <limits>
 
 namespace {
 
@@ -13,214 +19,102 @@ std::string roots_of() {
     return t + " a, " + t + " b, " + t + " c";
 }
 
+// With c the same for all if `one` is set. Tolerance, as in lesson 09, with u = 2^-24 for float and
+// 2^-53 for double: the six roundings are allowed 8 u (|b| + s) / |2 a|, s = sqrt(b b - 4 a c).
 template <class T>
-void check_source_of_roots(const std::string& kinds) {
-    const T one = T(0.07);
-    const bool value = kinds[2] == 'v';
-    const auto what = described("roots", roots_of<T>(), type_name<T>() + " root", kRoot, kinds);
-    const OwnKernel kernel(compiled_by_test(kernel_source(what), "roots.cu", "roots"));
-    for (const int n : kSizes) {
-        CAPTURE(n);
-        const Equations<T> e(n);
-        const T* d[] = {e.d_a.get(), e.d_b.get(), e.d_c.get()};
-        const auto got = wb::output_of<T>(n, wb::guard(kGuard), [&](T* d_root) {
-            kernel.run({&d_root, &d[0], &d[1], value ? (const void*)&one : &d[2]}, n);
-        });
-        check_roots<T>(got, e, value ? &one : nullptr);
+void check_roots(const std::vector<T>& got, const Equations<T>& e, const T* one = nullptr) {
+    std::vector<T> want;
+    std::vector<double> bound;
+    const double u = std::numeric_limits<T>::epsilon() / 2.0;
+    for (size_t i = 0; i < e.size(); ++i) {
+        const long double a = e.a[i], b = e.b[i], c = one ? *one : e.c[i];
+        const long double s = std::sqrt(b * b - 4 * a * c);
+        want.push_back(T(2 * c / (-b - s)));
+        bound.push_back(8 * u * double((b + s) / (2 * a)));
     }
+    const auto formula = [&](auto f) {
+        return [&, f] {
+            std::vector<T> out;
+            for (size_t i = 0; i < e.size(); ++i)
+                out.push_back(T(f(
+                    (long double)e.a[i], (long double)e.b[i], (long double)(one ? *one : e.c[i]))));
+            return out;
+        };
+    };
+    const auto root = [](auto a, auto b, auto c) {
+        return (-b + std::sqrt(b * b - 4 * a * c)) / (2 * a);
+    };
+    const auto tolerance = [&](size_t i) { return bound[i]; };
+    wb::recognize<T>(got,
+                     want,
+                     {{"the arguments arrive in another order: a, b and c have moved by one",
+                       formula([=](auto a, auto b, auto c) { return root(b, c, a); })},
+                      {"the arguments arrive in another order: a, b and c have moved by two",
+                       formula([=](auto a, auto b, auto c) { return root(c, a, b); })},
+                      {"the arguments arrive in the reverse order",
+                       formula([=](auto a, auto b, auto c) { return root(c, b, a); })},
+                      {"every element is computed from the first element of each array",
+                       [&] {
+                           return std::vector<T>(e.size(),
+                                                 T(root((long double)e.a[0],
+                                                        (long double)e.b[0],
+                                                        (long double)(one ? *one : e.c[0]))));
+                       }}},
+                     tolerance);
+    CHECK_ARRAYS(got, want, tolerance);
 }
 
-// The text is accepted, and computes a + b, whatever a and b are called.
-void check_names(const std::string& a, const std::string& b) {
-    CAPTURE(a, b);
-    const auto what =
-        described("sum_of_two", "int " + a + ", int " + b, "int sum", a + " + " + b, "av");
-    const OwnKernel kernel(compiled_by_test(kernel_source(what), "sum_of_two.cu", "sum_of_two"));
-    const std::vector<int> values = wb::random_ints(1000, 3, -1000, 1000);
-    const wb::DeviceBuffer<int> d_values(values);
-    const int* d_a = d_values.get();
-    const int add = 12345;
-    std::vector<int> want;
-    for (const int value : values) want.push_back(value + add);
-    const auto got = wb::output_of<int>(1000, wb::guard(kGuard), [&](int* d_sum) {
-        kernel.run({&d_sum, &d_a, &add}, 1000);
-    });
-    CHECK_ARRAYS(got, want);
+// Fails where `work` does not throw E. `what` begins the message: "compile() of a wrong text".
+template <class E>
+std::string thrown_by(const char* what, const std::function<void()>& work) {
+    std::string text, other = "returned as if nothing had happened";
+    bool thrown = false;
+    try {
+        work();
+    } catch (const E& error) {
+        thrown = true;
+        text = error.what();
+    } catch (const std::exception& error) {
+        other = std::string("threw `") + error.what() + "`, which is of another class";
+    }
+    INFO(what << " " << other);
+    CHECK(thrown);
+    return text;
 }
 
-// A kernel that is extern "C", in a namespace, or an instance of a template: adds `add` to x.
-void check_kernel(const char* source, const char* name, int add) {
-    CAPTURE(name);
-    const Compiled compiled = compile(source, "names.cu", name, {});
+// Each noted call of `work` whose name has `part` in it fails once; that must be an exception.
+inline void check_failing_jit_calls(const char* name, const char* part,
+                                    const std::function<void()>& work) {
+    std::vector<wb::JitCall> calls;
     {
-        INFO("symbol is \"" << compiled.symbol << "\", and the PTX has no kernel of that name");
-        const bool symbol_is_in_the_ptx =
-            !compiled.symbol.empty() &&
-            compiled.ptx.find(".entry " + compiled.symbol + "(") != std::string::npos;
-        REQUIRE(symbol_is_in_the_ptx);
+        wb::JitWatch watch;
+        work();
+        calls = watch.calls;
     }
-    const OwnKernel kernel(compiled);
-    const std::vector<int> values = wb::random_ints(300, 4, -1000, 1000);
-    wb::DeviceBuffer<int> d_x(values);
-    int* x = d_x.get();
-    kernel.run({&x}, 300);
-    std::vector<int> want;
-    for (const int value : values) want.push_back(value + add);
-    CHECK_ARRAYS(d_x.download(), want);
-}
-
-constexpr const char* kNames =
-    R"(template <class T, int kAdd> __device__ void add_to(T* x, long long n) {
-    const long long i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] += kAdd;
-}
-extern "C" __global__ void plain(int* x, long long n) { add_to<int, 1>(x, n); }
-namespace inner { __global__ void hidden(int* x, long long n) { add_to<int, 2>(x, n); } }
-template <class T, int kAdd> __global__ void adds(T* x, long long n) { add_to<T, kAdd>(x, n); }
-)";
-
-// The text between `before` and the next character that is no letter, digit or point.
-std::string word_after(const std::string& text, const std::string& before) {
-    const size_t at = text.find(before);
-    if (at == std::string::npos) return "";
-    size_t end = at + before.size();
-    while (end < text.size() && (std::isalnum(text[end]) || text[end] == '_')) ++end;
-    return text.substr(at + before.size(), end - at - before.size());
-}
-
-void check_architecture() {
-    const std::string want = "sm_" + capability();
-    const Compiled compiled = compile(kNames, "names.cu", "plain", {});
-    const std::string got = word_after(compiled.ptx, ".target ");
-    INFO("the PTX is for " << (got.empty() ? "no architecture" : got)
-                           << ", and the current device is " << want);
-    const bool for_this_device = got == want;
-    CHECK(for_this_device);
-}
-
-cudaDeviceProp pretended_card(int major, int minor) {
-    cudaDeviceProp card{};
-    int device = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaGetDeviceProperties(&card, device));
-    card.major = major;
-    card.minor = minor;
-    return card;
-}
-
-Compiled adder() {
-    return compiled_by_test(kNames, "names.cu", "plain");
-}
-
-// launch() of a kernel with one array and one value: x times k, which has the declared type.
-template <class Declared, class Given>
-void check_value(Given given) {
-    const std::string declared = type_name<Declared>(), was = type_name<Given>();
-    const double value = double(given);
-    CAPTURE(declared, was, value);
-    const auto what = described(
-        "times_value", "double x, " + declared + " k", "double out", "x * (double)k", "av");
-    const OwnKernel kernel(compiled_by_test(what));
-    const std::vector<double> x = numbers<double>(100, 5, -8, 8);
-    const wb::DeviceBuffer<double> d_x(x);
-    std::vector<double> want;
-    for (const double one : x) want.push_back(one * double(Declared(given)));
-    const auto got = wb::output_of<double>(100, wb::guard(kGuard), [&](double* d_out) {
-        launch(kernel.function(), what, d_out, {d_x.get(), given}, 100, nullptr);
-    });
-    unsigned char bytes[8];  // what Argument holds, which has no more than the value
-    std::memset(bytes, 0xCD, sizeof bytes);
-    std::memcpy(bytes, &given, sizeof given);
-    Declared read;
-    std::memcpy(&read, bytes, sizeof read);
-    wb::recognize<double>(
-        got,
-        want,
-        {{"the bytes of the value are read as the type that is declared, which the value does not "
-          "have: it has to be converted",
-          [&] {
-              std::vector<double> out;
-              for (const double one : x) out.push_back(one * double(read));
-              return out;
-          }}});
-    CHECK_ARRAYS(got, want);
-}
-
-template <class T>
-void check_launch(int n) {
-    CAPTURE(n);
-    const auto what = described("roots", roots_of<T>(), type_name<T>() + " root", kRoot, "aaa");
-    static const OwnKernel kernel(compiled_by_test(what));
-    const Equations<T> e(n);
-    const auto got = wb::output_of<T>(n, wb::guard(kGuard), [&](T* d_root) {
-        launch(
-            kernel.function(), what, d_root, {e.d_a.get(), e.d_b.get(), e.d_c.get()}, n, nullptr);
-    });
-    check_roots<T>(got, e);
-}
-
-template <class T>
-void check_elementwise_roots(ElementwiseKernel& roots, int n, uint64_t seed = 1) {
-    const std::string type = type_name<T>();
-    CAPTURE(n, type);
-    const Equations<T> e(n, seed);
-    const auto got = wb::output_of<T>(n, wb::guard(kGuard), [&](T* d_root) {
-        roots(d_root, {e.d_a.get(), e.d_b.get(), e.d_c.get()}, n);
-    });
-    check_roots<T>(got, e);
-}
-
-// x * factor by a kernel; x are small whole numbers.
-template <class T>
-std::vector<T> multiplied(ElementwiseKernel& kernel, const std::vector<T>& x, Argument factor) {
-    const wb::DeviceBuffer<T> d_x(x);
-    return wb::output_of<T>(x.size(), wb::guard(kGuard), [&](T* d_out) {
-        kernel(d_out, {d_x.get(), factor}, (long long)x.size());
-    });
-}
-
-template <class T>
-std::vector<T> times(const std::vector<T>& x, T factor) {
-    std::vector<T> out;
-    for (const T value : x) out.push_back(value * factor);
-    return out;
-}
-
-// What `kernel` makes of x and a factor if it was compiled for another type: it takes the bytes of
-// the array for elements of that type, and those of the factor.
-template <class Other, class T>
-std::vector<T> as_if_compiled_for(const std::vector<T>& x, T factor) {
-    std::vector<T> out(x.size());
-    std::memset(out.data(), 0xFF, x.size() * sizeof(T));
-    Other f;
-    std::memcpy(&f, &factor, sizeof f);
-    for (size_t i = 0; i < x.size(); ++i) {
-        Other element;
-        std::memcpy(
-            &element, reinterpret_cast<const char*>(x.data()) + i * sizeof element, sizeof element);
-        element = element * f;
-        std::memcpy(
-            reinterpret_cast<char*>(out.data()) + i * sizeof element, &element, sizeof element);
+    std::string dropped;
+    size_t failed = 0;
+    for (size_t k = 0; k < calls.size() && dropped.empty(); ++k) {
+        const std::string& call = calls[k].name;
+        if (call.find(part) == std::string::npos || call.find("Destroy") != std::string::npos ||
+            call.find("Unload") != std::string::npos)
+            continue;
+        ++failed;
+        wb::JitWatch watch;
+        watch.fail_call = k;
+        try {
+            work();
+            dropped = call;
+        } catch (const std::exception&) {
+        }
     }
-    return out;
-}
-
-// Compares x * factor.
-template <class T>
-void check_product(const std::vector<T>& got, const std::vector<T>& x, T factor) {
-    std::vector<wb::Mistake<T>> mistakes;
-    if constexpr (sizeof(T) >= sizeof(float) && !std::is_same_v<T, float>)
-        mistakes.push_back(
-            {"the kernel that was compiled for float is launched with arrays of another type: "
-             "what tells the two apart in the cache?",
-             [&] { return as_if_compiled_for<float>(x, factor); }});
-    wb::recognize<T>(got, times(x, factor), mistakes);
-    CHECK_ARRAYS(got, times(x, factor));
-}
-
-std::vector<float> small_numbers(size_t n, uint64_t seed) {
-    const auto whole = wb::random_ints(n, seed, -50, 50);
-    return {whole.begin(), whole.end()};
+    {
+        INFO(name << " makes no call that could fail: where is the work done?");
+        const bool calls_were_made = failed > 0;
+        CHECK(calls_were_made);
+    }
+    INFO("when " << dropped << " fails, " << name << " goes on as if it had not");
+    const bool every_call_is_checked = dropped.empty();
+    CHECK(every_call_is_checked);
 }
 
 }  // namespace

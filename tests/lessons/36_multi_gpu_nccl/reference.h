@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the test and the workload of lesson 36 share: ranks with their memory, a communicator of
+// What the tests and the workload of lesson 36 share: ranks with their memory, a communicator of
 // their own that counts its calls, and the same computations on the host.
 #pragma once
 

@@ -11,6 +11,7 @@
 #include "lesson_test.h"
 
 #include <array>
+#include <limits>
 
 namespace {
 
@@ -21,18 +22,18 @@ constexpr double kU = 0x1p-24;
 enum Part { kF, kDx, kDy, kXx, kXy, kYy, kParts };
 using Parts = std::array<Real, kParts>;
 
-Parts truth(Quadratic, Real x, Real y) {
+inline Parts truth(Quadratic, Real x, Real y) {
     return {x * x + 3 * x * y + 5 * y * y, 2 * x + 3 * y, 3 * x + 10 * y, 2, 3, 10};
 }
 
 // 8 roundings: three products on the way to 3 x y, and two sums, with tangents twice as many.
-Parts bound(Quadratic f, Real x, Real y) {
+inline Parts bound(Quadratic f, Real x, Real y) {
     Parts out = truth(f, std::fabs(x), std::fabs(y));
     for (Real& part : out) part *= 8 * kU;
     return out;
 }
 
-Parts truth(Rosenbrock, Real x, Real y) {
+inline Parts truth(Rosenbrock, Real x, Real y) {
     const Real a = 1 - x, b = y - x * x;
     return {a * a + 100 * b * b,
             -2 * a - 400 * x * b,
@@ -42,7 +43,7 @@ Parts truth(Rosenbrock, Real x, Real y) {
             200};
 }
 
-Parts bound(Rosenbrock, Real x, Real y) {
+inline Parts bound(Rosenbrock, Real x, Real y) {
     const Real p = std::fabs(x), a = 1 + p, b = std::fabs(y) + p * p;
     Parts out{a * a + 100 * b * b,
               2 * a + 400 * p * b,
@@ -54,7 +55,7 @@ Parts bound(Rosenbrock, Real x, Real y) {
     return out;
 }
 
-Parts truth(Waves, Real x, Real y) {
+inline Parts truth(Waves, Real x, Real y) {
     const Real e = std::exp(-y * y / 4), t = std::tanh(x * y), s = 1 - t * t;
     const Real r = std::sqrt(1 + x * x), r3 = r * r * r, r5 = r3 * r * r;
     const Real sx = std::sin(x), cx = std::cos(x), sy = std::sin(y), cy = std::cos(y);
@@ -70,7 +71,7 @@ Parts truth(Waves, Real x, Real y) {
 }
 
 // 64 roundings: powf alone is allowed 16, and the argument of exp adds up to 9.
-Parts bound(Waves, Real x, Real y) {
+inline Parts bound(Waves, Real x, Real y) {
     x = std::fabs(x), y = std::fabs(y);
     const Real e = std::exp(-y * y / 4), r = std::sqrt(1 + x * x), r3 = r * r * r;
     const Real cube = x * x * x / 2;
@@ -148,5 +149,39 @@ struct Residuals {
         }
     }
 };
+
+constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+inline wb::GuardedBuffer<float> upload(const Floats& values) {
+    return wb::GuardedBuffer<float>(values, wb::guard(kGuard));
+}
+
+struct Points {
+    Floats x, y;
+};
+
+// In the square whose sides are `side` away from the origin.
+inline Points random_points(size_t n, uint64_t seed, float side = 2) {
+    return {wb::random_floats(n, seed, -side, side), wb::random_floats(n, seed + 1, -side, side)};
+}
+
+inline Weights random_weights(int units, uint64_t seed) {
+    return {wb::random_floats(units, seed, -2, 2),
+            wb::random_floats(units, seed + 1),
+            wb::random_floats(units, seed + 2),
+            0.75f};
+}
+
+// Dual numbers whose tangents are unrelated.
+inline std::vector<Dual2> random_duals(size_t n, uint64_t seed, float low, float high) {
+    std::vector<Dual2> out(n);
+    for (size_t i = 0; i < n; ++i) {
+        out[i].value = low + (high - low) * wb::uniform_float(seed, i);
+        for (int k : {0, 1}) out[i].tangent[k] = 4 * wb::uniform_float(seed + 1 + k, i) - 2;
+    }
+    return out;
+}
 
 }  // namespace

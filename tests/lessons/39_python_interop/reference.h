@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What lesson 39's test shares: views of one piece of device memory, comparison of arrays, tensors
-// as another library makes them, and use of freed memory.
+// What the tests of lesson 39 work with: views of one piece of device memory, arrays as another
+// library makes them, streams, and use of freed memory.
 #pragma once
 
 #include "lesson_test.h"
@@ -14,6 +14,8 @@
 namespace {
 
 using Numbers = std::vector<int64_t>;
+
+constexpr Type kFloat32{'f', 4}, kInt64{'i', 8};
 
 struct View {
     const char* name;
@@ -130,86 +132,6 @@ inline Array array_of(const View& view, Type type, const std::shared_ptr<void>& 
     return array;
 }
 
-// Fails where a shape or strides are not those wanted. Strides in the wrong unit are recognised.
-inline void check_shape(const Numbers& got, const Numbers& want) {
-    wb::recognize<int64_t>(got, want, {{"the order of the dimensions is turned round", [&] {
-                                            return Numbers(want.rbegin(), want.rend());
-                                        }}});
-    const std::string text = wb::mismatch(
-        got, want, [](size_t) { return 0.0; }, "length of dimension");
-    INFO(text);
-    const bool same_shape = text.empty();
-    CHECK(same_shape);
-}
-inline void check_strides(const Numbers& got, const Numbers& want, const Numbers& shape,
-                          int element, bool in_bytes) {
-    const int unit = in_bytes ? element : 1;
-    const auto each = [](Numbers numbers, auto f) {
-        for (int64_t& one : numbers) one = f(one);
-        return numbers;
-    };
-    std::vector<wb::Mistake<int64_t>> mistakes{
-        {in_bytes ? "strides in elements, where they are in bytes"
-                  : "strides in bytes, where they are in elements",
-         [&] {
-             return each(want, [&](int64_t s) { return in_bytes ? s / element : s * element; });
-         }},
-        {"the strides of a compact array, not those of this view",
-         [&] { return each(compact_strides(shape), [&](int64_t s) { return s * unit; }); }},
-        {"column-major order: the first index runs fastest",
-         [&] {
-             Numbers turned = compact_strides({shape.rbegin(), shape.rend()});
-             std::reverse(turned.begin(), turned.end());
-             return each(turned, [&](int64_t s) { return s * unit; });
-         }},
-        {"strides are absolute values: a reversed view has a negative one",
-         [&] { return each(want, [](int64_t s) { return s < 0 ? -s : s; }); }},
-        {"the order of the dimensions is turned round",
-         [&] { return Numbers(want.rbegin(), want.rend()); }}};
-    if (!in_bytes)
-        mistakes.push_back(
-            {"strides are divided by the size of an element, and they were in elements already",
-             [&] { return each(want, [&](int64_t s) { return s / element; }); }});
-    wb::recognize<int64_t>(got, want, mistakes);
-    const std::string text = wb::mismatch(
-        got, want, [](size_t) { return 0.0; }, "stride of dimension");
-    INFO(text);
-    const bool same_strides = text.empty();
-    CHECK(same_strides);
-}
-
-// Fails where `got` is not the address `want`, in memory of `bytes` bytes from `memory` on.
-inline void check_address(const void* got, const void* want, const void* memory, size_t bytes) {
-    const auto distance = [&](const void* p) {
-        return std::to_string((const char*)p - (const char*)memory);
-    };
-    const bool inside = got >= memory && got <= (const char*)memory + bytes;
-    INFO((!got     ? "the first element is at address 0"
-          : inside ? "the first element is at byte " + distance(got) + " of the memory, want " +
-                         distance(want)
-                   : "the first element is in other memory: the array is not shared"));
-    const bool same_address = got == want;
-    CHECK(same_address);
-}
-
-// Fails where `got` is not this view of this memory.
-inline void check_array(const Array& got, const View& view, Type type,
-                        const std::shared_ptr<void>& memory) {
-    CHECK(got.layout.ndim == int(view.shape.size()));
-    check_shape(shape_of(got.layout), view.shape);
-    const bool same_type = got.type.kind == type.kind && got.type.bytes == type.bytes;
-    {
-        INFO("the type is " << name_of(got.type) << ", want " << name_of(type));
-        CHECK(same_type);
-    }
-    if (count_of(view.shape) == 0 || !same_type) return;
-    check_strides(strides_of(got.layout), view.strides, view.shape, type.bytes, false);
-    check_address(first_element(got),
-                  (const char*)memory.get() + view.offset * type.bytes,
-                  memory.get(),
-                  size_t(kElements * type.bytes));
-}
-
 // Stores into all memory that was freed a moment ago, on the heap and on the stack. Whoever still
 // points there reads other values afterwards.
 __attribute__((noinline)) inline void use_freed_memory() {
@@ -245,38 +167,6 @@ inline Array imported(DLManagedTensor* tensor, cudaStream_t stream) {
 inline Array imported(DLManagedTensorVersioned* tensor, cudaStream_t stream) {
     return import_dlpack_versioned(tensor, stream);
 }
-
-// A tensor as another library makes it. It counts how often it is deleted, and as a real one it
-// takes its shape and strides with it.
-template <class Managed>
-struct Foreign {
-    Foreign(void* data, Type type, Numbers shape_, Numbers strides_)
-        : shape(std::move(shape_)), strides(std::move(strides_)) {
-        DLTensor& tensor = managed.dl_tensor;
-        tensor.data = data;
-        tensor.device = {kDLCUDA, 0};
-        tensor.ndim = int32_t(shape.size());
-        const uint8_t code = type.kind == 'f' ? kDLFloat : type.kind == 'i' ? kDLInt : kDLUInt;
-        tensor.dtype = {code, uint8_t(8 * type.bytes), 1};
-        tensor.shape = shape.empty() ? nullptr : shape.data();
-        tensor.strides = strides.empty() ? nullptr : strides.data();
-        managed.manager_ctx = this;
-        managed.deleter = [](Managed* self) {
-            auto* own = static_cast<Foreign*>(self->manager_ctx);
-            ++own->deleted;
-            std::fill(own->shape.begin(), own->shape.end(), -9);
-            std::fill(own->strides.begin(), own->strides.end(), -9);
-        };
-        if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>)
-            managed.version = {1, 7};  // a newer one that can be read all the same
-    }
-    Foreign(const Foreign&) = delete;
-    Foreign& operator=(const Foreign&) = delete;
-
-    Numbers shape, strides;
-    int deleted = 0;
-    Managed managed{};
-};
 
 // The interface of an array as another library describes it, without a stream. No strides: None.
 inline CudaArrayInterface foreign_cai(void* data, Type type, const Numbers& shape,
