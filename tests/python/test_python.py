@@ -171,6 +171,37 @@ class Findings(unittest.TestCase):
             self.skipTest("PyCUDA is not installed: see PYTHON.md")
         self.check("pycuda_bugs.py")
 
+    def test_a_kernel_of_pycudas_is_on_the_line_that_called_it(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
+        text = (
+            "import numpy as np, pycuda.autoinit\n"
+            "from pycuda import gpuarray\n"
+            "x = gpuarray.empty(100, np.float32)\n"
+            "y = 2 * x\n"
+        )
+        # PyCUDA keeps compiled code, by its text: lines that have moved are followed.
+        for line in (4, 5):
+            done = run_text(self, "\n" * (line - 4) + text)
+            self.assertIn("error[uninitialized-global]", done.stderr)
+            self.assertIn(f"--> script.py:{line}\n", done.stderr)
+
+    def test_lines_that_move_are_followed_with_pycuda(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
+        text = (
+            "import pycuda.autoinit, pycuda.driver as drv, numpy as np\n"
+            "from pycuda.compiler import SourceModule\n"
+            'module = SourceModule("""\n'
+            "#include <stdint.h>\n"
+            '__global__ void past_the_end(int32_t* x) { x[4] = 1; }""")\n'
+            "x = np.zeros(4, np.int32)\n"
+            'module.get_function("past_the_end")(drv.InOut(x), block=(1, 1, 1))\n'
+        )
+        for line in (5, 6):
+            done = run_text(self, "\n" * (line - 5) + text)
+            self.assertRegex(done.stderr, rf"--> script\.py:{line}\n", done.stderr)
+
     def test_a_source_that_the_script_puts_together(self) -> None:
         """It stands nowhere, so findings have its own lines, also from CuPy's cache."""
         text = (

@@ -190,10 +190,10 @@ def with_statements(source: str, path: str) -> str:
     return source
 
 
-def with_lines(source: str) -> str:
+def with_lines(source: str, library: str = "") -> str:
     """CUDA source with the lines of the script, if it stands there. Otherwise with lines of its
     own, under a name that follows from its text: compiled code is cached, and its findings show
-    the text also when it is used again.
+    the text also when it is used again. `library`: which one has generated it.
     """
     if not source.strip() or "#line" in source:
         return source
@@ -203,10 +203,10 @@ def with_lines(source: str) -> str:
     text = inner
     if place := script_position(inner):
         path, line = quoted(place[0]), place[1]
-    elif CUPYS_OWN.search(inner):
-        # As a file of CuPy's: findings in it are those of the script's line that called CuPy.
-        kernel = re.search(r"__global__ void (\w+)\(", inner)
-        path, line = f"/site-packages/cupy/{kernel.group(1) if kernel else 'generated'}.cu", 1
+    elif library:
+        # As a file of the library's: findings in it are those of the line that called it.
+        kernel = re.search(r"__global__\s+void\s+(\w+)\s*\(", inner)
+        path, line = f"/site-packages/{library}/{kernel.group(1) if kernel else 'generated'}.cu", 1
         text = with_statements(inner, path)
     else:
         # nvcc would put its own folder before a name without one.
@@ -222,7 +222,8 @@ def lines_for_sources(module) -> None:
     original = module._compile_with_cache_cuda
 
     def compile_with_lines(source, *arguments, **options):
-        return original(with_lines(source), *arguments, **options)
+        library = "cupy" if CUPYS_OWN.search(source) else ""
+        return original(with_lines(source, library), *arguments, **options)
 
     module._compile_with_cache_cuda = compile_with_lines
     machine_code = module.compile_using_nvcc
@@ -247,7 +248,15 @@ def ptx_for_pycuda(module) -> None:
     def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
         if target == "cubin":
             target, options = "ptx", [*options, "-lineinfo"]
-        return original(with_lines(source), options, keep, nvcc, cache_dir, target)
+        caller = sys._getframe(1)  # of its compiler: the script, or a module of its own
+        while caller.f_back and caller.f_code.co_filename == module.__file__:
+            caller = caller.f_back
+        library = "pycuda" if is_library(caller.f_code.co_filename) else ""
+        marked = with_lines(source, library)
+        # PyCUDA keeps what it compiled under the preprocessed text, without its `#line`s.
+        lines = "".join(re.findall("^#line.*", marked, re.MULTILINE))
+        options = [*options, f"-DEMULATOR_LINES_{hashlib.sha256(lines.encode()).hexdigest()[:12]}"]
+        return original(marked, options, keep, nvcc, cache_dir, target)
 
     module.compile_plain = compile_plain
 
