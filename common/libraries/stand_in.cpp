@@ -16,18 +16,20 @@ namespace stand_in {
 // A test may call a function a few times from one line; a loop does so more often.
 constexpr int kMany = 10;
 
-void note_creation(const char* name, const char* thing) {
-    static auto& made = *new std::map<uint64_t, int>;
+void note_creation(const char* name, const char* thing, const std::string& kind) {
+    static auto& made = *new std::map<std::pair<uint64_t, std::string>, int>;
     static auto& mutex = *new std::mutex;
+    const uint64_t caller = emulatorLibraryCaller();  // may wait for an interpreter's lock
     {
         std::lock_guard lock(mutex);
-        if (++made[emulatorLibraryCaller()] != kMany) return;
+        if (++made[{caller, kind}] != kMany) return;
     }
     emulatorLibraryMisuse(
         name,
         "created-often",
         '`' + std::string(name) + "` has created " + std::to_string(kMany) + ' ' + thing +
-            "s on this line: on a card each one allocates memory and initialises the device, so "
+            (kind.empty() ? "s" : "s of the same sizes") +
+            " on this line: on a card each one allocates memory and initialises the device, so "
             "create one and reuse it");
 }
 

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -28,8 +29,9 @@ using emulator::LibraryKernel;
 using emulator::Operand;
 
 // Called by functions that create a handle, a plan or a generator (`thing`): a program that creates
-// one in every iteration of a loop gets a finding.
-void note_creation(const char* name, const char* thing);
+// one in every iteration of a loop gets a finding. `kind`: what makes two of them equal, if a
+// program may need several, such as a plan's sizes.
+void note_creation(const char* name, const char* thing, const std::string& kind = "");
 
 // The handles that the program holds: a stale or foreign one is refused and not dereferenced.
 template <class T>

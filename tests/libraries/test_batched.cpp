@@ -138,6 +138,42 @@ TEST_CASE("a batch with a pointer that is not one computes nothing", "[blas]") {
           CUBLAS_STATUS_EXECUTION_FAILED);
 }
 
+TEST_CASE("gemmBatched: products of matrices that are anywhere", "[blas]") {
+    const auto a = numbers<double>(kBatch * kElements, 19), b = numbers<double>(kElements, 20);
+    Blas handle;
+    Device<double> d_a(a), d_b(b), d_c(kBatch * kElements);
+    Device<double*> in(places(d_a)), out(places(d_c));
+    Device<double*> same(std::vector<double*>(kBatch, d_b));
+    const double one = 1, zero = 0;
+    const auto multiply = [&](int lda) {
+        const auto plain = CUBLAS_OP_N;
+        const double* const* left = in;
+        const double* const* right = same;
+        return cublasDgemmBatched(handle,
+                                  plain,
+                                  plain,
+                                  kSide,
+                                  kSide,
+                                  kSide,
+                                  &one,
+                                  left,
+                                  lda,
+                                  right,
+                                  kSide,
+                                  &zero,
+                                  out,
+                                  kSide,
+                                  kBatch);
+    };
+    REQUIRE(multiply(kSide) == kOk);
+    const auto c = d_c.values();
+    for (size_t i = 0; i < kBatch; ++i) {
+        const std::vector<double> one_c(&c[i * kElements], &c[i * kElements] + kElements);
+        CHECK(difference(one_c, product(&a[i * kElements], b.data())) < 1e-12);
+    }
+    CHECK(multiply(kSide - 1) == CUBLAS_STATUS_INVALID_VALUE);
+}
+
 TEST_CASE("GemmStridedBatchedEx: half matrices, each product its own", "[blas]") {
     std::vector<__half> a(2 * kElements), b(2 * kElements);
     const auto values = numbers<double>(4 * kElements, 16);

@@ -171,6 +171,37 @@ class Findings(unittest.TestCase):
             self.skipTest("PyCUDA is not installed: see PYTHON.md")
         self.check("pycuda_bugs.py")
 
+    def test_a_kernel_of_pycudas_is_on_the_line_that_called_it(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
+        text = (
+            "import numpy as np, pycuda.autoinit\n"
+            "from pycuda import gpuarray\n"
+            "x = gpuarray.empty(100, np.float32)\n"
+            "y = 2 * x\n"
+        )
+        # PyCUDA keeps compiled code, by its text: lines that have moved are followed.
+        for line in (4, 5):
+            done = run_text(self, "\n" * (line - 4) + text)
+            self.assertIn("error[uninitialized-global]", done.stderr)
+            self.assertIn(f"--> script.py:{line}\n", done.stderr)
+
+    def test_lines_that_move_are_followed_with_pycuda(self) -> None:
+        if emulate("-c", "import pycuda").returncode:
+            self.skipTest("PyCUDA is not installed: see PYTHON.md")
+        text = (
+            "import pycuda.autoinit, pycuda.driver as drv, numpy as np\n"
+            "from pycuda.compiler import SourceModule\n"
+            'module = SourceModule("""\n'
+            "#include <stdint.h>\n"
+            '__global__ void past_the_end(int32_t* x) { x[4] = 1; }""")\n'
+            "x = np.zeros(4, np.int32)\n"
+            'module.get_function("past_the_end")(drv.InOut(x), block=(1, 1, 1))\n'
+        )
+        for line in (5, 6):
+            done = run_text(self, "\n" * (line - 5) + text)
+            self.assertRegex(done.stderr, rf"--> script\.py:{line}\n", done.stderr)
+
     def test_a_source_that_the_script_puts_together(self) -> None:
         """It stands nowhere, so findings have its own lines, also from CuPy's cache."""
         text = (
@@ -186,6 +217,61 @@ class Findings(unittest.TestCase):
                 self.assertIn("*total += 1;", done.stderr)
                 self.assertIn("`total[0]`", done.stderr)
                 self.assertIn("kernel add launched at script.py:4", done.stderr)
+
+    def test_a_statement_in_a_kernel_that_cupy_generates(self) -> None:
+        text = (
+            "import cupy as cp\n"
+            "shift = cp.ElementwiseKernel(\n"
+            "    'raw T x', 'T y',\n"
+            "    'y = x[i + 1]',\n"
+            "    'shift')\n"
+            "shift(cp.arange(100.0), cp.empty(100))\n"
+        )
+        done = run_text(self, text)
+        self.assertIn("error[out-of-bounds-global]", done.stderr)
+        self.assertIn("--> script.py:4\n", done.stderr)
+        self.assertIn("kernel shift launched at script.py:6", done.stderr)
+
+    def test_an_error_in_a_kernel_of_cupys_is_on_the_line_that_called_it(self) -> None:
+        # The sum is CUB's, compiled into a module of CuPy's without lines.
+        for call, known in (("x * 2", True), ("x[1:] + x[:-1]", True), ("x.sum()", False)):
+            done = run_text(self, f"import cupy as cp\nx = cp.empty(1000)\ny = {call}\n")
+            self.assertIn("error[uninitialized-global]", done.stderr, call)
+            self.assertRegex(done.stderr, rf"--> script\.py:3\n +\|\n3 \| y = {re.escape(call)}\n")
+            self.assertEqual("it happens in the library" in done.stderr, known)
+
+    def test_no_advice_on_kernels_of_libraries(self) -> None:
+        """CuPy's scan of rows has barriers that some threads pass by, Numba's reduction a mask."""
+        done = run_text(self, "import cupy as cp\ncp.cumsum(cp.ones((30, 100)), axis=1)\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = run_text(
+            self,
+            "from numba import cuda\n"
+            "import numpy as np\n"
+            "largest = cuda.reduce(lambda a, b: a if a > b else b)\n"
+            "print(largest(cuda.to_device(np.arange(1000.0))))\n",
+        )
+        self.assertEqual((done.stdout, done.stderr), ("999.0\n", ""))
+
+    def test_plans_of_many_sizes_on_one_line(self) -> None:
+        if not (EMULATOR / "libcufft.so.12").exists():
+            self.skipTest("libcufft.so.12 not built: see common/libraries/README.md")
+        text = "import cupy as cp\nfor n in range(4, 20):\n    cp.fft.fft(cp.ones(n))\n"
+        done = run_text(self, text)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_vectorize_needs_no_source(self) -> None:
+        text = (
+            "import numpy as np\n"
+            "from numba import vectorize\n"
+            "@vectorize(['float64(float64, float64)'], target='cuda')\n"
+            "def add(a, b):\n"
+            "    return a + b\n"
+            "print(add(np.ones(1000), 2.0).sum())\n"
+        )
+        done = run_text(self, text)
+        self.assertEqual(done.stdout, "3000.0\n", done.stderr)
+        self.assertNotIn("Could not find source", done.stderr)
 
     def test_arrays_have_the_names_of_the_script(self) -> None:
         done = emulate("numba_bugs.py")
@@ -206,7 +292,7 @@ class Findings(unittest.TestCase):
         )
         done = run_text(self, text.replace("WAIT", "pass"))
         self.assertIn("error[race-global]", done.stderr)
-        self.assertIn("launched at script.py:8", done.stderr)
+        self.assertIn("--> script.py:8\n", done.stderr)
         done = run_text(self, text.replace("WAIT", "second.wait_event(first.record())"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
@@ -232,6 +318,46 @@ class Errors(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn('script.py", line 1', done.stderr)
             self.assertNotIn("imported neither", done.stderr)
+
+    def test_what_python_says_it_cannot_run_gets_no_second_line(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments in (("-m", "no_such_module"), (folder,)):
+                done = emulate(*arguments)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+
+    def test_a_program_on_the_command_line(self) -> None:
+        done = emulate("-c", "print(1)")
+        self.assertEqual((done.returncode, done.stdout), (0, "1\n"))
+        self.assertIn("emulator: the program imported neither", done.stderr)
+        done = emulate("-c", "import pycuda.nothing_of_that_name")
+        self.assertIn("<string>:1: pycuda", done.stderr)
+        done = emulate("-c", "import cupy, sys; print(cupy.arange(4).sum()); sys.exit(3)")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "6\n", ""))
+
+    def test_a_path_with_spaces_and_letters_of_other_alphabets(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "mein skript ü.py"
+            script.write_text(
+                "import sys\nfrom numba import cuda\nprint(sys.stdin.read(), len(cuda.gpus))\n"
+            )
+            done = subprocess.run(
+                [EMULATOR / "emulate", PYTHON, script],
+                input="read", capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+        self.assertEqual((done.stdout, done.stderr), ("read 1\n", ""))
+
+    def test_compilers_that_the_dynamic_linker_finds_by_their_names(self) -> None:
+        """As those of a toolkit in ld.so's cache, where the packages bring none."""
+        assert PYTHON
+        packages = next(PYTHON.parents[1].glob("lib/python3*/site-packages/nvidia/cu13/lib"))
+        text = (
+            "import ctypes\n"
+            "major, minor = ctypes.c_int(), ctypes.c_int()\n"
+            "nvrtc = ctypes.CDLL('libnvrtc.so.13')\n"
+            "print(nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), major.value)\n"
+        )
+        done = emulate("-c", text, LD_LIBRARY_PATH=str(packages))
+        self.assertEqual(done.stdout, "0 13\n", done.stderr)
 
     def test_a_library_that_is_missing(self) -> None:
         done = run_text(self, "x = 1\nimport pycuda.nothing_of_that_name\n")

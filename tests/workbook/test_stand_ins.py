@@ -34,7 +34,7 @@ def cached(name: str) -> str:
 def declared(header: str) -> set[str]:
     """The functions that one of the workbook's headers declares."""
     text = (STAND_INS / "include" / header).read_text(encoding="utf-8")
-    return set(re.findall(r"^(?:cu\w+Status_t|cufftResult|const char\*) (cu\w+)\(", text, re.M))
+    return set(re.findall(r"^(?:cu\w+Status_t|cufftResult|const char\*)\s(cu\w+)\(", text, re.M))
 
 
 class StandIns(unittest.TestCase):

@@ -61,6 +61,10 @@ Wrapped* find_wrapped(const char* name) {
     return nullptr;
 }
 
+// The path that the linker was looking at when it last got a wrapper's instead. It opens the
+// wrapper, but keeps this path as its name if it had searched for the library by its soname.
+char replaced[PATH_MAX];
+
 // Remembers where the library is that a wrapper takes the place of. The last one before the wrapper
 // is mapped counts: a program may have looked for others that it does not load.
 void remember(const char* name, const char* real) {
@@ -71,6 +75,7 @@ void remember(const char* name, const char* real) {
         return;
     if (known == &wrapped[wrapped_count]) ++wrapped_count;
     std::strcpy(known->name, name);
+    std::strcpy(replaced, real);
     // From now on the linker takes this path for the wrapper's, so the wrapper needs another one.
     const int folder = int(base_name(real) - real);
     std::snprintf(known->real, sizeof known->real, "%.*s./%s", folder, real, base_name(real));
@@ -110,13 +115,18 @@ AUDIT_API unsigned la_objopen(link_map* map, Lmid_t space, uintptr_t* cookie) {
     *cookie = kOther;
     if (space != LM_ID_BASE || !map->l_name || !*map->l_name) return 0;
     const char* const path = map->l_name;
-    if (is_in(path, own_folder)) {
+    static char of_wrapper[PATH_MAX];
+    const bool renamed = std::strcmp(path, replaced) == 0 &&
+                         find_in(wrapper_folder, base_name(path), of_wrapper, sizeof of_wrapper);
+    const char* const file = renamed ? of_wrapper : path;
+    if (is_in(file, own_folder)) {
         *cookie = kOurs;
-        emulator::note_own_library(path, map->l_addr);
-        if (is_in(path, wrapper_folder))
-            if (const Wrapped* found = find_wrapped(base_name(path)))
+        *replaced = '\0';
+        emulator::note_own_library(file, map->l_addr);
+        if (is_in(file, wrapper_folder))
+            if (const Wrapped* found = find_wrapped(base_name(file)))
                 emulator::write_text_variable(
-                    path, map->l_addr, "emulator_wrapped_library", found->real);
+                    file, map->l_addr, "emulator_wrapped_library", found->real);
         return 0;
     }
     emulator::redirect_static_runtime(path, map->l_addr);

@@ -38,15 +38,26 @@ Plans& plans() {
     return instance;
 }
 
+// A program may need a plan of every size, but not the same one again and again.
+void note_plan(const char* name, const Plan& plan) {
+    std::string kind = std::to_string(plan.type) + ' ' + std::to_string(plan.batch);
+    for (const Side* side : {&plan.in, &plan.out}) {
+        for (const std::vector<int>* list : {&side->n, &side->embed})
+            for (const int size : *list) kind += ' ' + std::to_string(size);
+        kind += ' ' + std::to_string(side->stride) + ' ' + std::to_string(side->distance);
+    }
+    stand_in::note_creation(name, "plan", kind);
+}
+
 cufftResult new_plan(const char* name, cufftHandle* handle, int rank, const int* n,
                      const int* inembed, int istride, int idist, const int* onembed, int ostride,
                      int odist, cufftType type, int batch) {
     if (!handle) return finish(name, CUFFT_INVALID_VALUE);
-    stand_in::note_creation(name, "plan");
     Plan plan;
     const cufftResult status =
         make(plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch);
     if (status != CUFFT_SUCCESS) return finish(name, status);
+    note_plan(name, plan);
     *handle = plans().add(std::move(plan));
     return CUFFT_SUCCESS;
 }
@@ -58,8 +69,10 @@ cufftResult remake(const char* name, cufftHandle handle, int rank, const int* n,
     if (!plan || !plan->n.empty()) return finish(name, CUFFT_INVALID_PLAN);
     if (!work) return finish(name, CUFFT_INVALID_VALUE);
     *work = 0;
-    return finish(
-        name, make(*plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch));
+    const cufftResult status =
+        make(*plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch);
+    if (status == CUFFT_SUCCESS) note_plan(name, *plan);
+    return finish(name, status);
 }
 
 // FFTW's functions for one precision, under the same names for both.
@@ -196,7 +209,6 @@ STAND_IN_API cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int*
 
 STAND_IN_API cufftResult cufftCreate(cufftHandle* plan) {
     if (!plan) return finish("cufftCreate", CUFFT_INVALID_VALUE);
-    stand_in::note_creation("cufftCreate", "plan");
     *plan = plans().add({});
     return CUFFT_SUCCESS;
 }

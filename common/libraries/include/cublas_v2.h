@@ -684,6 +684,51 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(
     long long int strideA, const void* B, cudaDataType Btype, int64_t ldb, long long int strideB,
     const void* beta, void* C, cudaDataType Ctype, int64_t ldc, long long int strideC,
     int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k, const float* alpha,
+                                  const float* const Aarray[], int lda, const float* const Barray[],
+                                  int ldb, const float* beta, float* const Carray[], int ldc,
+                                  int batchCount);
+cublasStatus_t cublasSgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa,
+                                     cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                     const float* alpha, const float* const Aarray[], int64_t lda,
+                                     const float* const Barray[], int64_t ldb, const float* beta,
+                                     float* const Carray[], int64_t ldc, int64_t batchCount);
+cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const double* alpha, const double* const Aarray[], int lda,
+                                  const double* const Barray[], int ldb, const double* beta,
+                                  double* const Carray[], int ldc, int batchCount);
+cublasStatus_t cublasDgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa,
+                                     cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                     const double* alpha, const double* const Aarray[], int64_t lda,
+                                     const double* const Barray[], int64_t ldb, const double* beta,
+                                     double* const Carray[], int64_t ldc, int64_t batchCount);
+cublasStatus_t cublasCgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const cuComplex* alpha, const cuComplex* const Aarray[], int lda,
+                                  const cuComplex* const Barray[], int ldb, const cuComplex* beta,
+                                  cuComplex* const Carray[], int ldc, int batchCount);
+cublasStatus_t cublasCgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa,
+                                     cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                     const cuComplex* alpha, const cuComplex* const Aarray[],
+                                     int64_t lda, const cuComplex* const Barray[], int64_t ldb,
+                                     const cuComplex* beta, cuComplex* const Carray[], int64_t ldc,
+                                     int64_t batchCount);
+cublasStatus_t cublasZgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const cuDoubleComplex* alpha,
+                                  const cuDoubleComplex* const Aarray[], int lda,
+                                  const cuDoubleComplex* const Barray[], int ldb,
+                                  const cuDoubleComplex* beta, cuDoubleComplex* const Carray[],
+                                  int ldc, int batchCount);
+cublasStatus_t cublasZgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa,
+                                     cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                     const cuDoubleComplex* alpha,
+                                     const cuDoubleComplex* const Aarray[], int64_t lda,
+                                     const cuDoubleComplex* const Barray[], int64_t ldb,
+                                     const cuDoubleComplex* beta, cuDoubleComplex* const Carray[],
+                                     int64_t ldc, int64_t batchCount);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,7 @@ typedef enum { CUSOLVER_EIG_MODE_NOVECTOR = 0, CUSOLVER_EIG_MODE_VECTOR = 1 } cu
 typedef struct cusolverDnContext* cusolverDnHandle_t;
 typedef struct cusolverDnParams* cusolverDnParams_t;
 typedef struct syevjInfo* syevjInfo_t;
+typedef struct gesvdjInfo* gesvdjInfo_t;
 #endif
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle);
@@ -285,6 +286,172 @@ cusolverStatus_t cusolverDnZheevjBatched(cusolverDnHandle_t handle, cusolverEigM
                                          cublasFillMode_t uplo, int n, cuDoubleComplex* A, int lda,
                                          double* W, cuDoubleComplex* work, int lwork, int* info,
                                          syevjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnSsyevj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                             cublasFillMode_t uplo, int n, const float* A, int lda,
+                                             const float* W, int* lwork, syevjInfo_t params);
+cusolverStatus_t cusolverDnSsyevj(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                  cublasFillMode_t uplo, int n, float* A, int lda, float* W,
+                                  float* work, int lwork, int* info, syevjInfo_t params);
+cusolverStatus_t cusolverDnDsyevj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                             cublasFillMode_t uplo, int n, const double* A, int lda,
+                                             const double* W, int* lwork, syevjInfo_t params);
+cusolverStatus_t cusolverDnDsyevj(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                  cublasFillMode_t uplo, int n, double* A, int lda, double* W,
+                                  double* work, int lwork, int* info, syevjInfo_t params);
+cusolverStatus_t cusolverDnCheevj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                             cublasFillMode_t uplo, int n, const cuComplex* A,
+                                             int lda, const float* W, int* lwork,
+                                             syevjInfo_t params);
+cusolverStatus_t cusolverDnCheevj(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                  cublasFillMode_t uplo, int n, cuComplex* A, int lda, float* W,
+                                  cuComplex* work, int lwork, int* info, syevjInfo_t params);
+cusolverStatus_t cusolverDnZheevj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                             cublasFillMode_t uplo, int n, const cuDoubleComplex* A,
+                                             int lda, const double* W, int* lwork,
+                                             syevjInfo_t params);
+cusolverStatus_t cusolverDnZheevj(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                  cublasFillMode_t uplo, int n, cuDoubleComplex* A, int lda,
+                                  double* W, cuDoubleComplex* work, int lwork, int* info,
+                                  syevjInfo_t params);
+cusolverStatus_t cusolverDnCreateGesvdjInfo(gesvdjInfo_t* info);
+cusolverStatus_t cusolverDnDestroyGesvdjInfo(gesvdjInfo_t info);
+cusolverStatus_t cusolverDnSgesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                              int econ, int m, int n, const float* A, int lda,
+                                              const float* S, const float* U, int ldu,
+                                              const float* V, int ldv, int* lwork,
+                                              gesvdjInfo_t params);
+cusolverStatus_t cusolverDnSgesvdj(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ,
+                                   int m, int n, float* A, int lda, float* S, float* U, int ldu,
+                                   float* V, int ldv, float* work, int lwork, int* info,
+                                   gesvdjInfo_t params);
+cusolverStatus_t cusolverDnSgesvdjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                     cusolverEigMode_t jobz, int m, int n,
+                                                     const float* A, int lda, const float* S,
+                                                     const float* U, int ldu, const float* V,
+                                                     int ldv, int* lwork, gesvdjInfo_t params,
+                                                     int batchSize);
+cusolverStatus_t cusolverDnSgesvdjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m,
+                                          int n, float* A, int lda, float* S, float* U, int ldu,
+                                          float* V, int ldv, float* work, int lwork, int* info,
+                                          gesvdjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnSgesvdaStridedBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int rank, int m, int n, const float* d_A,
+    int lda, long long int strideA, const float* d_S, long long int strideS, const float* d_U,
+    int ldu, long long int strideU, const float* d_V, int ldv, long long int strideV, int* lwork,
+    int batchSize);
+cusolverStatus_t cusolverDnSgesvdaStridedBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                                 int rank, int m, int n, const float* d_A, int lda,
+                                                 long long int strideA, float* d_S,
+                                                 long long int strideS, float* d_U, int ldu,
+                                                 long long int strideU, float* d_V, int ldv,
+                                                 long long int strideV, float* d_work, int lwork,
+                                                 int* d_info, double* h_R_nrmF, int batchSize);
+cusolverStatus_t cusolverDnDgesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                              int econ, int m, int n, const double* A, int lda,
+                                              const double* S, const double* U, int ldu,
+                                              const double* V, int ldv, int* lwork,
+                                              gesvdjInfo_t params);
+cusolverStatus_t cusolverDnDgesvdj(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ,
+                                   int m, int n, double* A, int lda, double* S, double* U, int ldu,
+                                   double* V, int ldv, double* work, int lwork, int* info,
+                                   gesvdjInfo_t params);
+cusolverStatus_t cusolverDnDgesvdjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                     cusolverEigMode_t jobz, int m, int n,
+                                                     const double* A, int lda, const double* S,
+                                                     const double* U, int ldu, const double* V,
+                                                     int ldv, int* lwork, gesvdjInfo_t params,
+                                                     int batchSize);
+cusolverStatus_t cusolverDnDgesvdjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m,
+                                          int n, double* A, int lda, double* S, double* U, int ldu,
+                                          double* V, int ldv, double* work, int lwork, int* info,
+                                          gesvdjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnDgesvdaStridedBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int rank, int m, int n, const double* d_A,
+    int lda, long long int strideA, const double* d_S, long long int strideS, const double* d_U,
+    int ldu, long long int strideU, const double* d_V, int ldv, long long int strideV, int* lwork,
+    int batchSize);
+cusolverStatus_t cusolverDnDgesvdaStridedBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                                 int rank, int m, int n, const double* d_A, int lda,
+                                                 long long int strideA, double* d_S,
+                                                 long long int strideS, double* d_U, int ldu,
+                                                 long long int strideU, double* d_V, int ldv,
+                                                 long long int strideV, double* d_work, int lwork,
+                                                 int* d_info, double* h_R_nrmF, int batchSize);
+cusolverStatus_t cusolverDnCgesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                              int econ, int m, int n, const cuComplex* A, int lda,
+                                              const float* S, const cuComplex* U, int ldu,
+                                              const cuComplex* V, int ldv, int* lwork,
+                                              gesvdjInfo_t params);
+cusolverStatus_t cusolverDnCgesvdj(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ,
+                                   int m, int n, cuComplex* A, int lda, float* S, cuComplex* U,
+                                   int ldu, cuComplex* V, int ldv, cuComplex* work, int lwork,
+                                   int* info, gesvdjInfo_t params);
+cusolverStatus_t cusolverDnCgesvdjBatched_bufferSize(cusolverDnHandle_t handle,
+                                                     cusolverEigMode_t jobz, int m, int n,
+                                                     const cuComplex* A, int lda, const float* S,
+                                                     const cuComplex* U, int ldu,
+                                                     const cuComplex* V, int ldv, int* lwork,
+                                                     gesvdjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnCgesvdjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m,
+                                          int n, cuComplex* A, int lda, float* S, cuComplex* U,
+                                          int ldu, cuComplex* V, int ldv, cuComplex* work,
+                                          int lwork, int* info, gesvdjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnCgesvdaStridedBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int rank, int m, int n, const cuComplex* d_A,
+    int lda, long long int strideA, const float* d_S, long long int strideS, const cuComplex* d_U,
+    int ldu, long long int strideU, const cuComplex* d_V, int ldv, long long int strideV,
+    int* lwork, int batchSize);
+cusolverStatus_t cusolverDnCgesvdaStridedBatched(
+    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int rank, int m, int n, const cuComplex* d_A,
+    int lda, long long int strideA, float* d_S, long long int strideS, cuComplex* d_U, int ldu,
+    long long int strideU, cuComplex* d_V, int ldv, long long int strideV, cuComplex* d_work,
+    int lwork, int* d_info, double* h_R_nrmF, int batchSize);
+cusolverStatus_t cusolverDnZgesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                              int econ, int m, int n, const cuDoubleComplex* A,
+                                              int lda, const double* S, const cuDoubleComplex* U,
+                                              int ldu, const cuDoubleComplex* V, int ldv,
+                                              int* lwork, gesvdjInfo_t params);
+cusolverStatus_t cusolverDnZgesvdj(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ,
+                                   int m, int n, cuDoubleComplex* A, int lda, double* S,
+                                   cuDoubleComplex* U, int ldu, cuDoubleComplex* V, int ldv,
+                                   cuDoubleComplex* work, int lwork, int* info,
+                                   gesvdjInfo_t params);
+cusolverStatus_t
+cusolverDnZgesvdjBatched_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n,
+                                    const cuDoubleComplex* A, int lda, const double* S,
+                                    const cuDoubleComplex* U, int ldu, const cuDoubleComplex* V,
+                                    int ldv, int* lwork, gesvdjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnZgesvdjBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m,
+                                          int n, cuDoubleComplex* A, int lda, double* S,
+                                          cuDoubleComplex* U, int ldu, cuDoubleComplex* V, int ldv,
+                                          cuDoubleComplex* work, int lwork, int* info,
+                                          gesvdjInfo_t params, int batchSize);
+cusolverStatus_t cusolverDnZgesvdaStridedBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int rank, int m, int n,
+    const cuDoubleComplex* d_A, int lda, long long int strideA, const double* d_S,
+    long long int strideS, const cuDoubleComplex* d_U, int ldu, long long int strideU,
+    const cuDoubleComplex* d_V, int ldv, long long int strideV, int* lwork, int batchSize);
+cusolverStatus_t
+cusolverDnZgesvdaStridedBatched(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int rank, int m,
+                                int n, const cuDoubleComplex* d_A, int lda, long long int strideA,
+                                double* d_S, long long int strideS, cuDoubleComplex* d_U, int ldu,
+                                long long int strideU, cuDoubleComplex* d_V, int ldv,
+                                long long int strideV, cuDoubleComplex* d_work, int lwork,
+                                int* d_info, double* h_R_nrmF, int batchSize);
+cusolverStatus_t cusolverDnXgeev_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobvl,
+    cusolverEigMode_t jobvr, int64_t n, cudaDataType dataTypeA, const void* A, int64_t lda,
+    cudaDataType dataTypeW, const void* W, cudaDataType dataTypeVL, const void* VL, int64_t ldvl,
+    cudaDataType dataTypeVR, const void* VR, int64_t ldvr, cudaDataType computeType,
+    size_t* workspaceInBytesOnDevice, size_t* workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                 cusolverEigMode_t jobvl, cusolverEigMode_t jobvr, int64_t n,
+                                 cudaDataType dataTypeA, void* A, int64_t lda,
+                                 cudaDataType dataTypeW, void* W, cudaDataType dataTypeVL, void* VL,
+                                 int64_t ldvl, cudaDataType dataTypeVR, void* VR, int64_t ldvr,
+                                 cudaDataType computeType, void* bufferOnDevice,
+                                 size_t workspaceInBytesOnDevice, void* bufferOnHost,
+                                 size_t workspaceInBytesOnHost, int* info);
 
 #ifdef __cplusplus
 }

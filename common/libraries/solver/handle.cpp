@@ -37,9 +37,9 @@ cusolverStatus_t finish(const char* name, cusolverStatus_t status) {
 
 cusolverStatus_t run(const cusolverDnContext& context, const char* name,
                      std::vector<Operand> operands,
-                     std::function<void(std::byte* const* at)> compute) {
+                     std::function<void(std::byte* const* at)> compute, bool waits) {
     const cudaError_t error = emulatorRunLibraryKernel(
-        {name, context.stream, std::move(operands), std::move(compute), false});
+        {name, context.stream, std::move(operands), std::move(compute), waits});
     return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
 }
 

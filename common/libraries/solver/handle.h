@@ -38,9 +38,10 @@ cusolverStatus_t function(const char* name, cusolverDnHandle_t handle, F&& body)
     }
 }
 
+// Runs a kernel in the handle's stream. `waits`: it returns a result to the host.
 cusolverStatus_t run(const cusolverDnContext& context, const char* name,
                      std::vector<Operand> operands,
-                     std::function<void(std::byte* const* at)> compute);
+                     std::function<void(std::byte* const* at)> compute, bool waits = false);
 
 // Whether the program's workspace has the size, in elements, that the function's _bufferSize
 // returns; a smaller one is a finding. Its contents are not used.

@@ -71,6 +71,24 @@ LAPACK_FUNCTIONS(std::complex<float>, float, c, unmqr, ungqr, heevd)
 LAPACK_FUNCTIONS(std::complex<double>, double, z, unmqr, ungqr, heevd)
 #undef LAPACK_FUNCTIONS
 
+// Eigenvalues and right eigenvectors of any matrix; real and imaginary parts apart if it is real.
+#define LAPACK_GEEV_REAL(T, p)                                                                     \
+    inline int geev(char job, int n, T* a, int lda, T* real, T* imaginary, T* v, int ldv) {        \
+        T none{};                                                                                  \
+        return LAPACKE_##p##geev(kLayout, 'N', job, n, a, lda, real, imaginary, &none, 1, v, ldv); \
+    }
+#define LAPACK_GEEV_COMPLEX(T, p)                                                                  \
+    inline int geev(char job, int n, T* a, int lda, T* values, T* v, int ldv) {                    \
+        T none{};                                                                                  \
+        return LAPACKE_##p##geev(kLayout, 'N', job, n, a, lda, values, &none, 1, v, ldv);          \
+    }
+LAPACK_GEEV_REAL(float, s)
+LAPACK_GEEV_REAL(double, d)
+LAPACK_GEEV_COMPLEX(std::complex<float>, c)
+LAPACK_GEEV_COMPLEX(std::complex<double>, z)
+#undef LAPACK_GEEV_REAL
+#undef LAPACK_GEEV_COMPLEX
+
 // For real numbers a conjugate transpose is a transpose, and must be called that.
 template <class T>
 char letter(cublasOperation_t op) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuSOLVER's eigenvalues of a batch of symmetric or Hermitian matrices that follow each other.
+// cuSOLVER's eigenvalues of symmetric or Hermitian matrices by Jacobi's method: of one, and of a
+// batch of matrices that follow each other.
 #include "solver/handle.h"
 #include "solver/lapack.h"
 
@@ -75,7 +76,37 @@ STAND_IN_API cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info) {
 }
 
 // EVJ: syevj, or heevj for complex matrices.
-#define EIGEN_BATCHED(T, P, EVJ)                                                                   \
+#define EIGEN_JACOBI(T, P, EVJ)                                                                    \
+    STAND_IN_API cusolverStatus_t cusolverDn##P##EVJ##_bufferSize(cusolverDnHandle_t handle,       \
+                                                                  cusolverEigMode_t,               \
+                                                                  cublasFillMode_t uplo,           \
+                                                                  int n,                           \
+                                                                  const T*,                        \
+                                                                  int lda,                         \
+                                                                  const Real<T>*,                  \
+                                                                  int* lwork,                      \
+                                                                  syevjInfo_t params) {            \
+        return size("cusolverDn" #P #EVJ "_bufferSize",                                            \
+                    handle,                                                                        \
+                    is_matrix(n, n, lda) && is_fill(uplo) && parameters().has(params),             \
+                    batch_work(n, 1),                                                              \
+                    lwork);                                                                        \
+    }                                                                                              \
+    STAND_IN_API cusolverStatus_t cusolverDn##P##EVJ(cusolverDnHandle_t handle,                    \
+                                                     cusolverEigMode_t jobz,                       \
+                                                     cublasFillMode_t uplo,                        \
+                                                     int n,                                        \
+                                                     T* A,                                         \
+                                                     int lda,                                      \
+                                                     Real<T>* W,                                   \
+                                                     T* work,                                      \
+                                                     int lwork,                                    \
+                                                     int* info,                                    \
+                                                     syevjInfo_t params) {                         \
+        const char* name = "cusolverDn" #P #EVJ;                                                   \
+        return do_syevj(                                                                           \
+            name, handle, jobz, uplo, n, num(A), lda, W, num(work), lwork, info, params, 1);       \
+    }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##EVJ##Batched_bufferSize(                          \
         cusolverDnHandle_t handle,                                                                 \
         cusolverEigMode_t,                                                                         \
@@ -120,7 +151,7 @@ STAND_IN_API cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info) {
                         batchSize);                                                                \
     }
 
-EIGEN_BATCHED(float, S, syevj)
-EIGEN_BATCHED(double, D, syevj)
-EIGEN_BATCHED(cuComplex, C, heevj)
-EIGEN_BATCHED(cuDoubleComplex, Z, heevj)
+EIGEN_JACOBI(float, S, syevj)
+EIGEN_JACOBI(double, D, syevj)
+EIGEN_JACOBI(cuComplex, C, heevj)
+EIGEN_JACOBI(cuDoubleComplex, Z, heevj)

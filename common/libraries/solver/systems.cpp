@@ -191,6 +191,7 @@ cusolverStatus_t do_orgqr(const char* name, cusolverDnHandle_t handle, int m, in
 
 using namespace solver;
 
+// cuSOLVER's geqrf_bufferSize does not compare lda with m: CuPy passes n there.
 #define SYSTEMS(T, P)                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##getrf_bufferSize(                                 \
         cusolverDnHandle_t handle, int m, int n, T*, int lda, int* Lwork) {                        \
@@ -254,8 +255,11 @@ using namespace solver;
     }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##geqrf_bufferSize(                                 \
         cusolverDnHandle_t handle, int m, int n, T*, int lda, int* lwork) {                        \
-        return size(                                                                               \
-            "cusolverDn" #P "geqrf_bufferSize", handle, is_matrix(m, n, lda), panel(n), lwork);    \
+        return size("cusolverDn" #P "geqrf_bufferSize",                                            \
+                    handle,                                                                        \
+                    m >= 0 && n >= 0 && lda >= 1,                                                  \
+                    panel(n),                                                                      \
+                    lwork);                                                                        \
     }                                                                                              \
     STAND_IN_API cusolverStatus_t cusolverDn##P##geqrf(cusolverDnHandle_t handle,                  \
                                                        int m,                                      \

@@ -64,6 +64,13 @@ int main() {
     if (cusolverDnDsyevd(solver, mode, lower, kN, m, kN, w, work, size, info)) return 1;
 
     // twin: library-misuse
+    // Plans of different sizes, each made once.
+    for (int n = 4; n < 20; ++n) {
+        cufftHandle own;
+        if (cufftPlan1d(&own, n, CUFFT_R2C, 1) || cufftDestroy(own)) return 1;
+    }
+
+    // twin: library-misuse
     cufftHandle plan;
     if (cufftPlan1d(&plan, kN, CUFFT_R2C, 1)) return 1;
     auto* spectrum = allocate<cufftComplex>(kN / 2 + 1);

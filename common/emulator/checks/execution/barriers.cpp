@@ -55,7 +55,8 @@ std::string threads_text(const std::vector<uint32_t>& threads, const BarrierEven
 void set_where(Finding& finding, const BarrierEvent& event, uint32_t thread) {
     finding.kernel = event.block->launch->kernel;
     finding.place.block = event.block->index;
-    finding.place.launched_at = script_line(*event.block->launch);
+    if (finding.place.library_line.empty())
+        finding.place.launched_at = script_line(*event.block->launch);
     finding.place.thread = thread_at(event.block->launch->block, thread);
 }
 
@@ -151,7 +152,7 @@ void Barriers::report_missing(const BarrierEvent& event) {
         append_lanes(absent, warp, missing);
         Finding finding;
         finding.code = "barrier-divergence";
-        finding.place = place_of(at->site);
+        finding.place = place_of(at->site, *event.block->launch);
         set_where(finding, event, here.front());
         finding.message =
             "only a part of a warp reached this barrier: " + threads_text(here, event) +
@@ -199,7 +200,7 @@ void Barriers::report_exited(const BarrierEvent& event) {
     Finding finding;
     finding.code = "barrier-divergence";
     finding.severity = Severity::kWarning;
-    finding.place = place_of(site);
+    finding.place = place_of(site, *event.block->launch);
     set_where(finding, event, first_thread);
     // The compiler attributes every early return to the closing brace.
     WayPast way{0, true};

@@ -40,9 +40,11 @@ std::string script_line(const machine::LaunchInfo& launch) {
 Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
     Place place = place_of(site);
     place.launched_at = script_line(launch);
-    if (!site_of(site).library) return place;
+    // Of a compiled kernel without lines that a script has launched, its line is all that is known.
+    const bool unknown = place.line == 0 && !place.launched_at.empty();
+    if (!site_of(site).library && !unknown) return place;
     Place caller = place_of_host(launch.launched_at);
-    if (caller.line == 0) return place;
+    if (caller.line == 0 || unknown) return unknown ? caller : place;
     caller.library_line = base_name(place.file) + ':' + std::to_string(place.line);
     return caller;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "checks/source/python.h"
+
 namespace checks {
 namespace {
 
@@ -58,10 +60,17 @@ std::string cause(const Finding& finding, bool merge_races) {
     return key;
 }
 
+// Advice on a library's kernel is of no use to a script that calls it.
+bool is_advice_on_python_library(const Finding& finding) {
+    return finding.severity != Severity::kError && !finding.place.library_line.empty() &&
+           is_python(finding.place.file);
+}
+
 }  // namespace
 
 size_t Report::add(Finding finding) {
     if (!codes_.empty() && !codes_.count(finding.code)) return last_ = kDropped;
+    if (is_advice_on_python_library(finding)) return last_ = kDropped;
     const std::string key = cause(finding, merge_races_);
     if (merge_races_ && is_race(finding) && finding.other && !index_.count(key)) {
         // In a loop each of the two lines comes after the other one: still one finding.

@@ -7,9 +7,11 @@ Python imports the first module of this name on its path; another one is importe
 
 from __future__ import annotations
 
+import ast
 import atexit
 import contextlib
 import ctypes
+import functools
 import hashlib
 import importlib
 import importlib.abc
@@ -123,11 +125,22 @@ def own_allocations(module) -> None:
         say("CuPy's memory pool could not be switched off: the ends of arrays are not checked")
 
 
-def script_position(source: str) -> tuple[str, int] | None:
-    """The file of the script that is calling and the line where `source` begins in it, verbatim."""
+def script_frame():
+    """The innermost frame that runs a file of no library; None if there is none."""
     frame = sys._getframe(1)
     while frame and is_library(frame.f_code.co_filename):
         frame = frame.f_back
+    return frame
+
+
+def quoted(path: str) -> str:
+    """A path as C writes it between quotation marks."""
+    return path.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def script_position(source: str) -> tuple[str, int] | None:
+    """The file of the script that is calling and the line where `source` begins in it, verbatim."""
+    frame = script_frame()
     if not frame:
         return None
     path = frame.f_code.co_filename
@@ -138,26 +151,69 @@ def script_position(source: str) -> tuple[str, int] | None:
 
 # What PyCUDA puts around a source.
 BEFORE, AFTER = 'extern "C" {\n', "\n}\n"
+# A source that CuPy generates: the names of its own kernels, and what the others are built of.
+CUPYS_OWN = re.compile(r"__global__ void _?cupyx?_\w+\(|\bCIndexer<|\b_type_reduce\b")
 
 
-def with_lines(source: str) -> str:
+@functools.cache
+def statements_of(path: str) -> list[tuple[str, int]]:
+    """The strings of a script that may be statements of CUDA, longest first, with their lines."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError):
+        return []
+    found = {
+        node.value: node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "=" in node.value
+    }
+    return sorted(found.items(), key=lambda item: -len(item[0]))
+
+
+def with_statements(source: str, path: str) -> str:
+    """A generated source whose statements, where they are strings of the script, have its lines."""
+    frame = script_frame()
+    if not frame:
+        return source
+    script = quoted(frame.f_code.co_filename)
+    for text, line in statements_of(frame.f_code.co_filename):
+        at = source.find(text)
+        first = source.rfind("\n", 0, at) + 1
+        if at < 0 or source[first:at].lstrip().startswith("#"):
+            continue
+        last = at + len(text)
+        next_line = source.count("\n", 0, last) + 1
+        return (
+            f'{source[:at]}\n#line {line} "{script}"\n{text}'
+            f'\n#line {next_line} "{path}"\n{source[last:]}'
+        )
+    return source
+
+
+def with_lines(source: str, library: str = "") -> str:
     """CUDA source with the lines of the script, if it stands there. Otherwise with lines of its
     own, under a name that follows from its text: compiled code is cached, and its findings show
-    the text also when it is used again.
+    the text also when it is used again. `library`: which one has generated it.
     """
     if not source.strip() or "#line" in source:
         return source
     inner = source
     if source.startswith(BEFORE) and source.endswith(AFTER):
         inner = source[len(BEFORE) : -len(AFTER)]
+    text = inner
     if place := script_position(inner):
-        path, line = place[0].replace("\\", "\\\\").replace('"', '\\"'), place[1]
+        path, line = quoted(place[0]), place[1]
+    elif library:
+        # As a file of the library's: findings in it are those of the line that called it.
+        kernel = re.search(r"__global__\s+void\s+(\w+)\s*\(", inner)
+        path, line = f"/site-packages/{library}/{kernel.group(1) if kernel else 'generated'}.cu", 1
+        text = with_statements(inner, path)
     else:
         # nvcc would put its own folder before a name without one.
         path, line = f"/source_{hashlib.sha256(inner.encode()).hexdigest()[:12]}.cu", 1
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL("libcudart.so.13").emulatorSourceSet(path.encode(), inner.encode())
-    marked = f'#line {line} "{path}"\n{inner}'
+    marked = f'#line {line} "{path}"\n{text}'
     return marked if inner is source else BEFORE + marked + AFTER
 
 
@@ -166,7 +222,8 @@ def lines_for_sources(module) -> None:
     original = module._compile_with_cache_cuda
 
     def compile_with_lines(source, *arguments, **options):
-        return original(with_lines(source), *arguments, **options)
+        library = "cupy" if CUPYS_OWN.search(source) else ""
+        return original(with_lines(source, library), *arguments, **options)
 
     module._compile_with_cache_cuda = compile_with_lines
     machine_code = module.compile_using_nvcc
@@ -191,7 +248,15 @@ def ptx_for_pycuda(module) -> None:
     def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
         if target == "cubin":
             target, options = "ptx", [*options, "-lineinfo"]
-        return original(with_lines(source), options, keep, nvcc, cache_dir, target)
+        caller = sys._getframe(1)  # of its compiler: the script, or a module of its own
+        while caller.f_back and caller.f_code.co_filename == module.__file__:
+            caller = caller.f_back
+        library = "pycuda" if is_library(caller.f_code.co_filename) else ""
+        marked = with_lines(source, library)
+        # PyCUDA keeps what it compiled under the preprocessed text, without its `#line`s.
+        lines = "".join(re.findall("^#line.*", marked, re.MULTILINE))
+        options = [*options, f"-DEMULATOR_LINES_{hashlib.sha256(lines.encode()).hexdigest()[:12]}"]
+        return original(marked, options, keep, nvcc, cache_dir, target)
 
     module.compile_plain = compile_plain
 
@@ -270,6 +335,8 @@ class Finder(importlib.abc.MetaPathFinder):
 
 def is_library(path: str) -> bool:
     """Whether a file is Python's own or an installed one."""
+    if path in ("<string>", "<stdin>"):  # the program itself, or code that a library generates
+        return getattr(sys, "argv", [""])[0] not in ("-c", "-", "")
     return (
         path == __file__
         or path.startswith("<frozen")
@@ -321,10 +388,13 @@ def loads_cuda() -> bool:
 def tell_without_cuda() -> None:
     """At the end of a script that imported no CUDA library: it was run for nothing."""
     libraries = ("numba.cuda", "cupy", "pycuda", "cuda.bindings")
-    if sys.argv[0] not in ("", "-c", "-m") and not os.path.exists(sys.argv[0]):
-        return  # Python has said that there is no such file
+    path = sys.argv[0]
+    typed = path in ("", "-", "-c")
+    program = os.path.join(path, "__main__.py") if os.path.isdir(path) else path
+    if not typed and not os.path.exists(program):  # "-m" stays there if there is no such module
+        return  # Python has said that there is none
     if not any(name in sys.modules for name in libraries) and not loads_cuda():
-        script = sys.argv[0] or "the program"
+        script = "the program" if typed else path
         say(f"{script} imported neither numba.cuda, cupy, pycuda nor cuda: nothing was emulated")
 
 
@@ -341,6 +411,8 @@ def import_other() -> None:
             sys.modules["sitecustomize"] = this
 
 
+# Numba's @vectorize compiles functions that stand in no file, with the source lines asked for here.
+warnings.filterwarnings("ignore", "Could not find source for function")
 # PTX of any of the tested compilers loads here.
 warnings.filterwarnings("ignore", "The CUDA driver version is older than the backend version")
 sys.meta_path.insert(0, Finder())

@@ -6,6 +6,7 @@
 
 #include "runtime/core/copy.h"
 #include "runtime/host_watch/host_sites.h"
+#include "runtime/host_watch/script_lines.h"
 
 namespace runtime {
 namespace {
@@ -137,6 +138,7 @@ EMULATOR_API void emulatorAddLibrary(const void* address) {
 }
 
 EMULATOR_API void emulatorLibraryFailed(const char* name, const char* status) {
+    const ScriptCall script;
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     const machine::HostSite site = capture_host_site();
@@ -151,6 +153,7 @@ EMULATOR_API void emulatorLibraryLacks(const char* name) {
 
 EMULATOR_API void emulatorLibraryMisuse(const char* name, const char* kind,
                                         const std::string& message) {
+    const ScriptCall script;
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     machine::ApiEvent event{};
@@ -163,5 +166,6 @@ EMULATOR_API void emulatorLibraryMisuse(const char* name, const char* kind,
 }
 
 EMULATOR_API uint64_t emulatorLibraryCaller() {
+    const ScriptCall script;
     return capture_host_site();
 }
