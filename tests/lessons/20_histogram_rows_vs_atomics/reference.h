@@ -17,6 +17,15 @@
 #include "common/host/data.h"
 #include "histogram_rows_vs_atomics.h"
 
+// Messages name it as the student's code does.
+template <>
+struct Catch::StringMaker<Overflow> {
+    static std::string convert(Overflow value) {
+        constexpr const char* kNames[] = {"kDrop", "kClamp"};
+        return kNames[int(value)];
+    }
+};
+
 namespace {
 
 using Counts = std::vector<unsigned>;
