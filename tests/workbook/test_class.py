@@ -217,7 +217,7 @@ class FirstCauses(unittest.TestCase):
     def test_it_is_the_error_whatever_stands_before(self) -> None:
         stopped = "error: the compiler was stopped: it wrote more than 256 MiB"
         for text, first in {
-            "/tmp/c.s: Assembler messages:\n/tmp/c.s:3: Error: file not found: x": "/tmp/c.s:3: Err",
+            "/tmp/c.s: Assembler messages:\n/tmp/c.s:3: Error: not found": "/tmp/c.s:3:",
             f"gcc: internal compiler error: File size limit exceeded\n{stopped}": stopped,
             "only words\nand more": "only words",
         }.items():
