@@ -37,7 +37,7 @@ MARK := .workbook/went-well-$(shell echo $$PPID)
 # Ctrl-C: the shell ends well, so make adds no line of its own to what the command said. It ends a
 # moment after make has had the signal too: else make may miss its child.
 run.%: FORCE-IT
-	+@trap 'sleep 0.2; exit 0' INT; rm -f $(MARK); if $(WORKBOOK) $(call command,$*); then : > $(MARK); fi
+	+@trap 'sleep 0.2; exit 0' INT; rm -f $(MARK); if $(WORKBOOK) $(call command,$*); then : > $(MARK); else rm -f $(MARK); fi
 $(GOALS): %: run.%
 	$(if $(shell test -e $(MARK) && rm -f $(MARK) && echo yes),,@exit 1)
 else

@@ -115,6 +115,8 @@ class Compiler:
             return f"\nerror: the compiler was stopped after {self.seconds:g} s"
         if ended.how == "memory" or re.search(r"memory exhausted|bad_alloc", ended.output):
             return f"\nerror: the compiler was stopped: it used more than {self.memory >> 20} MiB"
+        if "File size limit exceeded" in ended.output:
+            return f"\nerror: the compiler was stopped: it wrote more than {_OBJECT >> 20} MiB"
         if ended.how:
             return f"\nerror: the compiler was stopped: too much {ended.how}"
         if ended.code < 0:

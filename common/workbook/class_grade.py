@@ -212,7 +212,10 @@ def _first_cause(grade: Grade) -> str:
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if "error" in line), lines[0] if lines else "")[:300]
+    # Where the compiler was stopped, that is its last word, and the cause of what it says before.
+    told = [line for line in lines if line.startswith("error: the compiler was stopped")]
+    told += [line for line in lines if "error" in line.lower()]
+    return next(iter(told + lines), "")[:300]
 
 
 def _cases(grade: Grade) -> list[dict[str, Any]]:

@@ -314,9 +314,9 @@ def _submission(student: str, lesson: Lesson, taken: list[Found], odd: list[str]
         try:
             texts.setdefault(one.read(), one.shown)
         except files.NotReadable as error:
-            made.problem = f"{one.shown} {error.strerror}"
+            made.problem = f"unreadable: {one.shown} {error.strerror}"
         except (OSError, RuntimeError, zipfile.BadZipFile, NotImplementedError) as error:
-            made.problem = f"{one.shown} cannot be read: {error}"
+            made.problem = f"unreadable: {one.shown}: {error}"
     if made.problem:
         return made
     if len(texts) > 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 _PLACE = re.compile(r"(?:^|[\s/])([\w.+-]+)\.o: in function")
 _UNDEFINED = re.compile(r"undefined reference to [`'‘]([^'’]+)['’]")
+_TOO_FAR = re.compile(r"relocation truncated to fit")
 _MULTIPLE = re.compile(r"multiple definition of [`'‘]([^'’]+)['’]")
 
 
@@ -25,12 +26,16 @@ def _defined(name: str, code: str) -> str:
 
 
 def in_words(text: str, source: Path) -> list[str]:
-    """A line for each name that is missing or defined twice; none where it is something else."""
+    """A line for each name that is missing or defined twice, or for variables that do not fit; none
+    where it is something else.
+    """
     try:
         code = source.read_text(encoding="utf-8", errors="replace")
     except OSError:
         code = ""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", code, flags=re.DOTALL)
+    if _TOO_FAR.search(text):  # the linker names whatever lies past the variables
+        return [f"the variables of {source.name} take more than 2 GiB: allocate such memory"]
     here = ""
     said: dict[str, str] = {}
     for line in text.splitlines():

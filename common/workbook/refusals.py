@@ -32,6 +32,8 @@ _SYSTEM = {
 _TEST, _CUDA, _CATCH, _MPI = "the lesson's test", "the CUDA runtime", "Catch2", "MPI"
 # Names that the runtime could have in another version.
 _OF_CUDA = re.compile(r"(?:__)?cuda[A-Z]\w*|cu[A-Z]\w*|emulator[A-Z]\w*")
+# Calls that a compiler inserts for ThreadSanitizer; lesson 07's test has these functions.
+_INSERTED = "__tsan_"
 # What the test measures messages with, and MPI's own ways past it.
 _OF_MPI = re.compile(r"PMPI_\w+|PMPIX_\w+|mpiWatch[A-Z]\w*")
 _OF_CATCH = re.compile(r"_Z\w*\d*5Catch\w*")
@@ -54,12 +56,22 @@ _UNNEEDED = {
         ("ptrace", "process_vm_readv", "process_vm_writev"), "reaches into a running process"
     ),
     **dict.fromkeys(("mprotect", "pkey_mprotect"), "changes what memory may be used for"),
+    **dict.fromkeys(
+        ("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "setcontext", "swapcontext",
+         "_Unwind_Backtrace", "_Unwind_ForcedUnwind", "_Unwind_RaiseException"),
+        "leaves functions, the test among them, without a return",
+    ),
 }  # fmt: skip
 
 _LONG_NAME = 20_000  # characters of a mangled name
 
-# Sections by which an object runs code before everything else, or speaks to the loader.
-_SECTION = re.compile(r"\.(?:preinit_array|interp|dynamic|init|fini|got|plt)(?:\..*)?")
+# Sections by which an object runs code before everything else, or speaks to the loader, the linker
+# or a linker's plugin, which takes the code in there for that of the object; and the section of the
+# code that may write to the grader's channel.
+_SECTION = re.compile(
+    r"\.(?:preinit_array|interp|dynamic|init|fini|got|plt)(?:\..*)?|\.gnu\.(?:lto_|warning).*"
+    r"|wb_grader_\w*"
+)
 
 
 @dataclass(frozen=True)
@@ -100,8 +112,10 @@ def _read_names(path: Path, run: Run = _output) -> Names:
         name, kind = fields[0], fields[1]
         if "@" in name.lstrip("@"):
             name, _, version = name.partition("@")
-            if not version.startswith("@"):
-                continue  # an old version that only old programs are given
+            # An old version that only old programs are given. An object that names one (.symver)
+            # means the function all the same.
+            if shared and not version.startswith("@"):
+                continue
         if kind == "i":
             found["i"].add(name)
         elif kind == "U" or (kind in "wv"):
@@ -172,6 +186,12 @@ class Judge:
         self._tests = frozenset(tests)
         self.weak = frozenset(weak)  # their inline functions and templates
 
+    def only_of_test(self, name: str) -> bool:
+        """Whether the test alone defines it, so that no other file has a reason to use it."""
+        if name in self._libraries or _OF_CUDA.fullmatch(name) or name.startswith(_INSERTED):
+            return False
+        return name in self._tests
+
     def owner(self, name: str, is_weak: bool) -> str:
         """Whose name a definition takes; '' where it may stay."""
         if _OF_CATCH.fullmatch(name):
@@ -194,6 +214,10 @@ def of_object(made: Path, name: str, judge: Judge, run: Run = _output) -> list[s
 
     `run` starts the tools that read the object.
     """
+    # First: nm may fail on an object that is written for a plugin.
+    if sections := _special_sections(made, run):
+        reads = "which the loader, the linker or the grader reads: take it out"
+        return [f"{name} has a section `{section}`, {reads}" for section in sorted(sections)]
     names = _read_names(made, run)
     taken = {
         one: owner
@@ -220,6 +244,8 @@ def of_object(made: Path, name: str, judge: Judge, run: Run = _output) -> list[s
             text = f"{name} uses `{shown[one]}`, which belongs to {_TEST}: take it out"
         elif _OF_MPI.fullmatch(one):
             text = f"{name} calls `{one}`, which the test does not count: call MPI_ functions"
+        elif judge.only_of_test(one):
+            text = f"{name} uses `{shown[one]}`, which belongs to {_TEST}: take it out"
         elif one in _UNNEEDED:
             text = f"{name} calls `{one}`, which {_UNNEEDED[one]}: no lesson needs it, take it out"
         else:
@@ -227,9 +253,6 @@ def of_object(made: Path, name: str, judge: Judge, run: Run = _output) -> list[s
         said[text] = text
     for one in sorted(names.indirect - set(taken)):
         text = f"{name} lets the loader choose `{shown[one]}` (ifunc): write an ordinary function"
-        said[text] = text
-    for section in sorted(_special_sections(made, run)):
-        text = f"{name} has a section `{section}`, which the loader reads: take it out"
         said[text] = text
     return list(said)
 

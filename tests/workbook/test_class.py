@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent / "class"))
 import make_class
 
-from workbook import class_alike, class_layout, class_points, class_report, sandbox
+from workbook import class_alike, class_grade, class_layout, class_points, class_report, sandbox
 from workbook.class_grade import ClassLimits
 from workbook.project import ROOT, WorkbookError, find_lesson, lessons
 
@@ -124,7 +124,8 @@ class Layouts(Place):
         for student, words in {
             "anna": "duplicate: anna/boundary_checks.cu and anna/new/boundary_checks.cu differ",
             "ben": "empty: ben/", "cleo": "misnamed: cleo/Boundary_Checks (1).cu should be",
-            "dev": "misnamed", "emil": "missing", "gus": "holds more than 4 MiB", "jo": "missing",
+            "dev": "misnamed", "emil": "missing", "jo": "missing",
+            "gus": "unreadable: gus/boundary_checks.cu holds more than 4 MiB",
         }.items():  # fmt: skip
             self.assertIn(words, said[student])
         self.assertEqual(said["fay"], "")
@@ -210,6 +211,17 @@ class Alike(unittest.TestCase):
         found = class_alike.pairs(texts, [base])
         self.assertEqual([pair[1:] for pair in found], [("one", "two")])
         self.assertEqual(class_alike.pairs(texts, [base + odd]), [])
+
+
+class FirstCauses(unittest.TestCase):
+    def test_it_is_the_error_whatever_stands_before(self) -> None:
+        stopped = "error: the compiler was stopped: it wrote more than 256 MiB"
+        for text, first in {
+            "/tmp/c.s: Assembler messages:\n/tmp/c.s:3: Error: not found": "/tmp/c.s:3:",
+            f"gcc: internal compiler error: File size limit exceeded\n{stopped}": stopped,
+            "only words\nand more": "only words",
+        }.items():
+            self.assertTrue(class_grade._first_line(text).startswith(first), text)
 
 
 class Links(html.parser.HTMLParser):

@@ -204,6 +204,13 @@ class Compiler(unittest.TestCase):
         ])  # fmt: skip
         self.assertEqual(link_errors.in_words("ld: cannot find -lz", source), [])
 
+    def test_variables_that_do_not_fit(self) -> None:
+        said = "main.cpp:9:(.text+0x5): relocation truncated to fit: R_X86_64_PC32 against `.bss'"
+        self.assertEqual(
+            link_errors.in_words(said, Path("a.cu")),
+            ["the variables of a.cu take more than 2 GiB: allocate such memory"],
+        )
+
     def test_what_is_not_known_is_not_guessed(self) -> None:
         self.assertEqual(compiler.looks_like("a.cu(1): error: something new\n  x\n"), "")
         self.assertEqual(compiler.looks_like("the test calls f(), and x.cu does not define it"), "")

@@ -73,6 +73,11 @@ class Files(unittest.TestCase):
         folder.mkdir(exist_ok=True)
         (folder / "progress.json").write_text(json.dumps({self.lesson.id: entry}))
 
+    def test_a_mark_that_somebody_else_leaves_is_no_success(self) -> None:
+        # As a student's program could: it knows the process above it.
+        forged = "WORKBOOK=f() { : > .workbook/went-well-$$PPID; false; }; f"
+        self.make(self.number, forged, code=1)
+
     def test_reset_never_loses_an_edit(self) -> None:
         mine = self.skeleton + "// my work, with ünïcode\n"
         self.lesson.student_file.write_text(mine)

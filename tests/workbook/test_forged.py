@@ -7,6 +7,7 @@ object is compiled as plain C++.
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import subprocess
@@ -54,14 +55,22 @@ AT_RUN_TIME = [
     ("stop its thread", "", ""),
     ("write to the grader", "", ""),
     ("make writable", "tampered", "your code made memory executable (mprotect)"),
-    ("right, patch device", "tampered", "your code changed machine code while it ran"),
-    ("right, patch program", "tampered", "your code changed machine code while it ran"),
-    ("right, patch library", "tampered", "your code changed machine code while it ran"),
+    ("right, unprotect", "tampered", "your code changed machine code while it ran"),
+    ("right, move over", "tampered", "your code put memory in the place of machine code"),
     ("right, table", "tampered", "your code changed the program's tables of functions"),
-    ("right, close", "ends-early", "the program stopped with code 0"),
-    ("right, replace", "ends-early", "the program stopped with code 0"),
+    ("close", "", ""),
+    ("replace", "", ""),
+    ("right, socket before", "tampered", "your code replaced the grader's own channel"),
+    ("right, filter", "tampered", "your code changed what system calls do (seccomp)"),
+    ("right, other filter", "tampered", "your code changed what system calls do (seccomp)"),
+    ("right, kernel signals", "tampered", "your code sent signals to another process"),
     ("throw", "tampered", "your code ended the test with an exception of Catch2's"),
 ]
+
+
+def has_landlock() -> bool:
+    create_ruleset, only_version = 444, 1
+    return ctypes.CDLL(None).syscall(create_ruleset, None, 0, only_version) > 0
 
 
 class AtRunTime(unittest.TestCase):
@@ -90,6 +99,25 @@ class AtRunTime(unittest.TestCase):
                 self.assertIn(words, result.ended)
                 if not ending:
                     self.assertTrue(result.outcome.complete and result.outcome.failures)
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the device maps code itself")
+    def test_code_is_not_mapped_by_the_program(self) -> None:
+        (result,) = self.graded("right, map over").results
+        self.assertEqual(result.ending, "tampered", result.ended)
+        self.assertIn("your code put memory in the place of machine code", result.ended)
+
+    def test_code_is_not_written_to_by_way_of_proc(self) -> None:
+        for how in ("right, patch device", "right, patch program", "right, patch library"):
+            with self.subTest(how):
+                (result,) = self.graded(how).results
+                if result.ending != "tampered":
+                    self.assertIn("/proc/self/mem: Permission denied", result.output)
+
+    @unittest.skipUnless(has_landlock(), "no Landlock in this kernel")
+    def test_other_processes_are_not_seen(self) -> None:
+        (result,) = self.graded("right, look").results
+        self.assertTrue(result.passed, result.ended)
+        self.assertNotIn("reached", result.output)
 
     def test_settings_are_read_before_the_code_that_changes_them(self) -> None:
         (result,) = self.graded("settings").results
@@ -139,6 +167,10 @@ IN_THE_OBJECT = {
               "calls `emulatorCountersReset`, with which only the test measures"),
     "test": ("#include <string_view>\nnamespace wb::grader { void tell(std::string_view) {} }",
              "which belongs to the lesson's test"),
+    "report": ("#include <string_view>\nnamespace wb::grader { void tell(std::string_view); }"
+               'void f() { wb::grader::tell("{}"); }',
+               "uses `wb::grader::tell(std::basic_string_view<char, std::char_traits<char> >)`, "
+               "which belongs to the lesson's test"),
     "body": ("namespace wb::grader { __attribute__((weak)) void run_body(void (*)()) {} }"
              "__attribute__((weak)) int main() {}", "defines `main`: the test has one"),
     "watch": ("namespace wb::of_test { struct CallWatch { static CallWatch*& current(); }; }"
@@ -155,6 +187,12 @@ IN_THE_OBJECT = {
              "calls `dlsym`, which looks for the functions of others at run time"),
     "shell": ('#include <cstdlib>\nint f() { return std::system("true"); }',
               "calls `system`, which starts another program"),
+    "old version": ('asm(".symver find, dlsym@GLIBC_2.2.5");'
+                    'extern "C" void* find(void*, const char*);'
+                    'void* f() { return find(nullptr, "cudaFree"); }',
+                    "calls `dlsym`, which looks for the functions of others at run time"),
+    "frames": ("#include <ucontext.h>\nvoid f(const ucontext_t* there) { setcontext(there); }",
+               "calls `setcontext`, which leaves functions, the test among them, without a return"),
     "debugger": ('#include <sys/ptrace.h>\nlong f() { return ptrace(PTRACE_TRACEME, 0, 0, 0); }',
                  "calls `ptrace`, which reaches into a running process"),
     "ifunc": ('extern "C" { static void now() {} static auto* choose() { return now; }'
@@ -163,6 +201,10 @@ IN_THE_OBJECT = {
                    "has a section `.preinit_array`"),
     "before all, renamed": ('asm(".section early,\\"aw\\",%preinit_array\\n.quad 0\\n.text");',
                             "has a section `early`"),
+    "plugin": ('asm(".section .gnu.lto_.opts,\\"\\"\\n.byte 0\\n.text");',
+               "has a section `.gnu.lto_.opts`"),
+    "linker's words": ('asm(".section .gnu.warning.free,\\"\\"\\n.byte 65, 0\\n.text");',
+                       "has a section `.gnu.warning.free`"),
     "loader": ('__attribute__((section(".interp"), used)) static const char p[] = "/tmp/x";',
                "has a section `.interp`"),
 }  # fmt: skip

@@ -205,6 +205,11 @@ class Sources(Boxed):
         said = self.refused(text + RIGHT, "compile", memory=200 << 20)
         self.assertIn("used more than 200 MiB", said)
 
+    def test_a_compiler_that_writes_too_much(self) -> None:
+        words = "gcc: internal compiler error: File size limit exceeded signal terminated program"
+        said = compiler()._stopped(runner.Ended(4, "", words, 1, 0))
+        self.assertEqual(said, "\nerror: the compiler was stopped: it wrote more than 256 MiB")
+
     def test_what_judges_stays_as_it_is(self) -> None:
         def digests() -> list[str]:
             _, inputs = programs.linked_with(BUILD, LESSON)

@@ -10,11 +10,13 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "confine.h"
 #include "intact.h"
+#include "landlock.h"
 
 namespace wb::grader {
 namespace {
@@ -106,7 +108,8 @@ void begin(int, char**, char** environment) {
         report_to(device_tells);
     if (std::strcmp(device, "emulator") != 0) return;
     remember_the_program();
-    confine();
+    protect_processes();
+    confine(high);
 }
 
 __attribute__((section(".preinit_array"), used)) void (*const at_start)(int, char**,
@@ -126,6 +129,30 @@ const char* test_spec() {
     return state.spec;
 }
 
+// sendmsg() on the grader's socket: the one place from which confine() lets it be called, so that
+// having the token is not enough.
+__attribute__((section("wb_grader_send"), noinline)) static long
+send_to_grader(const msghdr* message) {
+#if defined(__x86_64__)
+    long result;
+    asm volatile("syscall"
+                 : "=a"(result)
+                 : "a"(SYS_sendmsg), "D"(long(state.socket)), "S"(message), "d"(long(MSG_NOSIGNAL))
+                 : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long call asm("x8") = SYS_sendmsg;
+    register long result asm("x0") = state.socket;
+    register const msghdr* what asm("x1") = message;
+    register long how asm("x2") = MSG_NOSIGNAL;
+    asm volatile("svc #0" : "+r"(result) : "r"(call), "r"(what), "r"(how) : "memory");
+    return result;
+#else
+    const ssize_t sent = sendmsg(state.socket, message, MSG_NOSIGNAL);
+    return sent < 0 ? -errno : sent;
+#endif
+}
+
 void tell(std::string_view record) {
     if (!present()) return;
     const auto process = uint32_t(getpid());
@@ -135,9 +162,9 @@ void tell(std::string_view record) {
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 3;
-    ssize_t sent;
-    do sent = sendmsg(state.socket, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
+    long sent;
+    do sent = send_to_grader(&message);
+    while (sent == -EINTR);
     if (sent >= 0 || state.lost) return;
     state.lost = true;  // longer than the socket takes: without it the others prove nothing
     tell("{\"event\": \"lost\"}");

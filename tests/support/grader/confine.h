@@ -4,9 +4,9 @@
 
 namespace wb::grader {
 
-// From now on a call that starts another program, reaches into another process, signals one, or
-// makes memory executable ends the process (tampered), and so it does in its children. Where the
-// kernel has no seccomp, nothing happens.
-void confine();
+// From now on a call that starts another program, reaches into another process, signals one, makes
+// memory executable, or replaces the file `channel` ends the process (tampered), and so it does in
+// its children. Where the kernel has no seccomp, nothing happens.
+void confine(int channel);
 
 }  // namespace wb::grader

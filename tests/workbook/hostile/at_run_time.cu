@@ -3,7 +3,9 @@
 // lets the work be done as well. Those that the linker's names give away are in test_forged.py.
 #include "double_all.h"
 
+#include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,8 +14,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,10 +82,71 @@ void start(const char* program) {
 // The kernel writes to pages of machine code whatever their protection says, for debuggers.
 void write_to_own_memory(void* at) {
     const int memory = open("/proc/self/mem", O_RDWR);
+    if (memory < 0) std::perror("/proc/self/mem");
     char code[4];
     std::memcpy(code, at, sizeof code);
-    if (pwrite(memory, code, sizeof code, off_t(at)) < 0) std::perror("/proc/self/mem");
+    if (memory >= 0 && pwrite(memory, code, sizeof code, off_t(at)) < 0) std::perror("write");
     close(memory);
+}
+
+// Machine code that the program does not run any more.
+void write_to_code() {
+    const auto page = uintptr_t(static_cast<float (*)(float)>(&lgammaf)) & ~uintptr_t(4095);
+    syscall(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE);
+    *reinterpret_cast<volatile char*>(page) = *reinterpret_cast<char*>(page);
+}
+
+// Own memory in the place of a page of the device's code.
+void put_over_code(bool moved) {
+    const auto page = reinterpret_cast<void*>(uintptr_t(&cudaFree) & ~uintptr_t(4095));
+    constexpr int kHow = MAP_PRIVATE | MAP_ANONYMOUS;
+    const int access = PROT_READ | PROT_WRITE | (moved ? 0 : PROT_EXEC);
+    void* const own =
+        mmap(moved ? nullptr : page, 4096, access, kHow | (moved ? 0 : MAP_FIXED), -1, 0);
+    if (moved) syscall(SYS_mremap, own, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, page);
+}
+
+// Whatever the program reports comes here first.
+void put_socket_before_the_grader() {
+    int own[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, own) != 0) return;
+    for (int number = 3; number < 1024; ++number) {
+        int kind = 0;
+        socklen_t size = sizeof kind;
+        if (number != own[0] && number != own[1] &&
+            getsockopt(number, SOL_SOCKET, SO_TYPE, &kind, &size) == 0)
+            dup2(own[0], number);
+    }
+}
+
+// Each message is sent, as far as the program knows.
+void filter_messages(bool by_prctl) {
+    sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{4, code};
+    if (by_prctl) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+// The kernel sends the signal, when something can be read.
+void let_the_kernel_signal() {
+    int own[2];
+    if (pipe(own) != 0) return;
+    fcntl(own[0], F_SETOWN, getppid());
+    fcntl(own[0], F_SETFL, O_ASYNC | O_NONBLOCK);
+}
+
+// The grader's memory, environment and terminal.
+void look_at_the_grader() {
+    for (const char* name : {"mem", "environ", "fd/1"}) {
+        const std::string path = "/proc/" + std::to_string(getppid()) + "/" + name;
+        const int file = open(path.c_str(), name[0] == 'f' ? O_WRONLY : O_RDONLY);
+        char byte;
+        const bool seen = name[0] == 'e' ? read(file, &byte, 1) == 1 : file >= 0;
+        if (seen) std::printf("reached %s\n", path.c_str());
+    }
 }
 
 // The table of virtual functions of some object of the C++ library's or the test's: constant data
@@ -140,6 +206,14 @@ const int before_main = [] {
     if (is("patch device")) write_to_own_memory(reinterpret_cast<void*>(&cudaFree));
     if (is("patch program")) write_to_own_memory(reinterpret_cast<void*>(&write_reports));
     if (is("patch library")) write_to_own_memory(reinterpret_cast<void*>(&std::memcmp));
+    if (is("unprotect")) write_to_code();
+    if (is("map over")) put_over_code(false);
+    if (is("move over")) put_over_code(true);
+    if (is("socket before")) put_socket_before_the_grader();
+    if (is("filter")) filter_messages(false);
+    if (is("other filter")) filter_messages(true);
+    if (is("kernel signals")) let_the_kernel_signal();
+    if (is("look")) look_at_the_grader();
     if (is("table")) write_to_a_table();
     if (is("close"))
         for (int number = 3; number < 1024; ++number) close(number);
