@@ -140,12 +140,11 @@ void let_the_kernel_signal() {
 
 // The grader's memory, environment and terminal.
 void look_at_the_grader() {
-    for (const char* name : {"mem", "environ", "fd/1"}) {
+    // Not `environ`: since Linux 6.16 whoever may use perf on a process may read that.
+    for (const char* name : {"mem", "fd/1"}) {
         const std::string path = "/proc/" + std::to_string(getppid()) + "/" + name;
-        const int file = open(path.c_str(), name[0] == 'f' ? O_WRONLY : O_RDONLY);
-        char byte;
-        const bool seen = name[0] == 'e' ? read(file, &byte, 1) == 1 : file >= 0;
-        if (seen) std::printf("reached %s\n", path.c_str());
+        if (open(path.c_str(), name[0] == 'f' ? O_WRONLY : O_RDONLY) >= 0)
+            std::printf("reached %s\n", path.c_str());
     }
 }
 
