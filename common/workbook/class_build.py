@@ -99,7 +99,8 @@ class Compiler:
         return (*sorted(self.lesson.folder.glob("*.h")), ROOT / "common" / "host")
 
     def _limits(self, output: int) -> Limits:
-        return Limits(self.seconds, self.memory, output, _OBJECT)
+        # A compiler that other programs keep waiting must not cost a student the points.
+        return Limits(self.seconds, self.memory, output, _OBJECT, of_processor=True)
 
     def _output(self, command: list[str], box: Box) -> str:
         """What a tool says about a submission's object."""
@@ -112,7 +113,7 @@ class Compiler:
     def _stopped(self, ended: runner.Ended) -> str:
         """A sentence where the compiler did not end by itself."""
         if ended.how == "time":
-            return f"\nerror: the compiler was stopped after {self.seconds:g} s"
+            return f"\nerror: the compiler was stopped: it needed more than {self.seconds:g} s"
         if ended.how == "memory" or re.search(r"memory exhausted|bad_alloc", ended.output):
             return f"\nerror: the compiler was stopped: it used more than {self.memory >> 20} MiB"
         if "File size limit exceeded" in ended.output:

@@ -27,6 +27,27 @@ FIXTURE = Path(__file__).resolve().parent / "fixture"
 LESSON = Lesson("00_double_all", FIXTURE)
 
 
+class ProcessorTime(unittest.TestCase):
+    """Limits of processor time, which a busy machine does not use up."""
+
+    def ended(self, script: str, seconds: float) -> runner.Ended:
+        limits = runner.Limits(seconds=seconds, of_processor=True)
+        return runner.run(["sh", "-c", script], dict(os.environ), BUILD, limits)
+
+    def test_waiting_is_not_counted(self) -> None:
+        self.assertEqual(self.ended("sleep 0.6", 0.3).how, "")
+
+    def test_work_is_counted_that_of_children_too(self) -> None:
+        busy = "while :; do :; done"
+        self.assertEqual(self.ended(f"sh -c '{busy}'", 0.3).how, "time")
+        self.assertEqual(self.ended(f"{busy} & wait", 0.3).how, "time")
+
+    def test_there_is_an_end_by_the_clock(self) -> None:
+        done = self.ended("sleep 20", 0.2)
+        self.assertEqual(done.how, "time")
+        self.assertLess(done.seconds, 15)
+
+
 class Inputs(unittest.TestCase):
     def setUp(self) -> None:
         place = tempfile.TemporaryDirectory()
