@@ -3,7 +3,8 @@
 // are called with (Argument), and what they compute (Elementwise), is in arguments.h.
 //
 // Everything here except a destructor throws JitError when a call of NVRTC or of the driver fails,
-// and wb::CudaError when one of the runtime does. All of it is used with the same device.
+// and wb::CudaError when one of the runtime does. All of it is used with the same device. The host
+// never waits for it.
 #pragma once
 
 #include <cuda.h>
@@ -51,18 +52,20 @@ private:
     std::unique_ptr<Loaded> loaded_;
 };
 
-// Task 4: puts one launch of the function into `stream`, for elements 0 to n - 1, and does not wait
-// for it. The function has the parameters of task 1. `in` are arrays and values as `what` says; a
-// value is converted to the parameter's type. For n = 0 nothing is launched. n <= 2^31.
+// Task 4: puts one launch of the function into `stream`, with at least one thread for each of the
+// elements 0 to n - 1, and does not wait for it. The function has the parameters of task 1. `in`
+// are arrays and values as `what` says; a value is converted to the parameter's type. For n = 0
+// nothing is launched. n <= 2^31.
 void launch(CUfunction function, const Elementwise& what, const Argument& out,
             const std::vector<Argument>& in, long long n, cudaStream_t stream);
 
-// Task 5: kernels that are compiled when they are first asked for. They stay loaded at least as
-// long as the cache.
+// Task 5: kernels that are compiled when they are first asked for. They stay loaded as long as the
+// cache, or as a caller still has one.
 class KernelCache {
 public:
-    // A kernel for `what`, compiled with these options for the current device. The file that tools
-    // show is its name with ".cu". Where the source is refused, each call throws CompileError.
+    // A kernel for `what` and of its name, compiled with these options for the current device. The
+    // file that tools show is that name with ".cu". Where the source is refused, each call throws
+    // CompileError.
     std::shared_ptr<const Kernel> get(const Elementwise& what,
                                       const std::vector<std::string>& options);
 

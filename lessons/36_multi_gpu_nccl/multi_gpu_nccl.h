@@ -55,7 +55,7 @@ struct Slice {
 // 2^31 - 1.
 Slice slice_of(int n, int ranks, int rank);
 
-// Task 2. The sum of the squares of in[0] to in[n - 1]; n is 0 to 2^30. Rank r sums its slice:
+// Task 2. The sum of the squares of in[0] to in[n - 1]; n is 0 to 2^27. Rank r sums its slice:
 // d_in[r] has room for it, also for one element more, and d_sum[r] is one double. Afterwards each
 // d_sum[r] is the whole sum, which is also returned. The ranks are combined by one all-reduce. The
 // host waits once all work of all ranks is queued, and not before.
@@ -66,7 +66,7 @@ double sum_of_squares(Communicator& communicator, const double* in, int n, doubl
 // `features` doubles, y rows of `outputs` doubles, w has `features` rows of `outputs` doubles.
 struct Shape {
     int rows;               // of x and y on all ranks together: 1 to 2^24
-    int features, outputs;  // 1 to 1024
+    int features, outputs;  // 1 to 1024; rows times either of them is at most 2^27
 };
 
 // What one rank holds.

@@ -115,13 +115,14 @@ inline void note_counters(const EmulatorCounters& counters) {
 }
 
 // {"count": {"host_launches": 1, ...}}: what is counted here and not by the emulator. The names are
-// in common/workbook/counters.py.
-inline void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers) {
+// in common/workbook/counters.py. `more`: further members of that object in JSON, or empty.
+inline void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers,
+                         const std::string& more = "") {
     if (!wanted()) return;
     std::string list;
     for (const auto& [name, value] : numbers)
         list += (list.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(value);
-    append("{\"count\": {" + list + "}}");
+    append("{\"count\": {" + list + "}" + (more.empty() ? "" : ", " + more) + "}");
 }
 
 // {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison, and

@@ -40,9 +40,38 @@ inline bool frees_by_driver(const std::string& name) {
     return name.find("cudaFree") == 0 && !in_stream_order(name);
 }
 
+// [{"file": "pools.cu", "line": 70, "host_waits": 300, "waits_for": "a stream"}, ...]: where the
+// answer waits, by the model timeline. The test's own waits are left out.
+inline std::string lines_of_waits(const Timeline& timeline) {
+    std::map<std::pair<std::string, unsigned>, std::pair<uint64_t, std::string>> found;
+    for (const Timeline::Interval& one : timeline.of(Timeline::Kind::kWait)) {
+        const std::string file = one.file.substr(one.file.rfind('/') + 1);
+        if (!one.line || file.rfind(".cpp") != std::string::npos) continue;
+        auto& [times, name] = found[{file, one.line}];
+        ++times;
+        name = one.name;
+    }
+    std::string list;
+    for (const auto& [place, wait] : found)
+        list += (list.empty() ? "{" : ", {") + ("\"file\": " + details::quoted(place.first)) +
+                ", \"line\": " + std::to_string(place.second) +
+                ", \"host_waits\": " + std::to_string(wait.first) +
+                ", \"waits_for\": " + details::quoted(wait.second) + "}";
+    return "[" + list + "]";
+}
+
+// {"cudaStreamSynchronize": 20, ...}
+inline std::string names_of_waits(const std::map<std::string, uint64_t>& waits) {
+    std::string list;
+    for (const auto& [name, times] : waits)
+        list += (list.empty() ? "" : ", ") + details::quoted(name) + ": " + std::to_string(times);
+    return "{" + list + "}";
+}
+
 // What work() calls, and when the last piece of its work ends.
 inline HostCalls host_calls(const std::function<void()>& work) {
     HostCalls calls;
+    std::map<std::string, uint64_t> waits;
     const auto timeline = Timeline::of(
         [&] {
             CallWatch watch;
@@ -52,7 +81,7 @@ inline HostCalls host_calls(const std::function<void()>& work) {
                 calls.graph_instantiations +=
                     call.name.find("GraphInstantiate") != std::string::npos;
                 calls.stream_captures += call.name.find("BeginCapture") != std::string::npos;
-                calls.host_waits += waits_for_device(call.name);
+                if (waits_for_device(call.name)) ++waits[call.name], ++calls.host_waits;
                 calls.driver_allocations += allocates_by_driver(call.name);
                 calls.driver_frees += frees_by_driver(call.name);
                 calls.stream_waits += call.name == "cudaStreamWaitEvent";
@@ -67,7 +96,9 @@ inline HostCalls host_calls(const std::function<void()>& work) {
                            {"driver_allocations", calls.driver_allocations},
                            {"driver_frees", calls.driver_frees},
                            {"stream_waits", calls.stream_waits},
-                           {"model_microseconds", calls.model_microseconds}});
+                           {"model_microseconds", calls.model_microseconds}},
+                          "\"waits\": " + names_of_waits(waits) +
+                              (timeline ? ", \"lines\": " + lines_of_waits(*timeline) : ""));
     return calls;
 }
 

@@ -5,6 +5,7 @@
 // libraries' functions, weakly. Only calls while a wb::JitWatch lives are noted.
 #pragma once
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,10 @@ inline namespace of_test {
 
 struct JitCall {
     std::string name;
-    std::vector<std::string> options = {};  // of a compilation
-    CUstream stream = nullptr;              // of a launch
-    unsigned blocks = 0, threads = 0;       // of a launch
+    std::vector<std::string> options = {};   // of a compilation
+    CUstream stream = nullptr;               // of a launch
+    unsigned blocks = 0, threads = 0;        // of a launch
+    std::optional<long long> argument = {};  // of a launch: see JitWatch::argument
 };
 
 class JitWatch {
@@ -36,6 +38,9 @@ public:
     std::vector<JitCall> calls;
     // The call with this number (from 0) fails, without doing anything.
     std::optional<size_t> fail_call;
+
+    // The number of an argument of which a launch reads eight bytes, as a kernel would.
+    std::optional<size_t> argument;
 
     // The calls whose name begins with one of these.
     size_t count(std::initializer_list<const char*> names) const {
@@ -99,6 +104,17 @@ inline bool enter(JitCall call) {
     if (!watch) return false;
     watch->calls.push_back(std::move(call));
     return watch->fail_call == watch->calls.size() - 1;
+}
+
+// Nothing where the arguments are in one buffer.
+inline std::optional<long long> argument_of(void** arguments) {
+    const JitWatch* watch = JitWatch::current();
+    if (!watch || !watch->argument || !arguments) return std::nullopt;
+    const void* const address = arguments[*watch->argument];
+    if (reinterpret_cast<uintptr_t>(address) < 65536) return std::nullopt;  // it is no address
+    long long value = 0;
+    std::memcpy(&value, address, sizeof value);
+    return value;
 }
 
 inline void tell_source(const char* file, const char* text) {
@@ -182,11 +198,12 @@ WB_DRIVER(cuLaunchKernel,
            void** extra),
           (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, arguments,
            extra),
-          {}, stream, grid_x* grid_y* grid_z, block_x* block_y* block_z)
+          {}, stream, grid_x* grid_y* grid_z, block_x* block_y* block_z,
+          wb::jit_detail::argument_of(arguments))
 WB_DRIVER(cuLaunchKernelEx,
           (const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra),
           (config, function, arguments, extra), {}, config->hStream, config->gridDimX,
-          config->blockDimX)
+          config->blockDimX, wb::jit_detail::argument_of(arguments))
 
 extern "C" __attribute__((weak)) CUresult CUDAAPI cuDeviceGetAttribute(int* value,
                                                                        CUdevice_attribute attribute,

@@ -11,6 +11,7 @@ import numpy as np
 
 from diagnose_lab import floats, made
 from workbook import diagnose
+from workbook.diagnose import stopped
 from workbook.findings import Finding
 
 
@@ -339,6 +340,22 @@ class Causes(unittest.TestCase):
             self.assertIn(words, diagnose.of_crash(ended, output))
         self.assertEqual(diagnose.of_crash("did not finish within 20 s", ""), "")
         self.assertEqual(diagnose.of_crash("crashed: killed", "mine"), "")
+
+
+class Stopped(unittest.TestCase):
+    def test_what_the_failed_call_says(self) -> None:
+        for words, exception in (
+            ("the legacy default stream cannot",
+             "x.cu:5: cudaStreamBeginCapture(nullptr, mode): cudaErrorStreamCaptureUnsupported"),
+            ("no graph can hold",
+             "x.cu:9: cudaStreamSynchronize(s): cudaErrorStreamCaptureUnsupported"),
+            ("a node that is not a kernel",
+             "x.cu:9: cudaGraphKernelNodeGetParams(node, &p): cudaErrorInvalidValue"),
+            ("the runtime rejects", "x.cu:9: cudaMemcpy(a, b, n): cudaErrorInvalidValue"),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.assertIn(words, stopped.of_cuda_error(exception))
+        self.assertEqual(stopped.of_cuda_error("x.cu:9: cudaMalloc(): cudaErrorUnknown"), "")
 
 
 if __name__ == "__main__":

@@ -156,6 +156,15 @@ class Values(unittest.TestCase):
 
 
 class Untouched(unittest.TestCase):
+    def test_bytes_for_elements_even_if_the_last_elements_are_right_by_chance(self) -> None:
+        want = floats(np.random.default_rng(4), 5000)
+        words = "a size in bytes, where the number of elements was given"
+        for end, claimed in ((5000, True), (4999, True), (4996, True), (4900, False)):
+            with self.subTest(end):
+                text = told(blank(want, slice(1250, end)), want)
+                self.assertEqual(claimed, words in text, text)
+        self.assertNotIn(words, told(blank(want, slice(1251, 4999)), want))
+
     def test_the_part_of_the_last_block_is_that_of_a_grid_with_a_thread_for_each(self) -> None:
         want = floats(np.random.default_rng(1), 1027)
         got = blank(want, slice(1024, None))

@@ -110,6 +110,26 @@ class Counters(unittest.TestCase):
         self.assertIn("32 lanes of a warp meet", diagnose.of_counter(*one))
         self.assertEqual(diagnose.of_counter("x == 1", "2 == 1"), "")
 
+    def test_waits_of_the_host_are_told_with_their_line(self) -> None:
+        rows = [
+            {"file": "pools.cu", "line": 70, "host_waits": 300, "waits_for": "a stream"},
+            {"file": "pools.cu", "line": 81, "host_waits": 2, "waits_for": "all streams"},
+        ]
+        details = [{"count": {"host_waits": 302}, "lines": rows}]
+        check = ("calls.host_waits == 0", "302 (0x12e) == 0")
+        counted = [details[0]["count"]]
+        self.assertEqual("the host waits for a stream on line 70, 300 times",
+                         diagnose.of_counter(*check, True, counted, details))  # fmt: skip
+        self.assertEqual("pools.cu:70", counts.line_of(*check, details))
+        # Too few waits, and waits whose line is not known.
+        self.assertEqual("", diagnose.of_counter(check[0], "1 == 5", True, counted, details))
+        details[0]["lines"] = []
+        self.assertEqual("", diagnose.of_counter(*check, True, counted, details))
+        details[0]["waits"] = {"cudaStreamSynchronize": 300, "cudaFree": 2}
+        self.assertEqual("the host waits in cudaFree and cudaStreamSynchronize",
+                         diagnose.of_counter(*check, True, counted, details))  # fmt: skip
+        self.assertEqual("", diagnose.of_counter(check[0], "302 == 400", True, counted, details))
+
     def test_counters_of_a_launch_tell_width_and_step(self) -> None:
         n = 38400
         shape = {"launches": 1, "blocks": 30, "threads": 3840}

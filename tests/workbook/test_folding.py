@@ -101,6 +101,26 @@ class Folding(unittest.TestCase):
         self.assertIn("out-of-bounds-global, as above", text)
         self.assertNotIn("for the same reason", text)
 
+    def test_a_failed_call_that_stops_several_cases_is_shown_once(self) -> None:
+        def stopped(number: int, error: str, *found: Finding) -> CaseResult:
+            result = case(number, *found)
+            failure = Failure([f"n := {number}"], exception=error)
+            result.outcome = Outcome(True, False, 1, [failure])
+            return result
+
+        first = "x.cu:5: cudaStreamBeginCapture(s): cudaErrorInvalidValue"
+        other = "x.cu:9: cudaGraphLaunch(e, s): cudaErrorInvalidValue"
+        results = [stopped(1, first), stopped(2, first), stopped(3, other), stopped(4, first)]
+        text = shown(*results)
+        self.assertEqual(text.count("cudaStreamBeginCapture"), 1)
+        self.assertEqual(text.count("cudaGraphLaunch"), 1)
+        self.assertIn("2 more tests fail for the same reason", text)
+        # One that has a finding or a failed check as well says more.
+        wrong = stopped(5, first)
+        wrong.outcome.failures.append(Failure(["element 3: got 5, want 6"]))
+        again = [stopped(1, first), stopped(2, first, bounds()), wrong]
+        self.assertEqual(folding.failing_alike(again), {})
+
     def test_a_case_that_ended_is_no_repetition(self) -> None:
         ended = case(2, bounds())
         ended.ended = "crashed: segmentation fault on the host"

@@ -148,7 +148,7 @@ def _too_few(expression: str, expansion: str, launched: bool | None) -> str:
 def _meant(expression: str, expansion: str, counted: list[dict[str, int]]) -> dict[str, int]:
     """The counts of which the check speaks: those that hold its number, else the last ones."""
     shown = re.match(r"^(\d+)\b", expansion.strip())
-    name = re.search(r"\b\w+_(?:sectors|bytes|requests|conflicts)\b", expression)
+    name = re.search(r"\b\w+_(?:sectors|bytes|requests|conflicts|waits)\b", expression)
     if shown and name:
         for counts in counted:
             if counts.get(name.group()) == int(shown.group(1)):
@@ -168,6 +168,7 @@ _OF_A_LINE: dict[str, tuple[str, str, int]] = {
 _LINE_FIELDS = (
     "global_load_bytes", "global_store_bytes", "global_load_requests", "global_store_requests",
     "shared_load_conflicts", "shared_store_conflicts", "block_barriers", "branches",
+    "host_waits",
 )  # fmt: skip
 
 
@@ -227,6 +228,31 @@ def _by_lanes(expression: str, expansion: str, details: list[dict[str, Any]]) ->
     )
 
 
+def _waiting_calls(expansion: str, details: list[dict[str, Any]]) -> str:
+    """The calls in which the host waits, where no line is known: all waits are theirs."""
+    numbers = _numbers(expansion)
+    for entry in details:
+        waits = entry.get("waits")
+        if isinstance(waits, dict) and numbers and numbers[0] == sum(waits.values()):
+            if numbers[0] > numbers[1]:
+                return f"the host waits in {' and '.join(sorted(waits))}"
+    return ""
+
+
+def _by_waits(expression: str, expansion: str, details: list[dict[str, Any]]) -> str:
+    """What the host waits for on the line where it waits most often."""
+    if "host_waits" not in expression:
+        return ""
+    worst = _worst(expression, expansion, details)
+    if not worst:
+        return _waiting_calls(expansion, details)
+    rows = worst[2]
+    times = sum(row.get("host_waits", 0) for row in rows)
+    what = next((str(row["waits_for"]) for row in rows if row.get("waits_for")), "the device")
+    again = f", {times} times" if times > 1 else ""
+    return f"the host waits for {what} on line {worst[1]}{again}"
+
+
 def _by_few(expression: str, expansion: str, counts: dict[str, int]) -> str:
     """A target that is missed because hardly a lane works, or the host does; or ''."""
     copied = counts.get("device_to_host_bytes", 0)
@@ -269,6 +295,8 @@ def of_counter(
     if words := _by_few(expression, expansion, _meant(expression, expansion, counted or [])):
         return words
     if words := _by_lanes(expression, expansion, details or []):
+        return words
+    if words := _by_waits(expression, expansion, details or []):
         return words
     if words := _by_shape(expression, expansion, _meant(expression, expansion, counted or [])):
         return words

@@ -30,6 +30,15 @@ def of_cuda_error(exception: str) -> str:
             "a stream or an event that was destroyed, or that belongs to another device than the "
             "current one"
         )
+    if "cudaErrorStreamCapture" in exception:
+        if "cudaStreamBeginCapture(" in exception:
+            return "the default stream is to capture: the legacy default stream cannot"
+        return (
+            "a call that no graph can hold, while a stream captures: one that waits, copies at "
+            "once, or uses the default stream"
+        )
+    if "KernelNode" in exception and "cudaErrorInvalidValue" in exception:
+        return "a node that is not a kernel, or a list of arguments that does not fit the kernel"
     if "cudaErrorInvalidValue" in exception:
         return "an argument of a CUDA call that the runtime rejects"
     return ""

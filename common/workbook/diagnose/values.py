@@ -88,7 +88,8 @@ def factor(c: Compared, use: np.ndarray) -> Pattern | None:
     if abs(first - 0.5) < 1e-5:
         return Pattern("exactly half of the value")
     nearest = round(first)
-    if nearest > 1 and abs(first - nearest) < 1e-4:
+    # Beyond 2^40 no count explains it: the bytes of something else were read.
+    if 1 < nearest < 2**40 and abs(first - nearest) < 1e-4:
         for launch in c.launches:
             for count, words in (
                 (launch.threads_per_block, "threads of a block"),
@@ -104,7 +105,7 @@ def factor(c: Compared, use: np.ndarray) -> Pattern | None:
     inverse = round(1 / first)
     if inverse > 1 and abs(1 / first - inverse) < 1e-4:
         return Pattern(f"1/{inverse} of the value")
-    if len(ratio) >= 4:
+    if len(ratio) >= 4 and abs(first) < 2**40:
         known = next((name for name, x in _FACTORS if abs(first / x - 1) < 1e-5), "")
         known = f", which is {known}" if known else ""
         return Pattern(f"{_number(first)} times the value{known}, everywhere")

@@ -2,6 +2,7 @@
 // verdict: efficient "efficient: the second call compiles nothing"
 // verdict: efficient "efficient: a new type compiles once"
 // verdict: efficient "efficient: equal kernels share one compilation"
+// verdict: efficient "efficient: many kernels are compiled once"
 // SPDX-License-Identifier: MIT
 // Lesson 35, run-time compilation: a kernel is written as text, compiled while the program runs,
 // kept and launched.

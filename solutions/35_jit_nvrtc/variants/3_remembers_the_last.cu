@@ -1,5 +1,6 @@
 // Variant: a call finds the kernel of the call before, and no other.
 // verdict: efficient "efficient: a new type compiles once"
+// verdict: efficient "efficient: many kernels are compiled once"
 // SPDX-License-Identifier: MIT
 // Lesson 35, run-time compilation: a kernel is written as text, compiled while the program runs,
 // kept and launched.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "call_checks.h"
+#include "freed_memory.h"
 #include "reference.h"
 
 namespace {
@@ -31,14 +32,15 @@ inline void warm_up(CachingAllocator& pool, size_t bytes,
 
 template <class Pool>
 void check_counts(const char* when, const Pool& pool, size_t used, size_t total) {
-    INFO(when << ": used() is " << pool.used() << ", want " << used << "; total() is "
-              << pool.total() << ", want " << total);
+    // Signed, so that a sum that falls below 0 is read as one.
+    INFO(when << ": used() is " << static_cast<long long>(pool.used()) << ", want " << used
+              << "; total() is " << static_cast<long long>(pool.total()) << ", want " << total);
     const bool counts_are_right = pool.used() == used && pool.total() == total;
     CHECK(counts_are_right);
 }
 
 inline void check_bytes(const char* what, size_t bytes, size_t want) {
-    INFO(what << " is " << bytes << ", want " << want);
+    INFO(what << " is " << static_cast<long long>(bytes) << ", want " << want);
     const bool as_wanted = bytes == want;
     CHECK(as_wanted);
 }

@@ -186,6 +186,11 @@ TEST_CASE("task 3: only a block of exactly this size is handed out", "[task3]") 
     const size_t before = 1024 + 2048 + 3072 + 4096;
     check_counts("with four returned blocks", pool, 0, before);
     void* const block = floats_of(pool, 1500, stream);
+    {
+        INFO("a request for a block of 1536 bytes gets a cached block of another size");
+        const bool of_its_own_size = std::count(blocks.begin(), blocks.end(), block) == 0;
+        CHECK(of_its_own_size);
+    }
     check_counts("with 1500 bytes of a further size", pool, 1536, before + 1536);
     pool.deallocate(block, stream);
 }

@@ -5,6 +5,48 @@
 
 #include <algorithm>
 
+TEST_CASE("task 7: the host waits for the given stream, and for all that is in it", "[task7]") {
+    float* data = nullptr;
+    CUDA_CHECK(cudaMallocManaged(&data, kS));
+    std::fill(data, data + kFloats, 1.0f);
+    {
+        const TestStream stream;
+        wb::CallWatch watch;
+        rounds_managed(data, kFloats, 3, true, stream);
+        std::string other, order;  // launches L, moves M and waits W
+        for (const wb::CudaCall& call : watch.calls) {
+            if (call.name == "cudaDeviceSynchronize" ||
+                (call.name == "cudaStreamSynchronize" && call.stream != stream))
+                other = call.name;
+            if (call.name.find("Launch") != std::string::npos) order += 'L';
+            if (call.name.find("Prefetch") != std::string::npos) order += 'M';
+            if (wb::waits_for_device(call.name)) order += 'W';
+        }
+        bool waited_for_moves = true;
+        for (size_t at = order.find('L'); at != std::string::npos;) {
+            const size_t next = order.find('L', at + 1);
+            const std::string round = order.substr(at, next - at);
+            const size_t move = round.find('M'), wait = round.find('W', move);
+            if (move != std::string::npos)
+                waited_for_moves = waited_for_moves && wait < round.find('M', move + 1) &&
+                                   wait != std::string::npos;
+            at = next;
+        }
+        {
+            INFO("the host waits before the move to the host is queued, and not after: it adds 1 "
+                 "while the data may be on its way, and rounds_managed() may return before the "
+                 "last move is done");
+            CHECK(waited_for_moves);
+        }
+        {
+            INFO("rounds_managed() calls " << other << ", which waits for other streams as well");
+            const bool waits_for_its_stream = other.empty();
+            CHECK(waits_for_its_stream);
+        }
+    }
+    CUDA_CHECK(cudaFree(data));
+}
+
 TEST_CASE("efficient: after warm-up nothing is asked of the driver", "[efficient][task2][task3]") {
     CachingAllocator pool;
     const TestStream stream;
@@ -105,7 +147,12 @@ TEST_CASE("efficient: managed memory moves when it is asked to, and one wait is 
         }
         CHECK(calls.host_waits == 5);
         CHECK(calls.driver_allocations == 0);
-        CHECK(moves == (prefetch ? 10 : 0));
+        INFO("in 5 rounds the data is moved " << moves << " times, want "
+                                              << (prefetch ? "10: to the device and to the host in "
+                                                             "each round"
+                                                           : "0"));
+        const bool moved_when_asked = moves == (prefetch ? 10 : 0);
+        CHECK(moved_when_asked);
     }
     CUDA_CHECK(cudaFree(data));
 }

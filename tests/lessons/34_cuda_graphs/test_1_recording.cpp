@@ -3,6 +3,7 @@
 // of a capture is lost.
 #include "checks.h"
 
+#include <memory>
 #include <stdexcept>
 
 namespace {
@@ -14,27 +15,6 @@ void check_steps(int n, int steps, float rate = kRate) {
     heat_steps(test.rod(), rate, steps, stream);
     check_heat(test.download(), test.start, {{steps, rate}});
 }
-
-// Work without a kernel: copies the first array to the second, and this one to the third.
-struct Copies {
-    explicit Copies(size_t n) : a(wb::random_floats(n, 7)), b(n), c(n) {
-        CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, for streams that do not wait
-    }
-    void put_into(cudaStream_t stream) {
-        ++calls;
-        const size_t bytes = a.size() * sizeof(float);
-        CUDA_CHECK(cudaMemcpyAsync(b.get(), a.get(), bytes, cudaMemcpyDeviceToDevice, stream));
-        CUDA_CHECK(cudaMemcpyAsync(c.get(), b.get(), bytes, cudaMemcpyDeviceToDevice, stream));
-    }
-    // Both copies hold NaN again, whoever made them.
-    void clear() {
-        for (auto* copy : {&b, &c})
-            CUDA_CHECK(cudaMemset(copy->get(), 0xFF, copy->size() * sizeof(float)));
-        CUDA_CHECK(cudaDeviceSynchronize());
-    }
-    wb::DeviceBuffer<float> a, b, c;
-    int calls = 0;
-};
 
 bool all_nan(const Floats& values) {
     return std::all_of(values.begin(), values.end(), [](float v) { return std::isnan(v); });
@@ -111,8 +91,20 @@ TEST_CASE("task 1: a failed call is an exception", "[task1]") {
 
 TEST_CASE("task 2: the work is called once, and does not run while it is recorded", "[task2]") {
     Copies copies(300);
-    const Recording recording([&](cudaStream_t stream) { copies.put_into(stream); });
+    size_t launched = 0;
+    std::unique_ptr<const Recording> recording;
+    {
+        wb::CallWatch watch;
+        recording = std::make_unique<const Recording>(
+            [&](cudaStream_t stream) { copies.put_into(stream); });
+        launched = watch.count("cudaGraphLaunch");
+    }
     CUDA_CHECK(cudaDeviceSynchronize());
+    {
+        INFO("Recording() launches the graph, so that the work runs once before any replay");
+        const bool launched_by_replays_alone = launched == 0;
+        REQUIRE(launched_by_replays_alone);
+    }
     {
         INFO("the work was called " << copies.calls << " times, want once");
         const bool called_once = copies.calls == 1;

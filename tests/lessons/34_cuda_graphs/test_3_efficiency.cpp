@@ -52,6 +52,13 @@ TEST_CASE("efficient: one recording and one instance, whatever happens afterward
     CHECK(calls.stream_captures <= 1);
 }
 
+TEST_CASE("efficient: a recording is made without a wait", "[efficient][task2]") {
+    Copies copies(300);
+    const auto calls = wb::host_calls(
+        [&] { const Recording recording([&](cudaStream_t s) { copies.put_into(s); }); });
+    CHECK(calls.host_waits == 0);
+}
+
 TEST_CASE("efficient: nothing is allocated and nothing waits while it is recorded",
           "[efficient][task1][task2]") {
     TestRod test(1000);

@@ -6,6 +6,7 @@
 // get is made by the test. Whole numbers are exact.
 #pragma once
 
+#include "freed_memory.h"
 #include "reference.h"
 
 #include <cmath>

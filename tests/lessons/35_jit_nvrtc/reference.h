@@ -106,6 +106,16 @@ private:
     CUfunction function_ = nullptr;
 };
 
+// The type of the kernel's last parameter in the PTX: "u64".
+inline std::string last_parameter(const Compiled& compiled) {
+    const size_t entry = compiled.ptx.find(".entry " + compiled.symbol);
+    const size_t end = compiled.ptx.find(')', entry);
+    const size_t last = compiled.ptx.rfind(".param .", end);
+    if (entry == std::string::npos || last == std::string::npos || last < entry) return "";
+    const size_t type = last + 8;
+    return compiled.ptx.substr(type, compiled.ptx.find(' ', type) - type);
+}
+
 // The text of task 1, as the interface describes it.
 inline std::string source_by_test(const Elementwise& what) {
     std::string head = what.out.type + "* out_", body;

@@ -175,6 +175,16 @@ TEST_CASE("task 1: the name of the kernel stays as it is", "[task1]") {
     CHECK(plain_name);
 }
 
+TEST_CASE("task 1: the number of elements is a long long", "[task1]") {
+    const auto what = described("copy_of", "int x, float y", "int out", "x", "av");
+    const Compiled compiled = compiled_by_test(kernel_source(what), "copy_of.cu", "copy_of");
+    const std::string bits = last_parameter(compiled);
+    INFO("the last parameter of the kernel, the number of elements, is ."
+         << bits << " in the PTX, want .u64: a long long, which is what launch() passes");
+    const bool has_eight_bytes = bits.size() == 3 && bits.substr(1) == "64";
+    CHECK(has_eight_bytes);
+}
+
 TEST_CASE("task 2: compiles kernels of any name", "[task2]") {
     check_kernel(kNames, "plain", 1);
     check_kernel(kNames, "inner::hidden", 2);
@@ -241,8 +251,13 @@ TEST_CASE("task 2: tools can name the lines of the source", "[task2]") {
 }
 
 TEST_CASE("task 2: a wrong option, and a kernel that is not there", "[task2]") {
-    thrown_by<JitError>("compile() with an option that NVRTC does not know",
-                        [] { compile(kNames, "names.cu", "plain", {"--no-such-option"}); });
+    thrown_by<JitError>("compile() with an option that NVRTC does not know", [] {
+        try {
+            compile(kNames, "names.cu", "plain", {"--no-such-option"});
+        } catch (const CompileError&) {
+            throw std::runtime_error("CompileError");  // the source was not refused
+        }
+    });
     thrown_by<JitError>("compile() for a kernel that the source does not have",
                         [] { compile(kNames, "names.cu", "absent", {}); });
 }

@@ -25,16 +25,25 @@ void check_value(Given given) {
     std::memcpy(bytes, &given, sizeof given);
     Declared read;
     std::memcpy(&read, bytes, sizeof read);
+    const double of_output = value;
+    Declared read_of_output;
+    std::memcpy(&read_of_output, &of_output, sizeof read_of_output);
+    const auto with = [&](Declared k) {
+        return [&x, k] {
+            std::vector<double> out;
+            for (const double one : x) out.push_back(one * double(k));
+            return out;
+        };
+    };
     wb::recognize<double>(
         got,
         want,
         {{"the bytes of the value are read as the type that is declared, which the value does not "
           "have: it has to be converted",
-          [&] {
-              std::vector<double> out;
-              for (const double one : x) out.push_back(one * double(read));
-              return out;
-          }}});
+          with(read)},
+         {"the value is converted to the type of the output, a double, and its bytes are read as "
+          "the type that is declared for this parameter",
+          with(read_of_output)}});
     CHECK_ARRAYS(got, want);
 }
 
@@ -52,6 +61,35 @@ void check_launch(int n) {
 }
 
 }  // namespace
+
+TEST_CASE("task 4: the number of elements is passed as a long long", "[task4]") {
+    const auto what = described("copy_of", "int x", "int out", "x", "a");
+    const OwnKernel kernel(compiled_by_test(what));
+    wb::DeviceBuffer<int> d_x(100), d_out(100);
+    std::optional<long long> got;
+    bool launched = false;
+    for (size_t k = 0; k < 8 && !launched; ++k) {
+        wb::JitWatch watch;
+        watch.argument = 2;   // after the output and x
+        watch.fail_call = k;  // no kernel runs with a wrong number
+        wb::overwrite_stack();
+        try {
+            launch(kernel.function(), what, d_out.get(), {d_x.get()}, 100, nullptr);
+        } catch (const std::exception&) {
+        }
+        launched = watch.launches() > 0;
+        if (launched) got = watch.calls[k].argument;
+    }
+    {
+        INFO("launch() launches nothing");
+        REQUIRE(launched);
+    }
+    INFO("for 100 elements the kernel gets "
+         << got.value_or(0) << " as their number: it declares a long long, "
+         << "and all eight bytes are read at the address of what is passed");
+    const bool arrives = !got || *got == 100;  // in one buffer, it is given by its size
+    CHECK(arrives);
+}
 
 TEST_CASE("task 4: launches with arrays", "[task4]") {
     for (const int n : kSizes) check_launch<double>(n);
@@ -125,6 +163,32 @@ TEST_CASE("task 4: launches nothing for no elements", "[task4]") {
     launch(kernel.function(), what, d_out.get(), {d_x.get()}, 1, nullptr);
     CHECK_RESULT(for_none, 0);
     CHECK_RESULT(watch.launches() - for_none, 1);
+}
+
+TEST_CASE("task 4: at least one thread for each of 2^31 elements", "[task4]") {
+    const auto what = described("copy_of", "int x", "int out", "x", "a");
+    const OwnKernel kernel(compiled_by_test(what));
+    wb::DeviceBuffer<int> d_x(1), d_out(1);
+    for (const long long n : {300'000LL, 1LL << 31}) {
+        unsigned blocks = 0, threads = 0;
+        // The launch fails, and so does each call before it: only what it asks for is of interest.
+        for (size_t k = 0; k < 8 && threads == 0; ++k) {
+            wb::JitWatch watch;
+            watch.fail_call = k;
+            try {
+                launch(kernel.function(), what, d_out.get(), {d_x.get()}, n, nullptr);
+            } catch (const std::exception&) {
+            }
+            if (watch.launches() > 0)
+                blocks = watch.calls[k].blocks, threads = watch.calls[k].threads;
+        }
+        INFO("for " << n << " elements launch() asks for " << blocks << " blocks of " << threads
+                    << " threads");
+        const bool a_block_may_have_1024_threads = threads >= 1 && threads <= 1024;
+        CHECK(a_block_may_have_1024_threads);
+        const bool enough_for_all = (long long)(blocks)*threads >= n;
+        CHECK(enough_for_all);
+    }
 }
 
 TEST_CASE("task 4: one launch, in the stream that it is given", "[task4]") {

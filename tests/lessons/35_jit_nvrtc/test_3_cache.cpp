@@ -148,6 +148,21 @@ TEST_CASE("task 5: another expression is another kernel, whatever its name", "[t
     CHECK_ARRAYS(multiplied<float>(product, x, 4.0f), times(x, 4.0f));
 }
 
+TEST_CASE("task 5: another name is another kernel, whatever its expression", "[task5]") {
+    KernelCache cache;
+    for (const char* name : {"first", "second", "first"}) {
+        const auto kernel = cache.get(described(name, "int x", "int out", "x + 1", "a"), {});
+        const bool there_is_a_kernel = kernel && kernel->function();
+        REQUIRE(there_is_a_kernel);
+        const char* found = nullptr;
+        DRIVER_CHECK(cuFuncGetName(&found, kernel->function()));
+        const std::string got = found;
+        INFO("the kernel that was asked for is " << name << ", and get() returned " << got);
+        const bool right_kernel = got == name;
+        CHECK(right_kernel);
+    }
+}
+
 TEST_CASE("task 5: other options are another kernel", "[task5]") {
     KernelCache cache;
     const auto x = small_numbers(500, 1);

@@ -46,6 +46,25 @@ TEST_CASE("efficient: equal kernels share one compilation",
     CHECK(calls.compilations == 1);
 }
 
+TEST_CASE("efficient: many kernels are compiled once, and stay loaded",
+          "[efficient][task1][task2][task3][task5]") {
+    KernelCache cache;
+    wb::JitWatch watch;
+    const auto ask_for_all = [&] {
+        for (int k = 0; k < 12; ++k)
+            cache.get(described("k" + std::to_string(k), "int x", "int out", "x", "a"), {});
+    };
+    ask_for_all();
+    const size_t first = watch.compilations();
+    ask_for_all();
+    INFO("12 kernels were asked for twice: " << first << " compilations, then "
+                                             << watch.compilations() - first << "; "
+                                             << watch.unloads() << " modules were unloaded");
+    const bool compiled_once_and_kept =
+        first == 12 && watch.compilations() == 12 && watch.unloads() == 0;
+    CHECK(compiled_once_and_kept);
+}
+
 TEST_CASE("efficient: roots by one launch, and four transfers for each",
           "[efficient][task1][task2][task3][task4][task5]") {
     const size_t n = 4096;

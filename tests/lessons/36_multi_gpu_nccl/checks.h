@@ -57,7 +57,9 @@ inline Slice standard_slice(int n, int ranks, int rank) {
 }
 
 // `what` is "the returned sum" or the like.
-inline void check_one_sum(const Doubles& in, int count, double sum, const std::string& what) {
+// `rank`: whose sum it is; -1: it is the one that was returned.
+inline void check_one_sum(const Doubles& in, int count, double sum, const std::string& what,
+                          int rank = -1) {
     const int n = int(in.size()), whole = n - n % count;
     const Doubles got{sum}, want{squares_of(in, 0, n)};
     INFO(what);
@@ -67,7 +69,13 @@ inline void check_one_sum(const Doubles& in, int count, double sum, const std::s
     wb::recognize<double>(
         got,
         want,
-        {{"only the slice of rank 0 is summed: the ranks were not combined",
+        {{"each rank has the sum of its own slice: the ranks were not combined, or the host has "
+          "done it for itself",
+          [&] {
+              const Slice own = standard_slice(n, count, std::max(rank, 0));
+              return Doubles{rank < 0 ? NAN : squares_of(in, own.first, own.count)};
+          }},
+         {"only the slice of rank 0 is summed: the ranks were not combined",
           one(squares_of(in, first.first, first.count))},
          {"only the slice of the last rank is summed", one(squares_of(in, last.first, last.count))},
          {"every rank has summed the first slice: does each upload begin where its slice does?",

@@ -34,7 +34,7 @@ void check_sum(int n, int count) {
     const double got = sum_of_squares(communicator, from.get(), n, d_in.get(), d_sum.get());
     check_one_sum(in, count, got, "the returned sum");
     for (int r = 0; r < count; ++r)
-        check_one_sum(in, count, d_sum.values(r)[0], "the sum of rank " + std::to_string(r));
+        check_one_sum(in, count, d_sum.values(r)[0], "the sum of rank " + std::to_string(r), r);
     wb::check_unchanged(from.values(), in);
 }
 

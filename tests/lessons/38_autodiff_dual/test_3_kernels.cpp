@@ -152,13 +152,13 @@ void check_residuals(int units, size_t n) {
     const auto tolerance = [&](size_t i) { return want.bounds[i]; };
     // y and its derivatives by x and by the parameters, put together by `formula`.
     struct Sums {
-        Real y, x, a, b, w, last;  // last: y + dy/dx of the last unit alone
+        Real y, x, a, b, w, last, c;  // last: y + dy/dx of the last unit alone
     };
     const auto instead = [&](const char* words, Real (*formula)(const Sums&)) {
         return wb::Mistake<float>{words, [&net, &xs, formula] {
                                       Floats out;
                                       for (const float at : xs) {
-                                          Sums s{net.c, 0, 0, 0, 0, net.c};
+                                          Sums s{net.c, 0, 0, 0, 0, net.c, net.c};
                                           for (size_t j = 0; j < net.w.size(); ++j) {
                                               const Real t =
                                                   std::tanh(Real(net.a[j]) * at + net.b[j]);
@@ -179,6 +179,8 @@ void check_residuals(int units, size_t n) {
         got,
         want.values,
         {instead("dy/dx is left out", [](const Sums& s) { return s.y; }),
+         // Of y; dy/dx has none.
+         instead("the constant c is left out", [](const Sums& s) { return s.x + s.y - s.c; }),
          instead("each unit replaces the sum of those before it",
                  [](const Sums& s) { return s.last; }),
          instead("y is left out", [](const Sums& s) { return s.x; }),
@@ -283,13 +285,23 @@ TEST_CASE("task 6: a NaN stays at its point", "[task6]") {
     descend(Rosenbrock{}, spoilt.get(), other.get(), 100, 5, 0.0005f);
     CUDA_CHECK(cudaGetLastError());
     Floats got = spoilt.download(), want = x.download();
+    Floats got_y = other.download(), want_y = y.download();
     CHECK(std::isnan(got[40]));
+    {
+        // f and both derivatives are NaN there, so that y becomes NaN with the first step.
+        INFO("x of point 40 is NaN, and y is still " << got_y[40] << " after 5 steps, want NaN");
+        const bool both_are_nan = std::isnan(got_y[40]);
+        CHECK(both_are_nan);
+    }
     const bool moved = want[0] != p.x[0];
     INFO("descend() has left point 0 where it was");
     CHECK(moved);
     got[40] = want[40];
+    got_y[40] = want_y[40];
     CHECK_ARRAYS(
         got, want, [](size_t) { return 0.0; }, "x of point");
+    CHECK_ARRAYS(
+        got_y, want_y, [](size_t) { return 0.0; }, "y of point");
 }
 
 TEST_CASE("task 7: second derivatives at any number of points", "[task7]") {
