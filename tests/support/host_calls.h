@@ -41,12 +41,13 @@ inline bool frees_by_driver(const std::string& name) {
 }
 
 // [{"file": "pools.cu", "line": 70, "host_waits": 300, "waits_for": "a stream"}, ...]: where the
-// answer waits, by the model timeline. The test's own waits are left out.
+// answer waits, by the model timeline. The waits of the test and its headers are left out.
 inline std::string lines_of_waits(const Timeline& timeline) {
     std::map<std::pair<std::string, unsigned>, std::pair<uint64_t, std::string>> found;
     for (const Timeline::Interval& one : timeline.of(Timeline::Kind::kWait)) {
         const std::string file = one.file.substr(one.file.rfind('/') + 1);
-        if (!one.line || file.rfind(".cpp") != std::string::npos) continue;
+        const bool of_answer = file.size() > 3 && file.compare(file.size() - 3, 3, ".cu") == 0;
+        if (!one.line || !of_answer) continue;
         auto& [times, name] = found[{file, one.line}];
         ++times;
         name = one.name;

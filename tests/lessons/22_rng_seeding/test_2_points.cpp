@@ -4,6 +4,8 @@
 #include "checks.h"
 #include "shared_work.h"
 
+#include <algorithm>
+
 namespace {
 
 // Task 4 as one object: a number of streams and the position of each.
@@ -18,6 +20,7 @@ struct PhiloxPoints {
         const Points out = flat(d_points.download());
         CHECK(d_points.intact());
         CHECK(d_positions.intact());
+        drawn = drawn || std::any_of(out.begin(), out.end(), [](float v) { return v == v; });
         return out;
     }
     // Every position must have moved from `start` by `draws`.
@@ -30,7 +33,7 @@ struct PhiloxPoints {
         const auto by = [&](uint64_t steps) {
             return [=] { return std::vector<uint64_t>(want.size(), steps); };
         };
-        if (draws > 0 && moved == by(0)()) {
+        if (draws > 0 && drawn && moved == by(0)()) {
             wb::details::note_mistakes(
                 {"the position is not saved: the next launch would draw the same words"},
                 want.size() + 2);
@@ -47,6 +50,7 @@ struct PhiloxPoints {
     uint64_t seed, first;
     int streams, threads;
     wb::GuardedBuffer<uint64_t> d_positions;
+    bool drawn = false;  // something, whatever it is
 };
 
 // Task 5 likewise.

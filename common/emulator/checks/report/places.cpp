@@ -44,7 +44,8 @@ Place place_of(machine::SiteId site, const machine::LaunchInfo& launch) {
     const bool unknown = place.line == 0 && !place.launched_at.empty();
     if (!site_of(site).library && !unknown) return place;
     Place caller = place_of_host(launch.launched_at);
-    if (caller.line == 0 || unknown) return unknown ? caller : place;
+    if (unknown) return caller;
+    if (caller.line == 0) return place;
     caller.library_line = base_name(place.file) + ':' + std::to_string(place.line);
     return caller;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// One walk over a compilation unit, and what is found in it by address.
 #include "runtime/host_watch/host_scopes.h"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ void collect(Dwarf_Die* parent, UnitFunctions& unit) {
         if (tag == DW_TAG_subprogram) {
             Dwarf_Addr base = 0, begin = 0, end = 0;
             for (ptrdiff_t at = 0; (at = dwarf_ranges(child, at, &base, &begin, &end)) > 0;) {
+                if (begin == 0) continue;  // code that the linker has left out
                 unit.ranges.push_back({begin, end, *child});
                 unit.longest = std::max(unit.longest, end - begin);
             }
