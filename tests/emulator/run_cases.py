@@ -12,6 +12,7 @@ exit code 0 and give no finding. Directives anywhere in a file:
     // env: NAME=VALUE environment of the run
     // links: NAMES    links these libraries of NVIDIA's, cublas for instance, in the stand-ins that
                        lie beside libcudart.so
+    // apart: WHY      is compiled as a program of its own (case_programs.py)
     // alone: WHY      is left out beside a preloaded library (a sanitizer's) that replaces the
                        C library's functions
 
@@ -33,12 +34,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-CASES = Path(__file__).resolve().parent / "cases"
-STAND_INS = CASES.parents[2] / "common" / "libraries"
-sys.path.insert(0, str(CASES.parents[2] / "common"))
-from workbook import build_cache  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
+from case_programs import CASES, DIRECTIVE, Program, libraries, programs, variants  # noqa: E402
 
-FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
 RUN_SECONDS = 120
 # Small, so that cases about hanging end soon; a case that needs more says so.
 DEFAULT_BUDGET = "200000000"
@@ -46,7 +44,6 @@ DEFAULT_BUDGET = "200000000"
 EXPECT = re.compile(r"//\s*expect:\s*(.+?)\s*$")
 ONE_EXPECTATION = re.compile(r'(?:(error|warning)\s+)?([a-z-]+)(?:\s+"([^"]*)")?\s*(?:,\s*|$)')
 TWIN = re.compile(r"^\s*//\s*twin:\s*(.+?)\s*$")
-DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|links|alone):\s*(.+?)\s*$", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -96,46 +93,9 @@ def twins(text: str) -> list[str]:
     ]
 
 
-def variants(text: str) -> list[list[str]]:
-    """The flags of each build of a case: its own, then those of its `also` lines."""
-    found: list[list[str]] = [[]]
-    for name, value in DIRECTIVE.findall(text):
-        if name == "nvcc":
-            found[0] += shlex.split(value)
-        elif name == "also":
-            found.append(shlex.split(value))
-    return found
-
-
-def libraries(text: str) -> list[str]:
-    """What a case links besides the runtime."""
-    return [
-        one for name, value in DIRECTIVE.findall(text) if name == "links" for one in value.split()
-    ]
-
-
-def build(
-    source: Path, variant: list[str], suffix: str, options: argparse.Namespace
-) -> tuple[Path, str]:
-    """Compiles a case unless its program is up to date; returns it and nvcc's complaint, if any."""
-    program = options.build / (source.stem + suffix)
-    # Flags that choose another architecture, or another kind of line information, stand alone.
-    flags = [
-        flag
-        for flag in FLAGS
-        if not ("-G" in variant and flag == "-lineinfo")
-        and not (flag.startswith("-arch") and any(one.startswith("-arch") for one in variant))
-    ] + variant
-    if wanted := libraries(source.read_text()):
-        flags += ["-I", str(STAND_INS / "include"), "-L", str(options.library)]
-        flags += [f"-l{name}" for name in wanted]
-    command = [options.nvcc, *flags, str(source), "-o", str(program)]
-    return program, build_cache.compile_cached(command, program)
-
-
-def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str, list[dict]]:
-    """Runs a program on the emulator; its exit status, output, and findings."""
-    report = program.with_suffix(".jsonl")
+def run(command: list[str], case: Path, options: argparse.Namespace) -> tuple[int, str, list[dict]]:
+    """Runs a case on the emulator; its exit status, output, and findings."""
+    report = options.build / f"{case.stem}.jsonl"
     report.unlink(missing_ok=True)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("EMULATOR_")}
     library = options.library if options.library.is_dir() else options.library.parent
@@ -144,13 +104,13 @@ def run(program: Path, text: str, options: argparse.Namespace) -> tuple[int, str
     if preload := environment.get("WORKBOOK_TEST_PRELOAD"):
         environment["LD_PRELOAD"] = preload
     environment["EMULATOR_BUDGET"] = DEFAULT_BUDGET
-    for name, value in DIRECTIVE.findall(text):
+    for name, value in DIRECTIVE.findall(case.read_text()):
         if name == "env":
             key, _, setting = value.partition("=")
             environment[key] = setting
     try:
         done = subprocess.run(
-            [*shlex.split(options.runner), str(program)],
+            [*shlex.split(options.runner), *command],
             env=environment,
             capture_output=True,
             text=True,
@@ -218,25 +178,32 @@ def left_out(text: str, library: Path) -> bool:
     return alone and bool(os.environ.get("WORKBOOK_TEST_PRELOAD"))
 
 
-def check(source: Path, options: argparse.Namespace) -> Result:
-    """Builds, runs and judges one case."""
-    text = source.read_text()
+def build(program: Program, options: argparse.Namespace) -> list[tuple[Path, str]]:
+    """Its file for each variant, with what nvcc says where it does not compile."""
+    return [
+        program.build(variant, f"_{number}" if number else "", *options.compile_with)
+        for number, variant in enumerate(variants(program.cases[0].read_text()))
+    ]
+
+
+def check(
+    case: Path, program: Program, built: list[tuple[Path, str]], options: argparse.Namespace
+) -> Result:
+    """Runs and judges one case of a program."""
+    text = case.read_text()
     try:
         expected = expectations(text)
         problems = []
-        for number, variant in enumerate(variants(text)):
-            if left_out(text, options.library):
-                continue
-            program, complaint = build(source, variant, f"_{number}" if number else "", options)
+        for number, (file, complaint) in enumerate(built):
             if complaint:
-                return Result(source.stem, ["does not compile: " + complaint])
-            if options.build_only:
-                continue
-            found = compare(source, expected, *run(program, text, options))
-            problems += [f"[{shlex.join(variant)}] {one}" if number else one for one in found]
-        return Result(source.stem, problems)
+                return Result(case.stem, ["does not compile: " + complaint])
+            command = [str(file), *program.arguments(case)]
+            found = compare(case, expected, *run(command, case, options))
+            flags = shlex.join(variants(text)[number])
+            problems += [f"[{flags}] {one}" if number else one for one in found]
+        return Result(case.stem, problems)
     except (ValueError, OSError) as error:
-        return Result(source.stem, [str(error)])
+        return Result(case.stem, [str(error)])
 
 
 def main() -> int:
@@ -249,24 +216,46 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--build-only", action="store_true", help="compile, do not run")
+    parser.add_argument("--exact", action="store_true", help="the pattern is a case's whole name")
     parser.add_argument("pattern", nargs="?", default="", help="part of a case's name")
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.library = options.library.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
+    options.compile_with = (options.build, options.library, options.nvcc)
 
-    sources = sorted(path for path in options.cases.glob("*.cu") if options.pattern in path.stem)
-    if not sources:
+    def is_wanted(case: Path) -> bool:
+        named = case.stem == options.pattern if options.exact else options.pattern in case.stem
+        return named and not left_out(case.read_text(), options.library)
+
+    every = sorted(options.cases.glob("*.cu"))
+    chosen = {program: [c for c in program.cases if is_wanted(c)] for program in programs(every)}
+    chosen = {program: cases for program, cases in chosen.items() if cases}
+    if not any(options.pattern in case.stem for case in every):
         print(f"no case in {options.cases} has `{options.pattern}` in its name")
         return 1
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        for result in pool.map(lambda source: check(source, options), sources):
+        built = list(pool.map(lambda program: build(program, options), chosen))
+        for files in built:
+            for file, complaint in files:
+                if complaint:
+                    print(f"FAIL  {file.name}\n{complaint}", flush=True)
+        if options.build_only:
+            failed = sum(bool(complaint) for files in built for _, complaint in files)
+            print(f"{len(chosen) - failed} programs compiled, {failed} failed")
+            return 1 if failed else 0
+        jobs = [
+            (case, program, files)
+            for (program, cases), files in zip(chosen.items(), built, strict=True)
+            for case in cases
+        ]
+        for result in pool.map(lambda job: check(*job, options), jobs):
             failed += bool(result.problems)
             print(f"{'FAIL' if result.problems else 'ok  '}  {result.name}", flush=True)
             for problem in result.problems:
                 print(f"      {problem}", flush=True)
-    print(f"{len(sources) - failed} passed, {failed} failed")
+    print(f"{len(jobs) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of a matrix of 48 GB, 2^31 floats apart and more: only the pages that are touched take
 // memory and time.
+// apart: arrays of other cases' modules take memory of the device
 // env: EMULATOR_MEMORY=64G
 #include <cstdio>
 #include <vector>

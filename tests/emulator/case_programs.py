@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Builds the seeded programs in cases/: those with the same flags share a program.
+
+Nine tenths of what nvcc does for a case of forty lines is to read the toolkit's headers, three
+times. So the cases of a program are written into one source after another, each in a namespace of
+its own and under its own file's name and lines (`#line`), and the program runs the one that its
+first argument names. A case stands alone where it cannot be put into a namespace.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import os
+import re
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+
+from workbook import build_cache
+
+CASES = Path(__file__).resolve().parent / "cases"
+STAND_INS = CASES.parents[2] / "common" / "libraries"
+FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
+# A program is loaded whole for each of its cases, and two of them compile side by side.
+MOST_CASES = 10
+
+DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|links|alone|apart):\s*(.+?)\s*$", re.MULTILINE)
+_INCLUDE = re.compile(r"^#include [<\"].*[>\"]$", re.MULTILINE)
+_MAIN = re.compile(r"^int main\(\) \{(.*?)^\}$", re.MULTILINE | re.DOTALL)
+# What has one name in a whole program, or another meaning in a namespace.
+_ALONE = re.compile(r'extern "C"|^namespace std|^#if|^#undef|\bmain\(', re.MULTILINE)
+
+
+def variants(text: str) -> list[list[str]]:
+    """The flags of each build of a case: its own, then those of its `also` lines."""
+    found: list[list[str]] = [[]]
+    for name, value in DIRECTIVE.findall(text):
+        if name == "nvcc":
+            found[0] += shlex.split(value)
+        elif name == "also":
+            found.append(shlex.split(value))
+    return found
+
+
+def libraries(text: str) -> list[str]:
+    """What a case links besides the runtime."""
+    return [
+        one for name, value in DIRECTIVE.findall(text) if name == "links" for one in value.split()
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """The cases of one source, for all of their variants: one alone, or several in namespaces."""
+
+    cases: tuple[Path, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its files: it changes with the cases, whose number chooses one at run time."""
+        if len(self.cases) == 1:
+            return self.cases[0].stem
+        names = " ".join(case.stem for case in self.cases)
+        return f"{self.cases[0].stem}_{hashlib.sha256(names.encode()).hexdigest()[:8]}"
+
+    def source(self, folder: Path) -> Path:
+        """The file to compile, written to `folder` where it is not a case itself."""
+        if len(self.cases) == 1:
+            return self.cases[0]
+        path = folder / f"{self.name}.cu"
+        text = _together(self.cases)
+        if not path.is_file() or path.read_text() != text:
+            path.write_text(text)
+            # As old as what it is made of: the cache does not trust a file that changes just now.
+            newest = max(case.stat().st_mtime_ns for case in self.cases)
+            os.utime(path, ns=(newest, newest))
+        return path
+
+    def arguments(self, case: Path) -> list[str]:
+        """With which the program runs `case`."""
+        return [case.stem] if len(self.cases) > 1 else []
+
+    def build(
+        self, variant: list[str], suffix: str, folder: Path, library: Path, nvcc: str
+    ) -> tuple[Path, str]:
+        """Compiles it unless it is up to date; returns it and nvcc's complaint, if any."""
+        program = folder / (self.name + suffix)
+        # Flags that choose another architecture, or another kind of line information, stand alone.
+        flags = [
+            flag
+            for flag in FLAGS
+            if not ("-G" in variant and flag == "-lineinfo")
+            and not (flag.startswith("-arch") and any(one.startswith("-arch") for one in variant))
+        ] + variant
+        if wanted := libraries(self.cases[0].read_text()):
+            flags += ["-I", str(STAND_INS / "include"), "-L", str(library)]
+            flags += [f"-l{name}" for name in wanted]
+        source = self.source(folder)
+        if source not in self.cases:
+            flags += ["-I", str(CASES)]
+        command = [nvcc, *flags, str(source), "-o", str(program)]
+        return program, build_cache.compile_cached(command, program)
+
+
+def programs(sources: Iterable[Path]) -> list[Program]:
+    """Each case in one program: with those that have its flags, libraries and similar headers."""
+    kinds: dict[tuple, list[tuple[list[str], Path]]] = {}
+    found = []
+    for source in sources:
+        text = source.read_text()
+        apart = any(name == "apart" for name, _ in DIRECTIVE.findall(text))
+        if apart or _ALONE.search(_MAIN.sub("", text, count=1)) or not _MAIN.search(text):
+            found.append(Program((source,)))
+            continue
+        kind = (str(source.parent), str(variants(text)), str(libraries(text)))
+        headers = sorted(h for h in _INCLUDE.findall(text) if "cuda_runtime" not in h)
+        kinds.setdefault(kind, []).append((headers, source))
+    for members in kinds.values():
+        members.sort(key=lambda one: (_weight(one[0]), one))
+        for at in range(0, len(members), MOST_CASES):
+            found.append(Program(tuple(source for _, source in members[at : at + MOST_CASES])))
+    return found
+
+
+def _weight(headers: list[str]) -> list[str]:
+    """Headers of the device, which take long to read: cases that need the same stand together."""
+    return [one for one in headers if re.search(r"cu|thrust|coop|mma|nccl", one)]
+
+
+def _together(cases: tuple[Path, ...]) -> str:
+    """One source that has each case's main function under the case's name."""
+    texts = {case: case.read_text() for case in cases}
+    includes = dict.fromkeys(itertools.chain(*(_INCLUDE.findall(text) for text in texts.values())))
+    parts = ["#include <cstring>", *includes]
+    for case, text in texts.items():
+        # Only main's end is also `return 0`. Its lines stay where they are.
+        text = _MAIN.sub(r"int case_main() {\1return 0; }", _INCLUDE.sub("", text))
+        parts.append(f'namespace {case.stem} {{\n#line 1 "{case}"\n{text}\n}}')
+    calls = [
+        f'    if (!std::strcmp(values[1], "{case.stem}")) return {case.stem}::case_main();'
+        for case in cases
+    ]
+    parts.append("\n".join(["int main(int, char** values) {", *calls, "    return 125;\n}\n"]))
+    return "\n".join(parts)
