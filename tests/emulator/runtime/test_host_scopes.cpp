@@ -81,7 +81,7 @@ struct Sum {
 
 }  // namespace
 
-TEST_CASE("host scopes: those of libdw, all over a file", "[runtime][host]") {
+TEST_CASE("host scopes: those of libdw, all over a file", "[runtime][host][slow]") {
     REQUIRE(inner::mixed({1, -2, 3}) > 0);
     const auto here = uint64_t(reinterpret_cast<uintptr_t>(&inner::mixed));
     Dwfl_Module* const module = runtime::module_at(here);
