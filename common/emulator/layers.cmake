@@ -179,11 +179,14 @@ target_link_options(emulator_audit PRIVATE -nodefaultlibs -Wl,-z,defs -fno-sanit
 target_link_libraries(emulator_audit PRIVATE c gcc)  # on arm64 libgcc clears the instruction cache
 set_target_properties(emulator_audit PROPERTIES
     OUTPUT_NAME emulator_audit LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
-set(python_hooks ${PROJECT_BINARY_DIR}/emulator/python/sitecustomize.py)
-add_custom_command(OUTPUT ${python_hooks}
-    COMMAND ${CMAKE_COMMAND} -E copy
-        ${CMAKE_CURRENT_SOURCE_DIR}/process/python/sitecustomize.py ${python_hooks}
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/process/python/sitecustomize.py VERBATIM)
+set(python_hooks "")
+foreach(script IN ITEMS sitecustomize.py emulator_script_lines.py)
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/process/python/${script})
+    set(copy ${PROJECT_BINARY_DIR}/emulator/python/${script})
+    add_custom_command(OUTPUT ${copy}
+        COMMAND ${CMAKE_COMMAND} -E copy ${source} ${copy} DEPENDS ${source} VERBATIM)
+    list(APPEND python_hooks ${copy})
+endforeach()
 add_custom_target(emulator_python_hooks DEPENDS ${python_hooks})
 set(emulator_process_targets emulator_audit emulator_python_hooks)
 
