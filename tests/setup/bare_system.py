@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -34,12 +36,16 @@ class Release:
 
     suite: str
     mirror: str
-    keyring: str  # what its packages must be signed with
+    keyring: str  # what its packages must be signed with,
+    keys_in: str  # and the package of its own that has it
     components: str = "main"
 
 
-_DEBIAN = ("http://deb.debian.org/debian", "debian-archive-keyring")
-_UBUNTU = ("http://archive.ubuntu.com/ubuntu", "ubuntu-archive-keyring", "main,universe")
+_DEBIAN = ("http://deb.debian.org/debian", "debian-archive-keyring", "debian-archive-keyring")
+_UBUNTU = (
+    *("http://archive.ubuntu.com/ubuntu", "ubuntu-archive-keyring", "ubuntu-keyring"),
+    "main,universe",
+)
 RELEASES = {
     "debian12": Release("bookworm", *_DEBIAN),
     "debian13": Release("trixie", *_DEBIAN),
@@ -59,6 +65,34 @@ def _mirror_of(release: Release) -> str:
     return mirror
 
 
+def _keyring_of(release: Release, cache: Path) -> Path:
+    """This machine's, or else the one of the release's archive, by HTTPS: Debian 12 has no package
+    with Ubuntu's keys.
+    """
+    path = Path(f"/usr/share/keyrings/{release.keyring}.gpg")
+    if path.is_file():
+        return path
+    archive = release.mirror.replace("http:", "https:")
+    try:
+        with urllib.request.urlopen(
+            f"{archive}/dists/{release.suite}/main/binary-amd64/Packages.gz", timeout=60
+        ) as answer:
+            packages = gzip.decompress(answer.read()).decode()
+        entry = re.search(rf"^Package: {release.keys_in}$.*?(?=^$)", packages, re.M | re.S)
+        name = re.search(r"^Filename: (\S+)$", entry[0] if entry else "", re.M)
+        if not name:
+            raise Skip(f"{release.suite}'s packages cannot be checked: it has no {release.keys_in}")
+        cache.mkdir(parents=True, exist_ok=True)
+        package = cache / f"{release.keys_in}.deb"
+        with urllib.request.urlopen(f"{archive}/{name[1]}", timeout=60) as answer:
+            package.write_bytes(answer.read())
+    except OSError as error:
+        raise Skip(f"{path} is missing and could not be fetched: {error}") from error
+    folder = cache / release.keys_in
+    subprocess.run(["dpkg-deb", "-x", str(package), str(folder)], check=True)
+    return folder / path.relative_to("/")
+
+
 def base(name: str, cache: Path) -> Path:
     """The untouched system, made unless that was done."""
     if os.geteuid() != 0:
@@ -70,10 +104,8 @@ def base(name: str, cache: Path) -> Path:
     folder = cache / name
     if (folder / "complete").is_file():
         return folder
-    keyring = Path(f"/usr/share/keyrings/{release.keyring}.gpg")
-    if not keyring.is_file():
-        raise Skip(f"{release.suite}'s packages cannot be checked: {keyring} is missing")
     mirror = _mirror_of(release)
+    keyring = _keyring_of(release, cache)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     print(f"{name}: debootstrap {release.suite} ...", flush=True)
