@@ -39,12 +39,13 @@ class Release:
     keyring: str  # what its packages must be signed with,
     keys_in: str  # and the package of its own that has it
     components: str = "main"
+    script: str = ""  # debootstrap's, where it may be older than the release: all are one file
 
 
 _DEBIAN = ("http://deb.debian.org/debian", "debian-archive-keyring", "debian-archive-keyring")
 _UBUNTU = (
     *("http://archive.ubuntu.com/ubuntu", "ubuntu-archive-keyring", "ubuntu-keyring"),
-    "main,universe",
+    *("main,universe", "gutsy"),
 )
 RELEASES = {
     "debian12": Release("bookworm", *_DEBIAN),
@@ -114,7 +115,7 @@ def base(name: str, cache: Path) -> Path:
         done = subprocess.run(
             ["debootstrap", "--variant=minbase", f"--include={_INCLUDED}", "--force-check-gpg",
              f"--keyring={keyring}", f"--components={release.components}",
-             release.suite, str(folder), mirror],
+             release.suite, str(folder), mirror, *([release.script] if release.script else [])],
             stdout=out, stderr=subprocess.STDOUT,
         )  # fmt: skip
     if done.returncode != 0:
