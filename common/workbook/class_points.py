@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def of_grade(rule: Rule, cases: list[dict[str, Any]], safe: bool, void: bool = F
     `efficient`, `right` and `passed`. With `void` nothing counts: the file was not graded.
     """
     numbers = sorted({case["task"] for case in cases if not case["efficient"]})
-    most = rule.tasks or tuple(rule.correct / max(1, len(numbers)) for _ in numbers)
+    most = rule.tasks or _equal_parts(rule.correct, len(numbers))
     tasks = []
     for at, number in enumerate(numbers):
         own = [case["right"] for case in cases if case["task"] == number and not case["efficient"]]
@@ -133,6 +134,12 @@ def of_grade(rule: Rule, cases: list[dict[str, Any]], safe: bool, void: bool = F
         (_rounded(safe_points), _rounded(rule.safe)),
         (_rounded(rule.efficient * share), _rounded(rule.efficient) if counted else 0.0),
     )
+
+
+def _equal_parts(points: float, count: int) -> tuple[float, ...]:
+    """In hundredths, and with no rest: 70 is 23.33 + 23.34 + 23.33."""
+    ends = [_rounded(points * part / count) for part in range(count + 1)] if count else [0.0]
+    return tuple(_rounded(after - before) for before, after in itertools.pairwise(ends))
 
 
 def _rounded(value: float) -> float:

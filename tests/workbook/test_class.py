@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A class from folder to report: layouts, points, likeness, interruption, and what pages hold.
+"""A class from folder to report: layouts, likeness, interruption, and what pages hold.
 
 With the argument `thirty` the whole made class (class/make_class.py) is graded; without it a few.
 """
@@ -24,7 +24,6 @@ sys.path.append(str(Path(__file__).resolve().parent / "class"))
 import make_class
 
 from workbook import class_alike, class_grade, class_layout, class_points, class_report, sandbox
-from workbook.class_grade import ClassLimits
 from workbook.project import ROOT, WorkbookError, find_lesson, lessons
 
 KNOWN = lessons()
@@ -143,58 +142,6 @@ class Layouts(Place):
     def test_an_empty_folder(self) -> None:
         with self.assertRaises(WorkbookError):
             self.collect()
-
-
-def case(task: int, right: bool, efficient: bool = False, passed: bool | None = None) -> dict:
-    return {"task": task, "right": right, "efficient": efficient,
-            "passed": right if passed is None else passed}  # fmt: skip
-
-
-class PointsOfGrades(Place):
-    CASES = (case(1, True), case(1, False), case(2, True), case(0, True, efficient=True))
-
-    def of(self, rule: class_points.Rule, **how: bool) -> class_points.Points:
-        return class_points.of_grade(rule, list(self.CASES), **{"safe": True, **how})
-
-    def test_the_defaults(self) -> None:
-        made = self.of(class_points.Rule())
-        self.assertEqual(made.tasks, ((17.5, 35.0), (35.0, 35.0)))
-        self.assertEqual((made.safe, made.efficient), ((11.25, 15), (15, 15)))
-        self.assertEqual((made.total, made.most), (78.75, 100))
-        self.assertEqual(self.of(class_points.Rule(), void=True).total, 0)
-        self.assertEqual(self.of(class_points.Rule(), safe=False).safe, (0, 15))
-
-    def test_a_file_of_the_instructors(self) -> None:
-        path = self.file("points.toml", class_points.EXAMPLE)
-        rules = class_points.read(path, KNOWN)
-        self.assertEqual(rules.of(find_lesson("02")), class_points.Rule())
-        self.assertEqual(rules.of(find_lesson("18")).tasks, (20, 20, 30))
-        path.write_text("[lessons.2]\ntasks = [10, 1]\npartial = false\nsafe = 0\nefficient = 0\n")
-        made = self.of(class_points.read(path, KNOWN).of(find_lesson("02")))
-        self.assertEqual((made.tasks, made.most), (((0, 10), (1, 1)), 11))
-
-    def test_readme_quotes_the_defaults(self) -> None:
-        text = (ROOT / "README.md").read_text(encoding="utf-8")
-        self.assertIn(f"```toml\n{class_points.EXAMPLE}```", text)
-        names = " ".join(f"{name}={value}" for name, value in vars(ClassLimits()).items())
-        self.assertIn(f'LIMITS="{names}"', text)
-
-    def test_mistakes_in_it_are_named(self) -> None:
-        for text, words in {
-            "[points]": "[points] is not known", "[lessons.99]": "no such lesson",
-            "[default]\nsave = 3": "default.save is not known", "default = 3": "is no table",
-            '[default]\nsafe = "much"': "points are numbers", "[default]\nsafe = -1": "numbers",
-            "[default": "points.toml",
-        }.items():  # fmt: skip
-            with self.assertRaises(WorkbookError) as wrong:
-                class_points.read(self.file("points.toml", text), KNOWN)
-            self.assertIn(words, str(wrong.exception) + wrong.exception.to_do)
-
-    def test_limits(self) -> None:
-        self.assertEqual(ClassLimits.of("seconds=3 memory=100").seconds, 3)
-        for text in ("second=3", "seconds", "seconds=-1", "seconds=x", "seconds=inf"):
-            with self.assertRaises(WorkbookError):
-                ClassLimits.of(text)
 
 
 class Alike(unittest.TestCase):
