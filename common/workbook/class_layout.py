@@ -27,6 +27,8 @@ _MOST_ZIP_BYTES = 64 << 20  # of a zip inside of another
 _IGNORED = re.compile(r"(?:\.|__MACOSX$|__pycache__$|build(?:-|$)|node_modules$|Thumbs\.db$)")
 # Name_1234567_assignsubmission_file_ (a folder), the same before the name of a file.
 _MOODLE = re.compile(r"(?P<student>.+?)_\d+_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
+# ASSIGNMENT-submissions/ASSIGNMENT-student: how `gh classroom clone` names what it makes.
+_CLONED = re.compile(r"(?P<prefix>.+-)submissions/(?P=prefix)(?P<student>[^/]+)")
 _SOURCE = re.compile(r"\.(?:cu|cpp|cc|c|cuh|txt|cu\.txt)$", re.IGNORECASE)
 
 # Words for what was recognised, in the order in which they are said.
@@ -203,6 +205,8 @@ def _unwrapped(found: list[Found], names: _Names) -> list[Found]:
         if len(first) != 1 or any(len(one.parts) < 3 and not _MOODLE.match(one.parts[-1])
                                   for one in found):  # fmt: skip
             break
+        if all(_CLONED.fullmatch("/".join(one.parts[:2])) for one in found):
+            break  # which says where the students' names begin
         (top,) = first
         lesson_folders = any(names.of_folder(name) or name == "lessons" for name in below)
         if names.of_folder(top) or lesson_folders or (len(below) < 2 and "submissions" not in top):
@@ -228,6 +232,8 @@ def _owner(one: Found, names: _Names, prefix: str) -> tuple[str, str, Lesson | N
     if len(parts) > 1 and (lesson := names.of_folder(parts[0])):
         layout, parts = LESSONS, parts[1:]
     top = parts[0]
+    if len(parts) > 2 and (match := _CLONED.fullmatch(f"{top}/{parts[1]}")):
+        return match.group("student"), CLASSROOM, lesson, name
     if match := _MOODLE.fullmatch(top):
         rest = match.group("rest")
         return match.group("student"), MOODLE, lesson, rest if len(parts) == 1 and rest else name

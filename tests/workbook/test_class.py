@@ -95,6 +95,22 @@ class Layouts(Place):
         self.assertEqual(found, {("anna", "02"), ("anton", "02"), ("ben-k", "02")})
         self.assertEqual(self.collect().layouts, [class_layout.CLASSROOM])
 
+    def test_names_of_students_that_begin_alike(self) -> None:
+        for name in ("ben-k", "ben-x"):
+            self.file(f"week-2-submissions/week-2-{name}/lessons/02_boundary_checks/{SLUG}", name)
+        self.assertEqual(self.taken(), {("ben-k", "02"), ("ben-x", "02")})
+
+    def test_two_assignments_of_github_classroom(self) -> None:
+        for name in ("anna", "ben-x"):
+            self.file(f"week-2-submissions/week-2-{name}/lessons/02_boundary_checks/{SLUG}", name)
+        path = "lessons/18_tree_reduction/tree_reduction.cu"
+        self.file(f"sums-submissions/sums-anna/{path}")
+        self.file(f"noah/{SLUG}")
+        self.assertEqual(
+            self.taken(), {("anna", "02"), ("ben-x", "02"), ("anna", "18"), ("noah", "02")}
+        )
+        self.assertEqual(self.collect().layouts, [class_layout.STUDENTS, class_layout.CLASSROOM])
+
     def test_files_named_after_students(self) -> None:
         self.file("anna-boundary_checks.cu")
         self.file("ben_02_boundary_checks.cu")
