@@ -421,6 +421,28 @@ TEST_CASE("ipc: a kernel may wait for another process", "[ipc][forks]") {
     CHECK(other.succeeds());
 }
 
+TEST_CASE("ipc: a kernel that waits for nobody is a hang that names the memory", "[ipc]") {
+    struct Stalls final : machine::Observer {
+        void on_stall(const machine::StallEvent& event) override {
+            polled = event.polled;
+            budget = event.budget;
+        }
+        const machine::Allocation* polled = nullptr;
+        uint64_t budget = 0;
+    } stalls;
+    lab::Device device;
+    runtime::context().observers.add(&stalls, machine::kFaultEvents);
+    int* memory = lab::device_array<int>(1);
+    store(memory, 0);
+    const bool shared = GENERATE(true, false);
+    if (shared) handle_of(memory);
+    lab::Program program(kPoll);
+    lab::stub_launch(program.kernel("poll"), 1, 1, {&memory});
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+    CHECK(stalls.polled == &allocation(memory));
+    CHECK((stalls.budget != 0) == shared);  // otherwise it is seen at once that nothing can change
+}
+
 // ---- events ----------------------------------------------------------------------------------
 
 TEST_CASE("ipc: role uses an event of another process", "[.role]") {
