@@ -196,6 +196,7 @@ void on_memory_used_up() {
 
 void after_fork() {
     library().forked = true;
+    library().inherited |= runtime::context().driver_initialised;
     runtime::abandon_host_pages();
     runtime::abandon_memory_watch();
     if (library().trace) library().trace->detach();
@@ -254,6 +255,7 @@ __attribute__((constructor)) void load() {
     settings.arch = self.options.arch;
     settings.memory = self.options.memory;
     settings.budget = self.options.budget.value_or(0);
+    settings.ipc = !report_to;  // what another process does is not graded
     runtime::configure(settings);
     runtime::set_internal_error_hook([](const std::string& what) { on_internal_error(what); });
     runtime::set_memory_hook(on_memory_used_up);
@@ -289,7 +291,7 @@ __attribute__((destructor)) void unload() {
     Library& self = library();
     const EndLock lock;
     if (lock.held() && !self.forked) runtime::finish_host_pages();
-    if (lock.held() && !self.forked) runtime::end_process(self.exit_status != 0);
+    if (lock.held() && !self.inherited) runtime::end_process(self.exit_status != 0);
     std::fflush(stdout);
     self.output.finish(self.report, self.follower.launches, false);
     write_records();

@@ -45,8 +45,9 @@ struct Library {
     std::unique_ptr<checks::Writers> writers;    // null: not requested
     Follower follower;
     Output output;
-    int exit_status = 0;  // as passed to exit() or returned from main
-    bool forked = false;  // in the child: the parent reports leaks and counters
+    int exit_status = 0;     // as passed to exit() or returned from main
+    bool forked = false;     // in the child: the parent reports counters
+    bool inherited = false;  // the parent had called CUDA before, and reports leaks
 };
 
 Library& library();

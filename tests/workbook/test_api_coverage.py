@@ -124,7 +124,7 @@ class Coverage(unittest.TestCase):
 
     def test_stubs_count_as_refused(self) -> None:
         self.assertTrue(names("cuda")["Malloc"])
-        self.assertFalse(names("cuda")["IpcGetMemHandle"])
+        self.assertFalse(names("cuda")["ImportExternalMemory"])
         self.assertTrue(names("cu")["LaunchKernel"])
         self.assertFalse(names("cu")["MemCreate"])
 

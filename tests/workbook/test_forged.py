@@ -119,6 +119,10 @@ class AtRunTime(unittest.TestCase):
         self.assertTrue(result.passed, result.ended)
         self.assertNotIn("reached", result.output)
 
+    def test_memory_is_not_shared_with_other_processes(self) -> None:
+        (result,) = self.graded("right, share").results
+        self.assertIn("shares: cudaErrorNotSupported", result.output)
+
     def test_settings_are_read_before_the_code_that_changes_them(self) -> None:
         (result,) = self.graded("settings").results
         self.assertEqual({f.code for f in result.findings}, {"out-of-bounds-global"})

@@ -4,6 +4,7 @@
 
 #include "driver/frame.h"
 #include "runtime/core/copy.h"
+#include "runtime/core/ipc.h"
 
 using namespace driver;
 using machine::Allocation;
@@ -87,6 +88,7 @@ CUresult pointer_attribute(void* data, CUpointer_attribute attribute, CUdevicept
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         return give(unsigned(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE));
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return give(int(all.settings.ipc && runtime::is_exportable(*found)));
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return give(int(0));
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:

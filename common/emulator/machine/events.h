@@ -339,7 +339,8 @@ struct StallEvent {
     // it last changed memory or finished a block. 0 where the whole launch polls.
     uint64_t budget;
     bool quiet = false;
-    // The whole launch polls and nothing changes: the memory polled last, where known.
+    // The whole launch polls and nothing changes: the memory polled last, where known. Otherwise
+    // only memory that other processes can write.
     const Allocation* polled = nullptr;
     // The process was told to end: the budget is not used up.
     bool interrupted = false;

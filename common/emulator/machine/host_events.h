@@ -81,6 +81,7 @@ struct ApiEvent {
         kInvalidCopy,
         kInvalidFree,
         kDoubleFree,
+        kEarlyFree,  // of memory that another process has open
         kHostDereference,
         kUncheckedError,
         kUnsupported,
@@ -112,7 +113,8 @@ struct ApiEvent {
         kEmptyGrid,       // 0 blocks, or 0 threads
         kTooManyThreads,
         kTooMuchShared,
-        kHostFree,  // free() or delete of device memory
+        kHostFree,       // free() or delete of device memory
+        kOpenElsewhere,  // another process has opened the memory
     } reason = Reason::kUnknown;
     // kOutOfRange: the bytes that were asked for, and those that there are from the address on (of
     // host memory) or in all (of the allocation).

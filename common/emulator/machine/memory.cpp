@@ -5,7 +5,7 @@
 #include "machine/memory.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -16,32 +16,14 @@
 #include <unistd.h>
 
 #include "machine/address_region.h"
+#include "machine/address_space.h"
 #include "machine/platform/platform.h"
+#include "machine/shared_file.h"
 
 namespace machine {
 namespace {
 
 constexpr uint64_t kGiB = 1ull << 30;
-constexpr uint64_t kTiB = 1ull << 40;
-// A fixed place that Linux leaves alone (below position-independent programs at 85 TiB, above the
-// shadow memory of sanitizers), so that addresses are the same in every run.
-constexpr uint64_t kPreferredBase = 17 * kTiB;
-// ThreadSanitizer makes 0 of a wish for an address where it keeps its own data.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kTakesAnyPlace = true;
-#else
-constexpr bool kTakesAnyPlace = false;
-#endif
-// The first sizes of the regions that there is room for (sanitizers and others take their share).
-struct RegionBytes {
-    uint64_t wide, narrow, fine;
-};
-constexpr RegionBytes kRegionBytes[] = {{56 * kTiB, 4 * kTiB, 4 * kTiB},
-                                        {24 * kTiB, 4 * kTiB, 4 * kTiB},
-                                        {8 * kTiB, 4 * kTiB, 4 * kTiB},
-                                        {1 * kTiB, 4 * kTiB, 4 * kTiB},
-                                        {kTiB / 8, kTiB / 8, kTiB / 8},
-                                        {kTiB / 16, kTiB / 16, kTiB / 16}};  // of arm64's 512 GiB
 constexpr unsigned kWideShift = 36, kNarrowShift = 32, kFineShift = 20;
 // Freed runs of wide or narrow slots that stay untouched before one of them is used again.
 constexpr size_t kQuarantine = 256;
@@ -49,34 +31,9 @@ constexpr size_t kQuarantine = 256;
 uint64_t align_up(uint64_t value, uint64_t to) {
     return (value + to - 1) & ~(to - 1);
 }
-uint64_t page_bytes() {
-    static const uint64_t bytes = uint64_t(sysconf(_SC_PAGESIZE));
-    return bytes;
-}
 uint64_t physical_bytes() {
     static const uint64_t bytes = uint64_t(sysconf(_SC_PHYS_PAGES)) * page_bytes();
     return bytes;
-}
-
-uint64_t resident_pages() {
-    unsigned long long size = 0, resident = 0;
-    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-        if (std::fscanf(file, "%llu %llu", &size, &resident) != 2) resident = 0;
-        std::fclose(file);
-    }
-    return resident;
-}
-
-// Whether reserved, inaccessible address space takes memory. Linux keeps one record for a range;
-// qemu before version 8, as in containers for another processor, keeps one for each page.
-bool reserving_takes_memory() {
-    constexpr uint64_t kTried = kGiB, kMuch = 1 << 20;
-    const uint64_t before = resident_pages();
-    void* at = mmap(nullptr, kTried, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return false;
-    const uint64_t after = resident_pages();
-    munmap(at, kTried);
-    return after > before && (after - before) * page_bytes() > kMuch;
 }
 
 }  // namespace
@@ -84,8 +41,7 @@ bool reserving_takes_memory() {
 struct Memory::Impl {
     uint64_t base = 0;
     uint64_t narrow_at = 0, fine_at = 0, total = 0;  // offsets from `base`
-    // The whole range is ours and untouchable; else it is only unlikely that somebody uses it.
-    bool reserved = false;
+    bool reserved = false;                           // see AddressSpace
     AddressRegion wide, narrow, fine;
     struct Home {
         AddressRegion* region = nullptr;  // null: registered host memory
@@ -95,40 +51,13 @@ struct Memory::Impl {
     std::deque<Home> homes;                      // by allocation id
     std::map<uint64_t, Allocation*> registered;  // by start; may hold freed ones
     std::map<int, uint64_t> used;
-    uint64_t visible = 0;  // managed and pinned: not counted in `used`
-
-    // Reserves `size` inaccessible bytes, at the preferred address if it is free; 0 on failure.
-    static uint64_t reserve(uint64_t size) {
-        const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-        void* at = MAP_FAILED;
-        if (!kTakesAnyPlace) {
-            at = mmap(reinterpret_cast<void*>(kPreferredBase),
-                      size,
-                      PROT_NONE,
-                      flags | MAP_FIXED_NOREPLACE,
-                      -1,
-                      0);
-            if (uint64_t(at) == kPreferredBase) return kPreferredBase;
-            if (at != MAP_FAILED) munmap(at, size);  // a kernel that does not know NOREPLACE
-        }
-        at = mmap(nullptr, size + 64 * kGiB, PROT_NONE, flags, -1, 0);
-        return at == MAP_FAILED ? 0 : align_up(uint64_t(at), 64 * kGiB);
-    }
+    uint64_t visible = 0;   // managed and pinned: not counted in `used`
+    uint64_t imported = 0;  // of other processes, likewise
 
     void open() {
-        RegionBytes bytes = kRegionBytes[0];
-        static const bool dear = reserving_takes_memory();  // trying it costs the same memory
-        for (const RegionBytes& candidate : kRegionBytes) {
-            if (dear) break;
-            base = reserve(candidate.wide + candidate.narrow + candidate.fine);
-            if (!base) continue;
-            reserved = true;
-            bytes = candidate;
-            break;
-        }
-        // Without a reservation addresses are still distinct, and nothing else is likely to be
-        // mapped there: under `ulimit -v` nothing fits, and qemu places mappings lower.
-        if (!reserved) base = kPreferredBase;
+        const AddressSpace bytes = reserve_address_space();
+        base = bytes.base;
+        reserved = bytes.reserved;
         narrow_at = bytes.wide;
         fine_at = bytes.wide + bytes.narrow;
         wide.open(base, bytes.wide, kWideShift);
@@ -171,9 +100,13 @@ struct Memory::Impl {
 
     // Storage for a new allocation, mapped at its own address when the host may look at it.
     std::byte* storage(const Allocation& allocation, Home& home) {
+        if (allocation.imported) {
+            home.mapped = shared_bytes(allocation.bytes);
+            return map_shared_file(allocation.shared_file, home.mapped);
+        }
         const bool visible = allocation.host_visible();
         if (visible || allocation.bytes > kLazyBytes) {
-            home.mapped = align_up(allocation.bytes, std::max(page_bytes(), kHostPageBytes));
+            home.mapped = shared_bytes(allocation.bytes);
             const int fixed = !visible ? 0 : reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
             void* at = mmap(visible ? reinterpret_cast<void*>(allocation.address) : nullptr,
                             home.mapped,
@@ -214,13 +147,27 @@ struct Memory::Impl {
             munmap(allocation.host, home.mapped);
         }
         allocation.host = nullptr;
+        if (allocation.shared_file >= 0) close_shared_file(allocation.shared_file);
     }
+
+    // Where the bytes of an allocation are counted.
+    uint64_t& total_of(const Allocation& allocation);
 };
 
 // Counted against the device's capacity; managed memory may exceed it, as on hardware.
 static bool counts(MemoryKind kind) {
     return kind != MemoryKind::kManaged && kind != MemoryKind::kPinned &&
            kind != MemoryKind::kRegistered;
+}
+
+uint64_t& Memory::Impl::total_of(const Allocation& allocation) {
+    return allocation.imported       ? imported
+           : counts(allocation.kind) ? used[allocation.device]
+                                     : visible;
+}
+
+uint64_t Memory::shared_bytes(uint64_t bytes) {
+    return align_up(std::max<uint64_t>(bytes, 1), std::max(page_bytes(), kHostPageBytes));
 }
 
 Memory::Memory() : impl_(std::make_unique<Impl>()), capacity_(4 * kGiB) {
@@ -241,35 +188,77 @@ Allocation* Memory::allocate(MemoryKind kind, uint64_t bytes, int device, HostSi
     if (counts(kind) ? bytes > capacity_ - std::min(capacity_, used(device))
                      : bytes > physical_bytes())
         return nullptr;
-    Impl::Home home;
-    if (!impl_->place(kind, bytes, home)) return nullptr;
-    const AddressRegion& region = *home.region;
+    auto made = std::make_unique<Allocation>();
+    made->kind = kind;
+    made->bytes = bytes;
+    made->device = device;
+    made->allocated_at = site;
+    return settle(std::move(made), align);
+}
 
-    auto allocation = std::make_unique<Allocation>();
-    allocation->id = count();
-    allocation->kind = kind;
-    allocation->bytes = bytes;
-    allocation->device = device;
-    allocation->allocated_at = site;
-    allocation->address = align_up(region.base + (home.run.first << region.shift) + region.offset(),
-                                   std::max<uint64_t>(align, 256));
-    allocation->host = impl_->storage(*allocation, home);
-    if (!allocation->host) {
+Allocation* Memory::settle(std::unique_ptr<Allocation> made, uint64_t align) {
+    Impl::Home home;
+    if (!impl_->place(made->kind, made->bytes, home)) return nullptr;
+    const AddressRegion& region = *home.region;
+    made->id = count();
+    made->address = align_up(region.base + (home.run.first << region.shift) + region.offset(),
+                             std::max<uint64_t>(align, 256));
+    made->host = impl_->storage(*made, home);
+    if (!made->host) {
         home.region->freed.push_back(home.run);
         return nullptr;
     }
-    if (kind == MemoryKind::kManaged && bytes <= kMarkedBytes) {
-        allocation->marked = true;
-        for (uint64_t at = 0; at + 4 <= bytes; at += 4) {
-            const uint32_t word = unwritten_word(allocation->address + at);
-            std::memcpy(allocation->host + at, &word, 4);
+    if (made->kind == MemoryKind::kManaged && made->bytes <= kMarkedBytes) {
+        made->marked = true;
+        for (uint64_t at = 0; at + 4 <= made->bytes; at += 4) {
+            const uint32_t word = unwritten_word(made->address + at);
+            std::memcpy(made->host + at, &word, 4);
         }
     }
-    std::fill_n(region.tenant + home.run.first, home.run.count, allocation.get());
-    (counts(kind) ? impl_->used[device] : impl_->visible) += bytes;
+    std::fill_n(region.tenant + home.run.first, home.run.count, made.get());
+    impl_->total_of(*made) += made->bytes;
     impl_->homes.push_back(home);
-    all_.push_back(std::move(allocation));
+    all_.push_back(std::move(made));
     return all_.back().get();
+}
+
+bool Memory::share(Allocation& allocation, uint64_t serial, const std::string& name) {
+    const uint64_t mapped = shared_bytes(allocation.bytes);
+    const int file = make_shared_file(name, mapped);
+    if (file < 0) return false;
+    std::byte* const at = map_shared_file(file, mapped);
+    if (!at) {
+        const int error = errno;
+        close_shared_file(file);
+        errno = error;
+        return false;
+    }
+    Impl::Home& home = impl_->homes[allocation.id];
+    copy_to_new_pages(at, allocation.host, allocation.bytes, home.mapped != 0);
+    impl_->give_back(allocation, home);
+    allocation.host = at;
+    allocation.shared_file = file;
+    allocation.shared_serial = serial;
+    home.mapped = mapped;
+    ++sharing_;
+    return true;
+}
+
+Allocation* Memory::import(int file, uint64_t serial, uint64_t bytes, int device, HostSite site) {
+    auto made = std::make_unique<Allocation>();
+    made->bytes = bytes;
+    made->device = device;
+    made->allocated_at = site;
+    made->imported = true;
+    made->shared_file = file;
+    made->shared_serial = serial;
+    made->opened = 1;
+    Allocation* const settled = settle(std::move(made), 256);
+    if (settled)
+        ++sharing_;
+    else
+        close_shared_file(file);
+    return settled;
 }
 
 Allocation* Memory::register_host(void* host, uint64_t bytes, HostSite site) {
@@ -302,8 +291,10 @@ void Memory::release(Allocation& allocation, HostSite site) {
         allocation.host = nullptr;
         return;
     }
+    impl_->total_of(allocation) -= allocation.bytes;
+    if (allocation.shared_file >= 0) --sharing_;
     impl_->give_back(allocation, home);
-    (counts(allocation.kind) ? impl_->used[allocation.device] : impl_->visible) -= allocation.bytes;
+    allocation.shared_file = -1;
     if (!allocation.keeps_address) home.region->freed.push_back(home.run);
 }
 
@@ -314,6 +305,16 @@ void Memory::clear(Allocation& allocation, uint64_t address, uint64_t bytes) {
     if (bytes >= kGivenBack && home.mapped && !allocation.host_visible()) {
         const uint64_t from = align_up(uint64_t(first), page_bytes());
         const uint64_t to = uint64_t(end) & ~(page_bytes() - 1);
+        const auto clear_rest = [&] {
+            std::memset(first, 0, from - uint64_t(first));
+            std::memset(reinterpret_cast<void*>(to), 0, uint64_t(end) - to);
+        };
+        if (allocation.shared_file >= 0) {  // where the other processes see it, too
+            const uint64_t offset = from - uint64_t(allocation.host);
+            if (clear_shared_pages(allocation.shared_file, offset, to - from)) return clear_rest();
+            std::memset(first, 0, bytes);
+            return;
+        }
         // New pages in place of the old ones. (Processor emulators ignore MADV_DONTNEED.)
         void* const fresh = mmap(reinterpret_cast<void*>(from),
                                  to - from,
@@ -323,9 +324,7 @@ void Memory::clear(Allocation& allocation, uint64_t address, uint64_t bytes) {
                                  0);
         if (fresh != MAP_FAILED) {
             if (home.mapped > kSparseBytes) madvise(fresh, to - from, MADV_NOHUGEPAGE);
-            std::memset(first, 0, from - uint64_t(first));
-            std::memset(reinterpret_cast<void*>(to), 0, uint64_t(end) - to);
-            return;
+            return clear_rest();
         }
     }
     std::memset(first, 0, bytes);
@@ -344,7 +343,7 @@ Allocation* Memory::renew(const Allocation& freed, HostSite site) {
     allocation->host = impl_->storage(*allocation, home);
     if (!allocation->host) return nullptr;
     std::fill_n(home.region->tenant + home.run.first, home.run.count, allocation.get());
-    (counts(freed.kind) ? impl_->used[freed.device] : impl_->visible) += freed.bytes;
+    impl_->total_of(*allocation) += freed.bytes;
     impl_->homes.push_back(home);
     all_.push_back(std::move(allocation));
     return all_.back().get();

@@ -46,6 +46,15 @@ struct Allocation {
     uint64_t shared_with = 0;  // bit per device
     bool of_graph = false;     // a graph frees it, so the program need not
     bool marked = false;       // managed memory that began as unwritten_word() everywhere
+    // Other processes may map the same bytes (shared_file.h): the file, and a number that tells it
+    // from all other files. Of `imported` memory, another process is the owner, and the program has
+    // opened it as many times.
+    int shared_file = -1;
+    uint64_t shared_serial = 0;
+    bool imported = false;
+    unsigned opened = 0;
+    // How it ends, in words: memory of another process lives on.
+    const char* ended() const { return imported ? "closed" : "freed"; }
     // True when all `count` bytes from `start` lie inside; no overflow for any input.
     bool contains(uint64_t start, uint64_t count) const {
         return start >= address && count <= bytes && start - address <= bytes - count;
@@ -97,6 +106,17 @@ public:
     void give_up_address(Allocation& allocation);
     // cudaHostRegister: device address == host address.
     Allocation* register_host(void* host, uint64_t bytes, HostSite site);
+    // From now on the bytes of device memory lie in a file, `shared_file`, which other processes
+    // can map; contents stay, and pages that were never touched take no memory. False on failure,
+    // as errno says.
+    bool share(Allocation& allocation, uint64_t serial, const std::string& name);
+    // Memory of another process, in its file: belongs to `device`, but takes nothing of its
+    // capacity. The file is the allocation's from now on. Null, with the file closed, on failure.
+    Allocation* import(int file, uint64_t serial, uint64_t bytes, int device, HostSite site);
+    // Whether any live allocation is shared with other processes, which may change it at any time.
+    bool shares() const { return sharing_ != 0; }
+    // The size of the file for an allocation of `bytes`.
+    static uint64_t shared_bytes(uint64_t bytes);
     // The bytes go; the Allocation object stays (live == false) to explain later accesses.
     void release(Allocation& allocation, HostSite site);
 
@@ -127,7 +147,11 @@ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
     std::vector<std::unique_ptr<Allocation>> all_;
+    // Places and fills what `made` describes; null as allocate().
+    Allocation* settle(std::unique_ptr<Allocation> made, uint64_t align);
+
     uint64_t capacity_;
+    unsigned sharing_ = 0;
 };
 
 }  // namespace machine

@@ -17,6 +17,8 @@ public:
     // Memory. on_alloc also for module variables and in-kernel malloc; on_free just before release.
     virtual void on_alloc(const Allocation&) {}
     virtual void on_free(const Allocation&) {}
+    // From now on other processes can read and write the memory, which no event reports.
+    virtual void on_share(const Allocation&) {}
     // The runtime (memcpy, memset, symbol copy) accessed device memory, in stream order.
     virtual void on_host_access(const HostAccess&) {}
     // Streams, events and device-wide waits, in the order in which the program called them.

@@ -78,6 +78,31 @@ TEST_CASE("leak: after a kernel that was stopped nothing can be freed", "[checks
     CHECK(bench.report.findings().empty() == stopped);
 }
 
+TEST_CASE("leak: memory of another process is closed, not freed", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    bench.device_array(1000, 21).imported = true;
+    lifetime.on_process_end();
+    CHECK(bench.only().message == "1000 bytes of another process, opened here, are never closed "
+                                  "with `cudaIpcCloseMemHandle`");
+}
+
+TEST_CASE("use-after-free: of memory that another process has open", "[checks][lifetime]") {
+    Bench bench;
+    checks::Lifetime lifetime(bench.report, bench.memory);
+    auto& data = bench.device_array(1000, 21);
+    ApiEvent event{};
+    event.kind = ApiEvent::Kind::kEarlyFree;
+    event.api = "cudaFree";
+    event.allocation = &data;
+    event.site = 40;
+    event.other_site = 21;
+    lifetime.on_api(event);
+    CHECK(bench.only().code == "use-after-free");
+    CHECK(bench.only().place.line == 40);
+    CHECK(bench.only().notes.at(0) == "1000 bytes, allocated on line 21");
+}
+
 TEST_CASE("double-free: a pointer that was never allocated", "[checks][lifetime]") {
     Bench bench;
     checks::Lifetime lifetime(bench.report, bench.memory);

@@ -103,6 +103,16 @@ TEST_CASE("hang: what could end a wait on a card, but not here", "[checks][stall
     CHECK(bench.only().notes[1].find(text) != std::string::npos);
 }
 
+TEST_CASE("hang: what another process could end", "[checks][stalls]") {
+    StallBench bench;
+    bench.waiters = {{&bench.block, 1, 0x1, bench.site(20), WaitReason::kRunning, 0, 0}};
+    auto& polled = bench.device_array(64, 5);
+    REQUIRE(bench.memory.share(polled, 1, "test"));
+    bench.stall(StallEvent::Kind::kBudget, 0, &polled);
+    CHECK(bench.only().notes[1] ==
+          "it polls memory that another process can write too, and none has done so");
+}
+
 TEST_CASE("hang: facts for programs that read findings", "[checks][stalls]") {
     StallBench bench;
     bench.waiters = {

@@ -39,6 +39,23 @@ TEST_CASE("uninitialized-global: what was written can be read", "[checks][uninit
     CHECK(bench.found() == 0);
 }
 
+TEST_CASE("uninitialized-global: other processes may have written what they can write",
+          "[checks][uninitialized]") {
+    GlobalBench bench;
+    SECTION("in memory of this process") {
+        const auto& data = bench.array(4096);
+        bench.checker.on_share(data);
+        bench.touch(bench.load, AccessKind::kLoad, data);
+    }
+    SECTION("in memory of another process") {
+        auto& data = *bench.memory.allocate(MemoryKind::kDevice, 4096, 0, 14);
+        data.imported = true;
+        bench.checker.on_alloc(data);
+        bench.touch(bench.load, AccessKind::kLoad, data);
+    }
+    CHECK(bench.found() == 0);
+}
+
 TEST_CASE("uninitialized-global: the element after the written ones is not written",
           "[checks][uninitialized]") {
     GlobalBench bench;

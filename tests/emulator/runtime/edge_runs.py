@@ -126,11 +126,16 @@ class Groups(unittest.TestCase):
         run = emulate(program="graph_rules")
         self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
 
-    def test_memory_of_another_process_is_refused_by_name(self) -> None:
+    def test_processes_share_memory_and_events(self) -> None:
         run = emulate(program="ipc")
-        self.assertEqual(run.out, "0 0\n" + "cudaErrorNotSupported\n" * 5)
-        for name in ("GetMemHandle", "OpenMemHandle", "CloseMemHandle", "GetEventHandle"):
-            self.assertIn(f"cudaIpc{name} is not supported by the emulated device", run.err)
+        self.assertEqual((run.status, run.out, run.err), (0, "ok\n", ""))
+
+    def test_what_a_process_leaves_open_is_its_leak(self) -> None:
+        run = emulate("open", program="ipc")
+        self.assertEqual(run.out, "ok\n")
+        self.assertEqual(run.codes(), ["leak"] * 2)  # of two processes, two allocations each
+        self.assertEqual(blamed("ipc.cu")["opened"], [run.findings[0]["line"]])
+        self.assertEqual(run.findings[0]["message"], run.findings[1]["message"])
 
     def test_what_the_first_call_initialises(self) -> None:
         # cuDeviceGet, here and in another thread; a current context; an active primary context.

@@ -34,7 +34,7 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     "host_lines_bare": ("host_lines.cu", [*SHARED, "-arch=compute_75"]),
     "graphs": ("graphs.cu", PTX),
     "first_call": ("first_call.cpp", [*SHARED, "-g", "-lcuda", "-Xcompiler", "-pthread"]),
-    "ipc": ("ipc.cpp", [*SHARED, "-g"]),
+    "ipc": ("ipc.cu", PTX),
     "graph_rules": ("graph_rules.cu", PTX),
     "textures": ("textures.cu", [*PTX, "-Xcompiler", "-Wno-deprecated-declarations"]),
     "driver": ("driver.cpp", ["-std=c++17", "-cudart", "none", "-g", "-lcuda"]),

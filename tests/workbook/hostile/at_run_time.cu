@@ -148,6 +148,12 @@ void look_at_the_grader() {
     }
 }
 
+// Work of another process would not be counted.
+void share_with_others(int* d_out) {
+    cudaIpcMemHandle_t handle;
+    std::printf("shares: %s\n", cudaGetErrorName(cudaIpcGetMemHandle(&handle, d_out)));
+}
+
 // The table of virtual functions of some object of the C++ library's or the test's: constant data
 // of this program.
 void write_to_a_table() {
@@ -246,5 +252,6 @@ void count_up(int* d_out, int n) {
     const bool right = is("right") || is("throw"), beyond = is("settings");
     if (n > 0 && (right || beyond)) count_up_kernel<<<(n + 255) / 256, 256>>>(d_out, n, beyond);
     CUDA_CHECK(cudaGetLastError());
+    if (is("share")) share_with_others(d_out);
     hostile_call();
 }

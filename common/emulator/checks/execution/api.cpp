@@ -36,6 +36,8 @@ const char* name_of(machine::ApiEvent::Reason reason) {
         return "too-much-shared";
     case Reason::kHostFree:
         return "host-free";
+    case Reason::kOpenElsewhere:
+        return "open-elsewhere";
     case Reason::kUnknown:
         break;
     }
@@ -60,7 +62,8 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
             const bool freed = allocation && event.other_site == allocation->freed_at;
             finding.other = other;
             finding.other_text =
-                (freed ? "it was freed on" : earlier) + ' ' + line_text(other, finding.place.file);
+                (freed ? std::string("it was ") + allocation->ended() + " on" : earlier) + ' ' +
+                line_text(other, finding.place.file);
         }
     }
     for (const auto& rank : event.ranks) {
@@ -73,7 +76,9 @@ Finding api_finding(const machine::ApiEvent& event, const char* code, const std:
         finding.allocation = name_global(nullptr, *event.allocation, 0, false).description;
         const Place made = place_of_host(event.allocation->allocated_at);
         if (made.line) {
-            finding.notes.push_back(plural(event.allocation->bytes, "byte") + ", allocated on " +
+            finding.notes.push_back(plural(event.allocation->bytes, "byte") +
+                                    (event.allocation->imported ? " of another process, opened on "
+                                                                : ", allocated on ") +
                                     line_text(made, finding.place.file));
         }
     }

@@ -141,7 +141,10 @@ void Stalls::on_stall(const StallEvent& event) {
                                 " thread-instructions (EMULATOR_BUDGET)");
     }
     // What could end the wait on a card, but not here.
-    if (event.polled && event.polled->live && event.polled->host_visible()) {
+    if (event.polled && event.polled->live && event.polled->shared_file >= 0) {
+        finding.notes.push_back(
+            "it polls memory that another process can write too, and none has done so");
+    } else if (event.polled && event.polled->live && event.polled->host_visible()) {
         finding.notes.push_back(
             "it polls memory that the host can write too; here a launch runs to its end before "
             "the host goes on, so the host cannot end the wait");

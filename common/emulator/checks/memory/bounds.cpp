@@ -87,6 +87,13 @@ std::string local_text(const AccessEvent& event, uint64_t address) {
     return is_accessed + " at offset " + std::to_string(address - event.object_begin) + array;
 }
 
+// Its size is what another process asked for.
+void note_origin(Finding& finding, const machine::Allocation& allocation, const std::string& file) {
+    const Place opened = place_of_host(allocation.allocated_at);
+    finding.notes.push_back("it is memory of another process" +
+                            (opened.line ? ", opened on " + line_text(opened, file) : ""));
+}
+
 }  // namespace
 
 Bounds::Verdict Bounds::judge(const AccessEvent& event, uint64_t address) const {
@@ -210,14 +217,14 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
         draft.array = name_global(&launch, allocation, event.element_bytes, written, address);
         if (!allocation.live) {
             finding.message = draft.array.elements_at(address, event.bytes) + " is " +
-                              done_by(event.kind) + ", but " + draft.array.again() +
-                              " has been freed";
+                              done_by(event.kind) + ", but " + draft.array.again() + " has been " +
+                              allocation.ended();
             const Place freed = allocation.freed_by ? place_of(allocation.freed_by)
                                                     : place_of_host(allocation.freed_at);
             if (freed.line) {
                 finding.other = freed;
-                finding.other_text =
-                    "it was freed on " + line_text(freed, site_of(event.site).user.file);
+                finding.other_text = std::string("it was ") + allocation.ended() + " on " +
+                                     line_text(freed, site_of(event.site).user.file);
             }
         } else if (allocation.contains(address, event.bytes)) {
             finding.message =
@@ -229,6 +236,7 @@ Draft Bounds::draft(const AccessEvent& event, const Verdict& verdict, uint32_t l
         } else {
             finding.message = outside_text(draft.array, event, address);
         }
+        if (allocation.imported) note_origin(finding, allocation, site_of(event.site).user.file);
     }
     if (finding.allocation.empty()) finding.allocation = draft.array.description;
     add_facts(finding.facts,

@@ -13,7 +13,8 @@ namespace {
 using machine::MemoryKind;
 
 // What the program has to free, and with what; null for memory that is not its to free.
-const char* free_function(MemoryKind kind) {
+const char* free_function(MemoryKind kind, bool imported) {
+    if (imported) return "cudaIpcCloseMemHandle";
     switch (kind) {
     case MemoryKind::kDevice:
     case MemoryKind::kManaged:
@@ -32,6 +33,7 @@ const char* free_function(MemoryKind kind) {
 struct Site {
     uint64_t count = 0, bytes = 0, address = 0;
     MemoryKind kind{};
+    bool imported = false;
 };
 
 }  // namespace
@@ -42,6 +44,8 @@ void Lifetime::on_api(const machine::ApiEvent& event) {
         report_.add(api_finding(event, "double-free", "it was freed on"));
     } else if (event.kind == Kind::kInvalidFree) {
         report_.add(api_finding(event, "double-free", "see"));
+    } else if (event.kind == Kind::kEarlyFree) {
+        report_.add(api_finding(event, "use-after-free", "see"));
     }
 }
 
@@ -50,8 +54,8 @@ void Lifetime::on_process_end() {
     std::map<std::tuple<machine::HostSite, machine::SiteId, MemoryKind>, Site> sites;
     for (uint32_t id = 0; id < memory_.count(); ++id) {
         const machine::Allocation& allocation = memory_.by_id(id);
-        if (!allocation.live || !free_function(allocation.kind) || !allocation.name.empty() ||
-            allocation.of_graph)
+        if (!allocation.live || !free_function(allocation.kind, allocation.imported) ||
+            !allocation.name.empty() || allocation.of_graph)
             continue;
         // Memory of no caller is the library's own.
         if (allocation.allocated_at == 0 && allocation.kind != MemoryKind::kHeap) continue;
@@ -59,6 +63,7 @@ void Lifetime::on_process_end() {
         if (site.count++ == 0) site.address = allocation.address;
         site.bytes += allocation.bytes;
         site.kind = allocation.kind;
+        site.imported = allocation.imported;
     }
     for (const auto& [key, site] : sites) {
         Finding finding;
@@ -69,9 +74,11 @@ void Lifetime::on_process_end() {
         const std::string what =
             plural(site.bytes, "byte") + (in_kernel                   ? " from `malloc` in a kernel"
                                           : kind == MemoryKind::kHeap ? " from `malloc` in kernels"
-                                                                      : " allocated here");
-        finding.message = what + (site.bytes == 1 ? " is" : " are") + " never freed with `" +
-                          free_function(site.kind) + '`';
+                                          : site.imported ? " of another process, opened here,"
+                                                          : " allocated here");
+        finding.message = what + (site.bytes == 1 ? " is" : " are") + " never " +
+                          (site.imported ? "closed" : "freed") + " with `" +
+                          free_function(site.kind, site.imported) + '`';
         if (site.count > 1) finding.notes.push_back("in " + plural(site.count, "allocation"));
         finding.count = site.count;
         finding.address = hex(site.address);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // leak (warning: memory never freed by the end of the process, one finding per allocating line),
-// and double-free (also for a pointer that was never allocated, or not to be freed this way).
+// double-free (also for a pointer that was never allocated, or not to be freed this way), and
+// use-after-free where memory is freed that another process has open.
 // cudaDeviceReset() frees everything and leaves nothing to report.
 #pragma once
 

@@ -212,6 +212,10 @@ Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& 
     const ptx::SourceLine line = resolve_host(allocation.allocated_at);
     if (allocation.kind == machine::MemoryKind::kHeap) {
         array.subject = "an array from `malloc` in a kernel";
+    } else if (allocation.imported) {
+        array.subject = "the array of another process";
+        if (line.line)
+            array.subject += " opened at " + base_name(line.file) + ':' + std::to_string(line.line);
     } else if (line.line) {
         array.subject =
             "the array allocated at " + base_name(line.file) + ':' + std::to_string(line.line);

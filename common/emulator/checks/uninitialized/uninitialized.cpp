@@ -16,6 +16,7 @@ using machine::AccessKind;
 namespace {
 
 bool begins_initialised(const machine::Allocation& allocation) {
+    if (allocation.imported) return true;  // as far as this process can know
     return !allocation.marked && allocation.kind != machine::MemoryKind::kDevice &&
            allocation.kind != machine::MemoryKind::kHeap &&
            allocation.kind != machine::MemoryKind::kArray;
@@ -43,6 +44,10 @@ void UninitializedGlobal::take_host_writes(const machine::Allocation& allocation
 
 void UninitializedGlobal::on_free(const machine::Allocation& allocation) {
     if (Bits* bits = shadow(allocation)) *bits = Bits();
+}
+
+void UninitializedGlobal::on_share(const machine::Allocation& allocation) {
+    on_free(allocation);
 }
 
 void UninitializedGlobal::on_host_access(const machine::HostAccess& access) {

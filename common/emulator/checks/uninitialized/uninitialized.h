@@ -44,6 +44,7 @@ public:
           pending_(false, [this](const PendingReads::Read& read) { this->report(read); }) {}
     void on_alloc(const machine::Allocation& allocation) override;
     void on_free(const machine::Allocation& allocation) override;
+    void on_share(const machine::Allocation& allocation) override;
     void on_host_access(const machine::HostAccess& access) override;
     void on_access(const machine::AccessEvent& event) override;
     uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;

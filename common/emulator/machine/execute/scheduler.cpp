@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <sched.h>
+
 #include "machine/execute/executor.h"
 #include "machine/execute/recurrence.h"
 
@@ -158,6 +160,10 @@ void Executor::run_grid() {
             // take for ever.
             if (turn == 0) {
                 idle_rounds = changes == seen ? idle_rounds + 1 : 0;
+                if (memory.shares()) {  // another process may write it: let it run
+                    idle_rounds = 0;
+                    sched_yield();
+                }
                 seen = changes;
                 const uint64_t enough = std::clamp<uint64_t>(80000 / resident_.size(), 200, 2000);
                 const bool timed = std::exchange(clock_reads, clock.reads) != clock.reads;

@@ -51,6 +51,9 @@ void Executor::report_stall(StallEvent::Kind kind, bool idle) {
             }
         }
     }
+    const Allocation* waits_for = polled ? memory.find(polled) : nullptr;
+    // Of a launch that was not idle, what it polls is news only if others can write there.
+    if (waits_for && !idle && waits_for->shared_file < 0) waits_for = nullptr;
     const StallEvent event{kind,
                            &info,
                            waiters,
@@ -59,7 +62,7 @@ void Executor::report_stall(StallEvent::Kind kind, bool idle) {
                            : budget_ ? budget_
                                      : limits.quiet_instructions,
                            !budget_,
-                           idle && polled ? memory.find(polled) : nullptr,
+                           waits_for,
                            interrupted_.load(std::memory_order_relaxed)};
     for (Observer* o : observers.fault) o->on_stall(event);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Straight-line handlers that use more than rows: special registers, packing, address spaces,
 // fences and waits.
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -339,6 +340,7 @@ void fence(Lanes& lanes, const Instr& in) {
     const FenceEvent event{
         &ex.warp->info, LaunchState::blamed(ex.frame, in), ex.mask, Scope(in.extra)};
     for (Observer* o : ex.observers.sync) o->on_fence(event);
+    if (ex.memory.shares()) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void wait(Lanes& lanes, const Instr&) {

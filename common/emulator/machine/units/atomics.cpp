@@ -173,6 +173,36 @@ T apply_at(uint64_t address, T old, T b, T c) {
     return F::template apply<T>(old, b, c);
 }
 
+// The same for memory that other processes access at the same time: an atomic operation of the
+// processor. Returns the old value. There is none of 16 bytes on every processor.
+template <class F, class T>
+T apply_among_processes(std::byte* p, uint64_t address, T b, T c, T& value) {
+    T old;
+    std::memcpy(&old, p, sizeof old);
+    if constexpr (sizeof(T) <= 8) {
+        using Bits = std::conditional_t<sizeof(T) == 2,
+                                        uint16_t,
+                                        std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+        if (uint64_t(uintptr_t(p)) % sizeof(T) == 0) {
+            auto* const word = reinterpret_cast<Bits*>(p);
+            Bits seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+            do {
+                old = std::bit_cast<T>(seen);
+                value = apply_at<F, T>(address, old, b, c);
+            } while (!__atomic_compare_exchange_n(word,
+                                                  &seen,
+                                                  std::bit_cast<Bits>(value),
+                                                  false,
+                                                  __ATOMIC_SEQ_CST,
+                                                  __ATOMIC_RELAXED));
+            return old;
+        }
+    }
+    value = apply_at<F, T>(address, old, b, c);
+    std::memcpy(p, &value, sizeof value);
+    return old;
+}
+
 template <class F, class T>
 void move_atomic(LaunchState& ex, const MemoryOp& op, uint32_t mask, uint64_t bias,
                  const uint64_t* address, uint64_t, bool) {
@@ -190,7 +220,15 @@ void move_atomic(LaunchState& ex, const MemoryOp& op, uint32_t mask, uint64_t bi
         changed |= std::memcmp(&old, &value, sizeof old) != 0;
         return old;
     };
-    if (mask == kAllLanes && !d) {
+    if (ex.memory.shares()) [[unlikely]] {
+        for_lanes(mask, [&](uint32_t i) {
+            T value;
+            const T old = apply_among_processes<F, T>(
+                reinterpret_cast<std::byte*>(bias + address[i]), address[i], b[i], c[i], value);
+            changed |= std::memcmp(&old, &value, sizeof old) != 0;
+            if (d) d[i] = old;
+        });
+    } else if (mask == kAllLanes && !d) {
         for (uint32_t i = 0; i < kWarpSize; ++i) one(i);
     } else if (mask == kAllLanes) {
         for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = one(i);

@@ -28,6 +28,8 @@ cudaError_t reset(Call& call) {
             allocation.kind != machine::MemoryKind::kRegistered)
             call.global.release(allocation, call.site());
     }
+    for (Event* event : call.global.events)
+        if (event->device == device.ordinal) stop_sharing(*event);
     const auto retire = [&](auto& live, auto& retired) {
         for (auto* object : live)
             if (object->device == device.ordinal) retired.push_back(object);

@@ -51,6 +51,7 @@ cudaError_t record(const char* name, cudaEvent_t handle, cudaStream_t stream_han
                       event->stream = where.id;
                       event->time = std::chrono::steady_clock::now();
                       notify(later, OrderEvent::Kind::kEventRecord, *event);
+                      if (event->shared_file >= 0) known_elsewhere(later, *event);
                       return cudaSuccess;
                   }};
         work.event = event;
@@ -82,9 +83,10 @@ EMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned f
 
 EMULATOR_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     return api("cudaEventDestroy", kIgnoresFault, [&](Call& call) -> cudaError_t {
-        Event* event = find_event(handle);
-        if (!event) return cudaErrorInvalidResourceHandle;
+        auto* event = reinterpret_cast<Event*>(handle);
+        if (!call.global.events.contains(event)) return cudaErrorInvalidResourceHandle;
         call.global.events.erase(event);
+        stop_sharing(*event);
         delete event;
         return call.device().fault;
     });

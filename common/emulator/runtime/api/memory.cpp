@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "runtime/core/copy.h"
+#include "runtime/core/free_memory.h"
 #include "runtime/core/pools.h"
 #include "runtime/core/stream.h"
 
 using namespace runtime;
 using machine::Allocation;
 using machine::MemoryKind;
-using ApiKind = machine::ApiEvent::Kind;
 
 namespace {
 
@@ -51,70 +51,20 @@ cudaError_t host_memory(Call& call, void** result, size_t bytes, unsigned flags)
     return cudaSuccess;
 }
 
-// `wanted` tests whether this function frees a kind of memory; `takes` names those kinds.
-template <class Wanted>
-cudaError_t free_memory(Call& call, void* pointer, Wanted&& wanted, const char* takes) {
-    if (!pointer) return cudaSuccess;
-    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-    Allocation* found = call.global.memory.find(address);
-    const std::string api = "`" + std::string(call.name) + "` ";
-    if (!found || (found->kind == MemoryKind::kRegistered && address != found->address))
-        return call.misuse(ApiKind::kInvalidFree,
-                           Call::Reason::kNoAllocation,
-                           cudaErrorInvalidValue,
-                           api + "gets " + hex(address) + ", which was not allocated by CUDA",
-                           address);
-    if (!found->live && address == found->address)
-        return call.misuse(ApiKind::kDoubleFree,
-                           Call::Reason::kFreed,
-                           cudaErrorInvalidValue,
-                           api + "frees " + describe(*found) + " that has already been freed",
-                           address,
-                           found,
-                           found->freed_at);
-    if (!found->live)
-        return call.misuse(ApiKind::kInvalidFree,
-                           Call::Reason::kFreed,
-                           cudaErrorInvalidValue,
-                           api + "gets a pointer into " + describe(*found) +
-                               " that has already been freed",
-                           address,
-                           found,
-                           found->freed_at);
-    if (address != found->address)
-        return call.misuse(ApiKind::kInvalidFree,
-                           Call::Reason::kInside,
-                           cudaErrorInvalidValue,
-                           api + "gets a pointer to byte " +
-                               std::to_string(int64_t(address - found->address)) + " of " +
-                               describe(*found) + "; only its start can be freed",
-                           address,
-                           found,
-                           found->allocated_at);
-    if (!wanted(found->kind))
-        return call.misuse(ApiKind::kInvalidFree,
-                           Call::Reason::kWrongFunction,
-                           cudaErrorInvalidValue,
-                           api + "gets " + describe(*found) + ", but it frees " + takes,
-                           address,
-                           found,
-                           found->allocated_at);
-    call.global.release(*found, call.site());
-    return cudaSuccess;
-}
-
 // Frees even after a fault (and still returns the fault's error), so that no leak is reported as
 // well.
 cudaError_t free_device(const char* name, void* pointer) {
     return api(name, kIgnoresFault, [&](Call& call) {
         call.bind();
-        const cudaError_t error = free_memory(
-            call,
-            pointer,
-            [](MemoryKind kind) {
-                return kind == MemoryKind::kDevice || kind == MemoryKind::kManaged;
-            },
-            "memory of cudaMalloc and cudaMallocManaged");
+        const cudaError_t error = free_memory(call,
+                                              pointer,
+                                              {[](const Allocation& allocation) {
+                                                   return allocation.kind == MemoryKind::kManaged ||
+                                                          (allocation.kind == MemoryKind::kDevice &&
+                                                           !allocation.imported);
+                                               },
+                                               "frees",
+                                               "memory of cudaMalloc and cudaMallocManaged"});
         return call.device().fault != cudaSuccess ? call.device().fault : error;
     });
 }
@@ -152,8 +102,9 @@ EMULATOR_API cudaError_t cudaFreeHost(void* pointer) {
         const cudaError_t error = free_memory(
             call,
             pointer,
-            [](MemoryKind kind) { return kind == MemoryKind::kPinned; },
-            "memory of cudaMallocHost and cudaHostAlloc");
+            {[](const Allocation& allocation) { return allocation.kind == MemoryKind::kPinned; },
+             "frees",
+             "memory of cudaMallocHost and cudaHostAlloc"});
         return call.device().fault != cudaSuccess ? call.device().fault : error;
     });
 }
@@ -237,11 +188,14 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
             return where->capture->add(
                 *where, Work{Work::Kind::kFree, call.name, nullptr, nullptr, pointer});
         report_order(call, *where, pointer, machine::HostAccess::Kind::kFree);
-        const cudaError_t error = free_memory(
-            call,
-            pointer,
-            [](MemoryKind kind) { return kind == MemoryKind::kDevice; },
-            "memory of cudaMallocAsync");
+        const cudaError_t error =
+            free_memory(call,
+                        pointer,
+                        {[](const Allocation& allocation) {
+                             return allocation.kind == MemoryKind::kDevice && !allocation.imported;
+                         },
+                         "frees",
+                         "memory of cudaMallocAsync"});
         return call.device().fault != cudaSuccess ? call.device().fault : error;
     });
 }

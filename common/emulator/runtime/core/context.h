@@ -93,6 +93,7 @@ struct Settings {
     uint64_t budget = 0;  // thread-instructions of one launch; 0: the machine's default
     std::unique_ptr<machine::Machine> (*make_machine)(machine::Memory&,
                                                       machine::Observers&) = nullptr;
+    bool ipc = true;  // cudaIpc*: processes may share memory and events
     void (*printf_sink)(const char* text, size_t length) = nullptr;  // null: the machine's default
 };
 

@@ -31,6 +31,7 @@ static std::string count(uint64_t bytes) {
 std::string describe(const Allocation& allocation) {
     if (!allocation.name.empty())
         return "`" + allocation.name + "` (" + count(allocation.bytes) + ")";
+    if (allocation.imported) return "memory of another process of " + count(allocation.bytes);
     switch (allocation.kind) {
     case MemoryKind::kManaged:
         return "managed memory of " + count(allocation.bytes);
@@ -134,7 +135,7 @@ public:
             return wrong(box,
                          Reason::kFreed,
                          found,
-                         verb + describe(*found) + " that has been freed",
+                         verb + describe(*found) + " that has been " + found->ended(),
                          found->freed_at);
         if (role == Role::kHost && !found->host_visible())
             return wrong(box,

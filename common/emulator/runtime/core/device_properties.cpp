@@ -132,6 +132,7 @@ cudaDeviceProp device_properties(Context& context, int device) {
     p.hostRegisterSupported = 1;
     p.hostRegisterReadOnlySupported = 1;
     p.memoryPoolsSupported = 1;
+    p.ipcEventSupported = context.settings.ipc;
     p.unifiedFunctionPointers = 0;
     p.deviceNumaConfig = cudaDeviceNumaConfigNone;
     p.deviceNumaId = -1;

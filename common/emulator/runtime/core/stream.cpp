@@ -2,6 +2,7 @@
 // Finds streams and events by handle, and runs or captures work.
 #include "runtime/core/stream.h"
 
+#include "machine/shared_file.h"
 #include "runtime/core/pools.h"
 
 namespace runtime {
@@ -34,7 +35,25 @@ Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread) {
 
 Event* find_event(cudaEvent_t handle) {
     Event* event = reinterpret_cast<Event*>(handle);
-    return context().events.contains(event) ? event : nullptr;
+    if (!context().events.contains(event)) return nullptr;
+    // The owner keeps everybody else from using the file as long as the event lives.
+    const bool ownerless = event->imported && event->shared_file >= 0 &&
+                           machine::use_shared_file(event->shared_file, machine::FileUse::kShared);
+    return ownerless ? nullptr : event;
+}
+
+void known_elsewhere(Call& call, const Event& event) {
+    machine::OrderEvent order{machine::OrderEvent::Kind::kEventSync};
+    order.stream = event.stream;
+    order.event = event.id;
+    order.device = event.device;
+    order.site = call.site();
+    call.global.fire(order);
+}
+
+void stop_sharing(Event& event) {
+    if (event.shared_file >= 0) machine::close_shared_file(event.shared_file);
+    event.shared_file = -1;
 }
 
 cudaError_t submit(Call& call, Stream& stream, Work work) {

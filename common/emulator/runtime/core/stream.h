@@ -64,13 +64,24 @@ struct Event {
     uint64_t stream = 0;
     std::chrono::steady_clock::time_point time{};
     Capture* capture = nullptr;  // last recorded in a capturing stream
+    // Other processes have, or may have, an event of the same file (ipc.h). Of an `imported` one,
+    // another process is the owner.
+    int shared_file = -1;
+    uint64_t shared_serial = 0;
+    bool imported = false;
 };
 
 // The stream of a handle for the calling thread's current device; null if it is not a live stream.
 // `per_thread`: the _ptsz/_ptds spelling, where 0 means cudaStreamPerThread.
 Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread);
 cudaStream_t handle_of(Stream* stream);
+// Null also for an event of another process that has destroyed it, or has ended.
 Event* find_event(cudaEvent_t handle);
+// An event that other processes can wait for has been recorded. What they do then, and tell this
+// process, may come after it in ways that no event shows: it counts as waited for by the host.
+void known_elsewhere(Call& call, const Event& event);
+// No process uses the event any more by way of this one.
+void stop_sharing(Event& event);
 
 // Runs `work` now, or adds it to the capture that `handle` is part of.
 cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work);
