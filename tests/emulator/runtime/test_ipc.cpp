@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: MIT
-// cudaIpc*: memory and events of another process. The hidden test cases are what that process does.
-#include <algorithm>
-
+// cudaIpc*: memory of another process. The hidden test cases are what that process does.
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "ipc_lab.h"
 #include "machine/shared_file.h"
-#include "process_lab.h"
 
 using Reason = machine::ApiEvent::Reason;
-constexpr unsigned kLazy = cudaIpcMemLazyEnablePeerAccess;
+using lab::allocation;
+using lab::handle_of;
+using lab::kForProcesses;
+using lab::kLazy;
+using lab::opened;
+using lab::store;
+using lab::value_at;
 
 namespace {
-
-constexpr unsigned kShared = cudaEventInterprocess | cudaEventDisableTiming;
-
-cudaIpcMemHandle_t handle_of(void* memory) {
-    cudaIpcMemHandle_t handle{};
-    REQUIRE(cudaIpcGetMemHandle(&handle, memory) == cudaSuccess);
-    return handle;
-}
-
-template <class T>
-T* opened(const cudaIpcMemHandle_t& handle) {
-    void* memory = nullptr;
-    REQUIRE(cudaIpcOpenMemHandle(&memory, handle, kLazy) == cudaSuccess);
-    return static_cast<T*>(memory);
-}
-
-int value_at(const int* memory) {
-    int value = -1;
-    REQUIRE(cudaMemcpy(&value, memory, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
-    return value;
-}
-
-void store(int* memory, int value) {
-    REQUIRE(cudaMemcpy(memory, &value, sizeof value, cudaMemcpyHostToDevice) == cudaSuccess);
-}
-
-const machine::Allocation& allocation(const void* memory) {
-    return *runtime::context().memory.find(reinterpret_cast<uint64_t>(memory));
-}
 
 bool same(const cudaIpcMemHandle_t& a, const cudaIpcMemHandle_t& b) {
     return std::memcmp(&a, &b, sizeof a) == 0;
@@ -53,43 +28,7 @@ uint64_t taken(const machine::Allocation& shared) {
     return uint64_t(status.st_blocks) * 512;
 }
 
-// Adds 1 to a counter from each thread, with an atomic operation.
-const char* const kCount = R"(
-.visible .entry count(.param .u64 at, .param .u32 rounds) {
-    .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u32 %r1, [rounds];
-    cvta.to.global.u64 %rd2, %rd1;
-again:
-    atom.global.add.u32 %r2, [%rd2], 1;
-    sub.u32 %r1, %r1, 1;
-    setp.ne.u32 %p1, %r1, 0;
-    @%p1 bra again;
-    ret;
-})";
-
-// Waits until the word is not 0.
-const char* const kPoll = R"(
-.visible .entry poll(.param .u64 at) {
-    .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    cvta.to.global.u64 %rd2, %rd1;
-again:
-    ld.volatile.global.u32 %r1, [%rd2];
-    setp.eq.u32 %p1, %r1, 0;
-    @%p1 bra again;
-    ret;
-})";
-
-void count_to(int* memory, uint32_t rounds) {
-    lab::Program program(kCount);
-    lab::stub_launch(program.kernel("count"), 1, 32, {&memory, &rounds});
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-}
-
 }  // namespace
-
-// ---- memory ----------------------------------------------------------------------------------
 
 TEST_CASE("ipc: role doubles what it opens", "[.role]") {
     lab::Device device;
@@ -203,7 +142,7 @@ TEST_CASE("ipc: a process cannot open its own handle", "[ipc]") {
           cudaErrorDeviceUninitialized);
     cudaEvent_t event = nullptr, again = nullptr;
     cudaIpcEventHandle_t handle{};
-    REQUIRE(cudaEventCreateWithFlags(&event, kShared) == cudaSuccess);
+    REQUIRE(cudaEventCreateWithFlags(&event, kForProcesses) == cudaSuccess);
     REQUIRE(cudaIpcGetEventHandle(&handle, event) == cudaSuccess);
     CHECK(cudaIpcOpenEventHandle(&again, handle) == cudaErrorDeviceUninitialized);
 }
@@ -325,7 +264,7 @@ TEST_CASE("ipc: handles of what is gone, and bytes that are no handle, are refus
     handle_of(lab::device_array<int>(16));  // perhaps with the same descriptor
     cudaEvent_t event = nullptr;
     cudaIpcEventHandle_t destroyed{};
-    REQUIRE(cudaEventCreateWithFlags(&event, kShared) == cudaSuccess);
+    REQUIRE(cudaEventCreateWithFlags(&event, kForProcesses) == cudaSuccess);
     REQUIRE(cudaIpcGetEventHandle(&destroyed, event) == cudaSuccess);
     REQUIRE(cudaEventDestroy(event) == cudaSuccess);
     other.send(freed);
@@ -375,166 +314,6 @@ TEST_CASE("ipc: a process that has ended has nothing open", "[ipc][forks]") {
     CHECK(cudaFree(memory) == cudaSuccess);
     CHECK(device.seen.api.empty());
 }
-
-// ---- kernels ---------------------------------------------------------------------------------
-
-TEST_CASE("ipc: role counts", "[.role]") {
-    lab::Device device;
-    lab::Peer peer = lab::parent();
-    int* memory = opened<int>(peer.receive<cudaIpcMemHandle_t>());
-    peer.send('o');
-    count_to(memory, 20000);
-}
-
-TEST_CASE("ipc: atomic operations of two processes do not lose one another", "[ipc][forks]") {
-    lab::Device device;
-    lab::Process other("ipc: role counts");
-    int* memory = lab::device_array<int>(1);
-    store(memory, 0);
-    other.send(handle_of(memory));
-    other.receive<char>();
-    count_to(memory, 20000);
-    CHECK(other.succeeds());
-    CHECK(value_at(memory) == 2 * 32 * 20000);
-}
-
-TEST_CASE("ipc: role polls", "[.role]") {
-    lab::Device device;
-    lab::Peer peer = lab::parent();
-    int* memory = opened<int>(peer.receive<cudaIpcMemHandle_t>());
-    runtime::context().machine(0).set_budget(0);
-    peer.send('o');
-    lab::Program program(kPoll);
-    lab::stub_launch(program.kernel("poll"), 1, 1, {&memory});
-    CHECK(cudaDeviceSynchronize() == cudaSuccess);
-}
-
-TEST_CASE("ipc: a kernel may wait for another process", "[ipc][forks]") {
-    lab::Device device;
-    lab::Process other("ipc: role polls");
-    int* memory = lab::device_array<int>(1);
-    store(memory, 0);
-    other.send(handle_of(memory));
-    other.receive<char>();
-    usleep(100'000);  // many times the rounds that count as a hang otherwise
-    store(memory, 1);
-    CHECK(other.succeeds());
-}
-
-TEST_CASE("ipc: a kernel that waits for nobody is a hang that names the memory", "[ipc]") {
-    struct Stalls final : machine::Observer {
-        void on_stall(const machine::StallEvent& event) override {
-            polled = event.polled;
-            budget = event.budget;
-        }
-        const machine::Allocation* polled = nullptr;
-        uint64_t budget = 0;
-    } stalls;
-    lab::Device device;
-    runtime::context().observers.add(&stalls, machine::kFaultEvents);
-    int* memory = lab::device_array<int>(1);
-    store(memory, 0);
-    const bool shared = GENERATE(true, false);
-    if (shared) handle_of(memory);
-    lab::Program program(kPoll);
-    lab::stub_launch(program.kernel("poll"), 1, 1, {&memory});
-    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
-    CHECK(stalls.polled == &allocation(memory));
-    CHECK((stalls.budget != 0) == shared);  // otherwise it is seen at once that nothing can change
-}
-
-// ---- events ----------------------------------------------------------------------------------
-
-TEST_CASE("ipc: role uses an event of another process", "[.role]") {
-    lab::Device device;
-    lab::Peer peer = lab::parent();
-    cudaEvent_t event = nullptr;
-    REQUIRE(cudaIpcOpenEventHandle(&event, peer.receive<cudaIpcEventHandle_t>()) == cudaSuccess);
-    CHECK(cudaStreamWaitEvent(nullptr, event, 0) == cudaSuccess);
-    CHECK(cudaEventSynchronize(event) == cudaSuccess);
-    CHECK(cudaEventQuery(event) == cudaSuccess);
-    CHECK(cudaEventRecord(event, nullptr) == cudaSuccess);
-    float milliseconds = 0;
-    CHECK(cudaEventElapsedTime(&milliseconds, event, event) == cudaErrorInvalidResourceHandle);
-    cudaIpcEventHandle_t again{};
-    CHECK(cudaIpcGetEventHandle(&again, event) == cudaErrorInvalidResourceHandle);
-    peer.send('u');
-    peer.receive<char>();  // the other process has destroyed it
-    CHECK(cudaStreamWaitEvent(nullptr, event, 0) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaEventSynchronize(event) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaEventRecord(event, nullptr) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaEventDestroy(event) == cudaSuccess);
-    CHECK(cudaEventDestroy(event) == cudaErrorInvalidResourceHandle);
-}
-
-TEST_CASE("ipc: an event serves both processes until its owner destroys it", "[ipc][forks]") {
-    lab::Device device;
-    lab::Process other("ipc: role uses an event of another process");
-    cudaEvent_t event = nullptr;
-    cudaIpcEventHandle_t handle{};
-    REQUIRE(cudaEventCreateWithFlags(&event, kShared) == cudaSuccess);
-    REQUIRE(cudaIpcGetEventHandle(&handle, event) == cudaSuccess);
-    REQUIRE(cudaEventRecord(event, nullptr) == cudaSuccess);
-    other.send(handle);
-    other.receive<char>();
-    CHECK(cudaStreamWaitEvent(nullptr, event, 0) == cudaSuccess);
-    CHECK(cudaEventDestroy(event) == cudaSuccess);
-    other.send('d');
-    CHECK(other.succeeds());
-}
-
-TEST_CASE("ipc: only events made for it have a handle", "[ipc]") {
-    lab::Device device;
-    cudaEvent_t plain = nullptr, untimed = nullptr, shared = nullptr;
-    cudaIpcEventHandle_t handle{}, again{};
-    REQUIRE(cudaEventCreate(&plain) == cudaSuccess);
-    REQUIRE(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming) == cudaSuccess);
-    REQUIRE(cudaEventCreateWithFlags(&shared, kShared) == cudaSuccess);
-    CHECK(cudaIpcGetEventHandle(&handle, plain) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaIpcGetEventHandle(&handle, untimed) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaIpcGetEventHandle(&handle, nullptr) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaIpcGetEventHandle(nullptr, shared) == cudaErrorInvalidValue);
-    CHECK(cudaIpcGetEventHandle(&handle, shared) == cudaSuccess);
-    CHECK(cudaIpcGetEventHandle(&again, shared) == cudaSuccess);
-    CHECK(std::memcmp(&handle, &again, sizeof handle) == 0);
-}
-
-// Another process may wait for the event and let this one know by other means.
-TEST_CASE("ipc: an event that is shared counts as waited for", "[ipc]") {
-    lab::Device device;
-    cudaEvent_t event = nullptr;
-    cudaIpcEventHandle_t handle{};
-    REQUIRE(cudaEventCreateWithFlags(&event, kShared) == cudaSuccess);
-    const auto syncs = [&] {
-        return std::count_if(device.seen.order.begin(), device.seen.order.end(), [](auto& order) {
-            return order.kind == machine::OrderEvent::Kind::kEventSync;
-        });
-    };
-    REQUIRE(cudaEventRecord(event, nullptr) == cudaSuccess);
-    CHECK(syncs() == 0);
-    REQUIRE(cudaIpcGetEventHandle(&handle, event) == cudaSuccess);
-    CHECK(syncs() == 1);
-    REQUIRE(cudaEventRecord(event, nullptr) == cudaSuccess);
-    CHECK(syncs() == 2);
-}
-
-TEST_CASE("ipc: devices support it, but not where a lesson is graded", "[ipc]") {
-    lab::Device device;
-    int value = 0;
-    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrIpcEventSupport, 0) == cudaSuccess);
-    CHECK(value == 1);
-    int* memory = lab::device_array<int>(4);
-    cudaIpcMemHandle_t handle{};
-    runtime::context().settings.ipc = false;
-    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrIpcEventSupport, 0) == cudaSuccess);
-    CHECK(value == 0);
-    CHECK(cudaIpcGetMemHandle(&handle, memory) == cudaErrorNotSupported);
-    void* opened = nullptr;
-    CHECK(cudaIpcOpenMemHandle(&opened, handle, kLazy) == cudaErrorNotSupported);
-    runtime::context().settings.ipc = true;
-}
-
-// ---- files -----------------------------------------------------------------------------------
 
 TEST_CASE("ipc: a handle does not open other files of a process", "[ipc]") {
     constexpr uint64_t kBytes = machine::kHostPageBytes;
