@@ -238,7 +238,7 @@ TEST_CASE("ipc: role opens handles of nothing", "[.role]") {
     cudaEvent_t event = nullptr;
     const auto freed = peer.receive<cudaIpcMemHandle_t>();
     const auto destroyed = peer.receive<cudaIpcEventHandle_t>();
-    CHECK(cudaIpcOpenMemHandle(&memory, freed, kLazy) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaIpcOpenMemHandle(&memory, freed, kLazy) == cudaErrorInvalidValue);
     CHECK(cudaIpcOpenEventHandle(&event, destroyed) == cudaErrorInvalidResourceHandle);
     CHECK(cudaIpcOpenMemHandle(&memory, {}, kLazy) == cudaErrorInvalidValue);
     CHECK(cudaIpcOpenEventHandle(&event, {}) == cudaErrorInvalidValue);

@@ -54,7 +54,7 @@ TEST_CASE("ipc: only events made for it have a handle", "[ipc]") {
     REQUIRE(cudaEventCreateWithFlags(&shared, kForProcesses) == cudaSuccess);
     CHECK(cudaIpcGetEventHandle(&handle, plain) == cudaErrorInvalidResourceHandle);
     CHECK(cudaIpcGetEventHandle(&handle, untimed) == cudaErrorInvalidResourceHandle);
-    CHECK(cudaIpcGetEventHandle(&handle, nullptr) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaIpcGetEventHandle(&handle, nullptr) == cudaErrorInvalidValue);
     CHECK(cudaIpcGetEventHandle(nullptr, shared) == cudaErrorInvalidValue);
     CHECK(cudaIpcGetEventHandle(&handle, shared) == cudaSuccess);
     CHECK(cudaIpcGetEventHandle(&again, shared) == cudaSuccess);

@@ -73,11 +73,14 @@ cudaError_t open_memory(Call& call, void** result, const cudaIpcMemHandle_t& giv
         ++memory->opened;
     } else {
         int file = -1;
-        if (const cudaError_t error = open_ipc_handle(handle, file)) return error;
+        if (const cudaError_t error = open_ipc_handle(handle, file)) {
+            // Of memory that has been freed: as measured on an H100.
+            return error == cudaErrorInvalidResourceHandle ? cudaErrorInvalidValue : error;
+        }
         // Refused while the owner frees the memory.
         if (!machine::use_shared_file(file, machine::FileUse::kShared)) {
             machine::close_shared_file(file);
-            return cudaErrorInvalidResourceHandle;
+            return cudaErrorInvalidValue;
         }
         memory = call.global.memory.import(
             file, handle.serial, handle.bytes, call.thread.device, call.site());
@@ -104,7 +107,7 @@ cudaError_t close_memory(Call& call, void* pointer) {
 }
 
 cudaError_t get_event(Call& call, cudaIpcEventHandle_t* result, cudaEvent_t given) {
-    if (!result) return cudaErrorInvalidValue;
+    if (!result || !given) return cudaErrorInvalidValue;
     Event* event = find_event(given);
     if (!event || event->imported || !(event->flags & cudaEventInterprocess))
         return cudaErrorInvalidResourceHandle;
