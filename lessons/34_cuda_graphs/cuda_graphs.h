@@ -33,7 +33,8 @@ class Recording {
 public:
     // Calls `work` once, with a stream that captures, and instantiates the graph. Nothing of the
     // work runs. Where the work cannot be captured, or a CUDA call fails, throws wb::CudaError;
-    // what `work` itself throws is passed on. In either case no capture remains open.
+    // what `work` itself throws is passed on. In either case no capture remains open, and no
+    // stream and no graph is left behind.
     explicit Recording(const Work& work);
     ~Recording();
     Recording(const Recording&) = delete;

@@ -36,7 +36,7 @@ enum class Ends {
 Neighbours neighbours_of(int rank, int ranks, Ends ends);
 
 // Task 3: the number of this rank among those of `comm` on the same node, from 0, in the order of
-// their ranks. Ranks that can share memory are on one node.
+// their ranks. Ranks that can share memory are on one node. Leaves no communicator behind.
 int local_rank_of(MPI_Comm comm);
 // The device for a rank on a node with `devices` devices, devices >= 1. Ranks share the devices
 // evenly if there are more ranks: 0, 1, 0, 1, ... on two devices.
@@ -50,7 +50,7 @@ void agree(const char* error, MPI_Comm comm);
 // Task 5: sends one number to each neighbour and receives one from each. All pointers are to one
 // double in memory that MPI takes. Nothing is written for a neighbour that is MPI_PROC_NULL. A
 // neighbour may be the rank itself, and both neighbours the same rank. No rank waits for ever,
-// however large MPI's own buffers are.
+// though MPI may have no buffers of its own. All four messages have arrived when it returns.
 void exchange(const double* to_left, const double* to_right, double* from_left, double* from_right,
               Neighbours neighbours, MPI_Comm comm);
 

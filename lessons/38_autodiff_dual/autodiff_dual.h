@@ -99,9 +99,17 @@ struct Waves {
     }
 };
 
+// Waves that do not end: the errors of f and of its derivatives are those of sin and cos.
+struct Ripples {
+    template <class T>
+    __host__ __device__ T operator()(const T& x, const T& y) const {
+        return sin(x) * cos(y);
+    }
+};
+
 // All arrays are in device memory, with n elements each, and do not overlap. For n = 0 nothing is
-// launched. A refused launch throws wb::CudaError. f is one of the three functions above; points
-// have |x|, |y| <= 3, or are NaN, which leaves the others as they are.
+// launched. A refused launch throws wb::CudaError. f is one of the four functions above; points
+// have |x|, |y| <= 3, with Ripples <= 1000, or are NaN, which leaves the others as they are.
 
 // d_f[i], d_dx[i] and d_dy[i]: f and its derivatives by x and y at (d_x[i], d_y[i]). One launch.
 template <class F>

@@ -57,14 +57,17 @@ struct CaptureStream {
 
 Recording::Recording([[maybe_unused]] const Work& work) {
     [[maybe_unused]] CaptureStream own;
-    // TODO 2 (about 4 lines): begin to capture own.stream, in the global mode. Let `work` put its
-    // kernels there. End the capture, which gives graph_, and instantiate it once as exec_.
+    // TODO 2 (about 6 lines): begin to capture own.stream, in the global mode. Let `work` put its
+    // kernels there. End the capture, which gives graph_, and instantiate it once as exec_. If that
+    // fails, destroy graph_: the destructor does not run for an object that was not completed.
     //| CUDA_CHECK(cudaGraphCreate(&graph_, 0));  // an empty graph, which does nothing
     //| CUDA_CHECK(cudaGraphInstantiate(&exec_, graph_, 0));
     CUDA_CHECK(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeGlobal));
     work(own.stream);
     CUDA_CHECK(cudaStreamEndCapture(own.stream, &graph_));
-    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph_, 0));
+    const cudaError_t error = cudaGraphInstantiate(&exec_, graph_, 0);
+    if (error != cudaSuccess) cudaGraphDestroy(graph_);  // no destructor runs after an exception
+    CUDA_CHECK(error);
     // END 2
 }
 

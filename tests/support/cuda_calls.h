@@ -24,7 +24,8 @@ namespace wb {
 inline namespace of_test {
 
 // One call of the runtime: the stream it names (null: the default one) and the event, the memory
-// that it frees, the bytes that it allocates, copies or sets, and the blocks that it launches.
+// that it frees, the bytes that it allocates, copies or sets, the blocks that it launches, and the
+// device that managed memory is moved to.
 struct CudaCall {
     std::string name;
     cudaStream_t stream = nullptr;
@@ -33,6 +34,7 @@ struct CudaCall {
     size_t bytes = 0;
     cudaMemcpyKind kind = cudaMemcpyDefault;
     dim3 grid{0, 0, 0};
+    int device = cudaInvalidDeviceId;
 };
 
 // A clock that only moves when the test says so, for programs that measure with CUDA events.

@@ -19,13 +19,14 @@ WB_CALL(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool), (device, pool))
 WB_CALL(cudaMemPrefetchAsync,
         (const void* data, size_t bytes, cudaMemLocation place, unsigned flags,
          cudaStream_t stream),
-        (data, bytes, place, flags, stream), .stream = stream)
+        (data, bytes, place, flags, stream), .stream = stream,
+        .device = place.type == cudaMemLocationTypeDevice ? place.id : cudaCpuDeviceId)
 WB_CALL(cudaMemAdvise,
         (const void* data, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation place),
         (data, bytes, advice, place))
 #else
 WB_CALL(cudaMemPrefetchAsync, (const void* data, size_t bytes, int device, cudaStream_t stream),
-        (data, bytes, device, stream), .stream = stream)
+        (data, bytes, device, stream), .stream = stream, .device = device)
 WB_CALL(cudaMemAdvise, (const void* data, size_t bytes, cudaMemoryAdvise advice, int device),
         (data, bytes, advice, device))
 #endif

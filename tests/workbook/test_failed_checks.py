@@ -79,6 +79,7 @@ class Counters(unittest.TestCase):
                 "0.25 >= 0.95",
             ),
             ("one bank", "c->shared_load_conflicts + c->shared_store_conflicts == 0", "4 == 0"),
+            ("shuffles and votes", "c->warp_syncs <= 2 * c->warps", "37536 <= 12512"),
             ("more barriers", "c->block_barriers <= 9 * c->blocks", "6304 <= 3546"),
             ("too few threads", "c->threads >= 16384", "256 >= 16384"),
             ("too few threads", "c->threads == 3840", "128 == 3840 (0xf00)"),
@@ -149,6 +150,16 @@ class Counters(unittest.TestCase):
         self.assertIn("4 bytes a lane", diagnose.of_counter(*narrow, True, counted))
         again = [{**shape, "global_load_requests": 1024, "global_load_bytes": 16 * 32 * 1024}]
         self.assertNotIn("a lane", diagnose.of_counter(*narrow, True, again))
+
+    def test_sectors_that_are_used_whole_are_too_many_elements(self) -> None:
+        missed = ("c->global_load_sectors <= n / 8", "4096 <= 512")
+        counts = {"launches": 1, "global_load_requests": 1024, "global_load_sectors": 4096}
+        whole = {**counts, "global_load_bytes": 32 * 4096}
+        words = diagnose.of_counter(*missed, launched=True, counted=[whole])
+        self.assertIn("loaded more often than needed", words)
+        apart = {**counts, "global_load_bytes": 8 * 4096}
+        words = diagnose.of_counter(*missed, launched=True, counted=[apart])
+        self.assertIn("not coalesced", words)
 
     def test_counters_of_few_threads(self) -> None:
         missed = ("c->global_load_sectors <= n / 8", "4096 <= 512")

@@ -108,6 +108,14 @@ class Causes(unittest.TestCase):
         apart = [dict(i, stream=1 + n % 6) for n, i in enumerate(steps)]  # a stream for each
         self.assertEqual(said(*apart), "")
 
+    def test_all_chunks_of_one_stream_before_those_of_the_next(self) -> None:
+        parts = [part for k in range(6) for part in chunk(1 + k // 2, 10 * k)]
+        self.assertIn("all chunks of one stream are queued before those of the next", said(*parts))
+        turns = [part for k in range(6) for part in chunk(1 + k % 3, 10 * k)]
+        self.assertEqual(said(*turns), "")
+        single = [part for k in range(3) for part in chunk(1 + k, 10 * k)]  # a stream for each
+        self.assertEqual(said(*single), "")
+
     def test_one_piece(self) -> None:
         self.assertIn("one chunk", said(*chunk(1, 0)))
 

@@ -111,26 +111,40 @@ bool Buffer::host_memory() const {
 }
 
 Buffer::Buffer(const char* call, const void* address, const Blocks& sent, const Blocks& received)
-    : address_(const_cast<void*>(address)) {
-    if (!address || address == MPI_IN_PLACE || (sent.empty() && received.empty())) return;
+    : Buffer(persistent(address, sent, received)) {
+    begin(call);
+}
+
+Buffer Buffer::persistent(const void* address, const Blocks& sent, const Blocks& received) {
+    Buffer made;
+    made.address_ = const_cast<void*>(address);
+    if (!address || address == MPI_IN_PLACE || (sent.empty() && received.empty())) return made;
+    made.sent_ = sent;
+    made.received_ = received;
+    made.stage();
+    return made;
+}
+
+void Buffer::stage() {
+    if (host_memory() || !stages()) return;
+    uint64_t end = 0;
+    for (const Blocks& all : {sent_, received_})
+        for (const Block& one : all) end = std::max(end, one.offset + one.bytes);
+    staged_.reset(new std::byte[end]);
+}
+
+void Buffer::begin(const char* call) {
     call_ = call;
-    received_ = received;
     const bool host = host_memory();
-    if (!host && !stages()) return;
-    if (!host) {
-        uint64_t end = 0;
-        for (const Blocks& all : {sent, received})
-            for (const Block& one : all) end = std::max(end, one.offset + one.bytes);
-        staged_.reset(new std::byte[end]);
-    }
-    for (const Block& one : sent) {
+    if (!host && !staged_) return;
+    for (const Block& one : sent_) {
         std::byte* const from = static_cast<std::byte*>(address_) + one.offset;
         if (host)
             uses(call, from, one.bytes, false);
         else
             copy(call, from, staged_.get() + one.offset, one.bytes, false);
     }
-    for (const Block& one : received)
+    for (const Block& one : received_)
         if (host) uses(call, static_cast<std::byte*>(address_) + one.offset, one.bytes, true);
 }
 

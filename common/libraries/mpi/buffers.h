@@ -34,6 +34,10 @@ public:
     // `sent` is read now, and `received` written until arrived(). Throws Error if MPI cannot use
     // this memory.
     Buffer(const char* call, const void* address, const Blocks& sent, const Blocks& received = {});
+    // The same for a persistent request: nothing is read or checked before begin(), which may be
+    // called again and again.
+    static Buffer persistent(const void* address, const Blocks& sent, const Blocks& received);
+    void begin(const char* call);
 
     // What the real MPI is given.
     void* get() const { return staged_ ? staged_.get() : address_; }
@@ -42,11 +46,12 @@ public:
     void arrived() const;
 
 private:
+    void stage();
     bool host_memory() const;
 
     std::string call_;
     void* address_ = nullptr;
-    Blocks received_;
+    Blocks sent_, received_;
     std::unique_ptr<std::byte[]> staged_;
 };
 

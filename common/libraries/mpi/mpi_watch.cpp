@@ -2,6 +2,7 @@
 // Messages between two ranks, and their requests.
 #include "mpi_watch.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -14,13 +15,18 @@ namespace {
 
 using namespace mpi_watch;
 
-// What is known of a request that has not completed.
+// What is known of a request that has not completed, and of a persistent one until it is freed.
 struct Pending {
     std::string on;  // what a wait for it waits for
     Buffer buffer;
+    bool persistent = false, started = true;
+    int target = MPI_PROC_NULL;  // of a persistent message that is sent
+    Blocks sent = {};
 };
 
 int pretended = 0;
+bool unbuffered = false;
+int64_t communicators = 0;
 bool look_for_kernels = false;
 std::vector<Message>& messages() {
     static auto& all = *new std::vector<Message>;
@@ -63,6 +69,11 @@ void note_message(int target, const Blocks& sent) {
 void complete(MPI_Request request) {
     const auto found = pending().find(request);
     if (found == pending().end()) return;
+    if (found->second.persistent) {
+        if (found->second.started) found->second.buffer.arrived();
+        found->second.started = false;
+        return;
+    }
     const Pending one = std::move(found->second);
     pending().erase(found);
     one.buffer.arrived();
@@ -73,12 +84,32 @@ std::string words_of(MPI_Request request) {
     return found == pending().end() ? "a request" : found->second.on;
 }
 
+using Start = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+
+int init_send(const char* call, Start init, const void* b, int n, MPI_Datatype t, int target,
+              int tag, MPI_Comm c, MPI_Request* request) {
+    const Blocks sent = part(target, n, t);
+    Buffer buffer = Buffer::persistent(b, sent, {});
+    check(call, init(buffer.get(), n, t, target, tag, c, request));
+    pending()[*request] = {to(target), std::move(buffer), true, false, target, sent};
+    return MPI_SUCCESS;
+}
+
+int start(const char* call, MPI_Request* request) {
+    const auto found = pending().find(*request);
+    if (found != pending().end()) {
+        found->second.started = true;
+        found->second.buffer.begin(call);
+        note_message(found->second.target, found->second.sent);
+    }
+    check(call, PMPI_Start(request));
+    return MPI_SUCCESS;
+}
+
 void return_errors() {
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
-
-using Start = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 int send(const char* call, Start start, const void* b, int n, MPI_Datatype t, int target, int tag,
          MPI_Comm c) {
@@ -114,6 +145,17 @@ void mpiWatchKernels(bool on) {
 void mpiWatchPretendNodes(int ranks_per_node) {
     pretended = ranks_per_node;
 }
+void mpiWatchUnbuffered(bool on) {
+    unbuffered = on;
+}
+int64_t mpiWatchCommunicators() {
+    return communicators;
+}
+uint64_t mpiWatchRequests() {
+    return uint64_t(std::count_if(pending().begin(), pending().end(), [](const auto& request) {
+        return request.second.started;
+    }));
+}
 
 WATCHED int MPI_Init(int* argc, char*** argv) {
     const int code = PMPI_Init(argc, argv);
@@ -128,15 +170,38 @@ WATCHED int MPI_Init_thread(int* argc, char*** argv, int wanted, int* given) {
 }
 
 WATCHED int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
-    if (type != MPI_COMM_TYPE_SHARED || pretended <= 0)
-        return PMPI_Comm_split_type(comm, type, key, info, made);
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return PMPI_Comm_split(comm, rank / pretended, key, made);
+    int code = MPI_SUCCESS;
+    if (type != MPI_COMM_TYPE_SHARED || pretended <= 0) {
+        code = PMPI_Comm_split_type(comm, type, key, info, made);
+    } else {
+        int rank = 0;
+        PMPI_Comm_rank(comm, &rank);
+        code = PMPI_Comm_split(comm, rank / pretended, key, made);
+    }
+    communicators += code == MPI_SUCCESS && *made != MPI_COMM_NULL;
+    return code;
+}
+
+WATCHED int MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made) {
+    const int code = PMPI_Comm_split(comm, colour, key, made);
+    communicators += code == MPI_SUCCESS && *made != MPI_COMM_NULL;
+    return code;
+}
+
+WATCHED int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+    const int code = PMPI_Comm_dup(comm, made);
+    communicators += code == MPI_SUCCESS;
+    return code;
+}
+
+WATCHED int MPI_Comm_free(MPI_Comm* comm) {
+    const int code = PMPI_Comm_free(comm);
+    communicators -= code == MPI_SUCCESS;
+    return code;
 }
 
 WATCHED int MPI_Send(const void* b, int n, MPI_Datatype t, int target, int tag, MPI_Comm c) {
-    return send("MPI_Send", PMPI_Isend, b, n, t, target, tag, c);
+    return send("MPI_Send", unbuffered ? PMPI_Issend : PMPI_Isend, b, n, t, target, tag, c);
 }
 WATCHED int MPI_Ssend(const void* b, int n, MPI_Datatype t, int target, int tag, MPI_Comm c) {
     return send("MPI_Ssend", PMPI_Issend, b, n, t, target, tag, c);
@@ -169,6 +234,38 @@ WATCHED int MPI_Irecv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_C
     Buffer buffer("MPI_Irecv", b, {}, part(source, n, t));
     check("MPI_Irecv", PMPI_Irecv(buffer.get(), n, t, source, tag, c, request));
     pending()[*request] = {from(source), std::move(buffer)};
+    return MPI_SUCCESS;
+}
+
+WATCHED int MPI_Send_init(const void* b, int n, MPI_Datatype t, int target, int tag, MPI_Comm c,
+                          MPI_Request* request) {
+    return init_send("MPI_Send_init", PMPI_Send_init, b, n, t, target, tag, c, request);
+}
+WATCHED int MPI_Ssend_init(const void* b, int n, MPI_Datatype t, int target, int tag, MPI_Comm c,
+                           MPI_Request* request) {
+    return init_send("MPI_Ssend_init", PMPI_Ssend_init, b, n, t, target, tag, c, request);
+}
+WATCHED int MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c,
+                          MPI_Request* request) {
+    Buffer buffer = Buffer::persistent(b, {}, part(source, n, t));
+    check("MPI_Recv_init", PMPI_Recv_init(buffer.get(), n, t, source, tag, c, request));
+    pending()[*request] = {from(source), std::move(buffer), true, false};
+    return MPI_SUCCESS;
+}
+WATCHED int MPI_Start(MPI_Request* request) {
+    return start("MPI_Start", request);
+}
+WATCHED int MPI_Startall(int count, MPI_Request requests[]) {
+    for (int i = 0; i < count; ++i) start("MPI_Startall", &requests[i]);
+    return MPI_SUCCESS;
+}
+
+WATCHED int MPI_Request_free(MPI_Request* request) {
+    const MPI_Request before = *request;
+    check("MPI_Request_free", PMPI_Request_free(request));
+    // What MPI still sends must stay where it is.
+    static auto& freed = *new std::vector<Pending>;
+    if (auto found = pending().extract(before)) freed.push_back(std::move(found.mapped()));
     return MPI_SUCCESS;
 }
 

@@ -48,6 +48,13 @@ void mpiWatchKernels(bool on);
 // MPI_Comm_split_type with MPI_COMM_TYPE_SHARED works as on nodes that have so many ranks of the
 // communicator each; 0: as it is.
 void mpiWatchPretendNodes(int ranks_per_node);
+// MPI_Send returns when its message is being received, as by an MPI that has no buffers: two ranks
+// that both send first wait for ever. False: it is as it is by itself.
+void mpiWatchUnbuffered(bool on);
+// The communicators that this process has made by duplicates and splits, less those it has freed.
+int64_t mpiWatchCommunicators();
+// The requests of point-to-point messages that have begun and for whose end nothing has waited.
+uint64_t mpiWatchRequests();
 // Makes an MPI CUDA-aware that is not: MPIX_Query_cuda_support() is 1, and buffers in device memory
 // are copied to and from host memory, which the real MPI is given. False: it is as it is by itself.
 void mpiWatchCudaAware(bool on);

@@ -34,7 +34,8 @@ void tell(const std::string& record) {
     if (report_to) report_to(record.data(), record.size());
 }
 
-void tell_wait(const std::string& call, const std::string& on) {
+// The line of the program that has called this library.
+EmulatorSource caller() {
     EmulatorSource source{};
     source.size = sizeof source;
     void* frames[32];
@@ -51,6 +52,11 @@ void tell_wait(const std::string& call, const std::string& on) {
     for (int i = 0; i < found; ++i)
         if (dladdr(frames[i], &info) && info.dli_fbase == own.dli_fbase) first = i + 1;
     if (of && first < found) of(path + first, uint32_t(found - first), &source);
+    return source;
+}
+
+void tell_wait(const std::string& call, const std::string& on) {
+    const EmulatorSource source = caller();
     tell("{\"event\": \"waits\", \"call\": " + quoted(call) + ", \"on\": " + quoted(on) +
          ", \"file\": " + quoted(source.file) + ", \"line\": " + std::to_string(source.line) + "}");
 }
@@ -62,7 +68,16 @@ void check(const char* call, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     PMPI_Error_string(code, text, &length);
-    throw Error(std::string(call) + ": " + text);
+    std::string message = std::string(call) + ": " + text;
+    int kind = code;
+    PMPI_Error_class(code, &kind);
+    if (kind == MPI_ERR_TRUNCATE)
+        message += ", since more elements were sent than the receiver's count allows: the counts "
+                   "of sender and receiver differ";
+    const EmulatorSource source = caller();
+    if (source.line)
+        message = std::string(source.file) + ':' + std::to_string(source.line) + ": " + message;
+    throw Error(message);
 }
 
 // Sleeps between two looks: with more ranks than cores, the rank that is waited for needs the core.

@@ -52,6 +52,8 @@ by_reason = {
     ("library-misuse", "workspace"): "a workspace that is smaller than what _bufferSize asks for",
     ("library-misuse", "created-often"): "a handle or a plan that is made again and again: make it "
     "once",
+    ("library-misuse", "edited-arguments"): "arguments of a graph's node that are changed in "
+    "place, in memory that belongs to the node",
     ("library-misuse", "not-symmetric"): "a function for symmetric matrices, and a matrix that is "
     "not symmetric",
     ("library-misuse", "pivots"): "a system that is solved before its matrix is factorised",

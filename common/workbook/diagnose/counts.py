@@ -28,6 +28,8 @@ _BY_COUNTER = (
                        "pieces, or by few lanes at a time"),
     (r"store_requests", "warps store more often than needed: elements again, in small pieces, or "
                         "by few lanes at a time"),
+    (r"warp_syncs", "more shuffles and votes of warps than needed: one vote tells each lane about "
+                    "all 32"),
     (r"launches", "more launches than needed"),
     (r"allocations|frees", "memory is allocated in every call"),
     (r"matrix_products", "not all products are made by matrix instructions, or tiles that hold "
@@ -91,6 +93,19 @@ def _by_shape(expression: str, expansion: str, counts: dict[str, int]) -> str:
                 f"the step of the loop is blockDim.x, {per_block}, the threads of one block: "
                 f"blocks visit the same elements. The grid has {threads} threads"
             )
+    return ""
+
+
+def _by_sectors(expression: str, expansion: str, counts: dict[str, int]) -> str:
+    """Too many sectors where nearly every byte of them is used: too much is moved, side by side."""
+    numbers = _numbers(expansion)
+    if not numbers or numbers[0] <= numbers[1]:
+        return ""
+    for kind, verb in (("load", "loaded"), ("store", "stored")):
+        used = counts.get(f"global_{kind}_bytes", 0)
+        sectors = counts.get(f"global_{kind}_sectors", 0)
+        if f"global_{kind}_sectors" in expression and sectors and 32 * sectors <= 1.1 * used:
+            return f"elements are {verb} more often than needed; they lie side by side"
     return ""
 
 
@@ -299,6 +314,8 @@ def of_counter(
     if words := _by_waits(expression, expansion, details or []):
         return words
     if words := _by_shape(expression, expansion, _meant(expression, expansion, counted or [])):
+        return words
+    if words := _by_sectors(expression, expansion, _meant(expression, expansion, counted or [])):
         return words
     if words := _by_banks(expression, _meant(expression, expansion, counted or [])):
         return words

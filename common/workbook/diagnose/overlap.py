@@ -112,6 +112,20 @@ def _by_steps(work: list[dict[str, Any]]) -> str:
     )
 
 
+def _stream_after_stream(work: list[dict[str, Any]]) -> str:
+    """All chunks of one stream are queued before those of the next."""
+    streams = [one["stream"] for one in work]
+    turns = [s for i, s in enumerate(streams) if i == 0 or streams[i - 1] != s]
+    chunks = sum(one["kind"] == "kernel" for one in work)
+    if len(turns) < 2 or len(set(turns)) < len(turns) or chunks < 2 * len(turns):
+        return ""
+    return (
+        f"all chunks of one stream are queued before those of the next{_line(work[0])}: copies in "
+        "one direction are made in the order in which they were queued, so the second stream waits "
+        "for the first; let the chunks take the streams by turns"
+    )
+
+
 def _before_other_devices(intervals: list[dict[str, Any]]) -> str:
     """A wait of the host before another device has got its first work."""
     work = [(i, one) for i, one in enumerate(intervals) if one.get("kind") in _WORK]
@@ -147,7 +161,8 @@ def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
         return _waits_for_all(intervals)
     return (
         _before_other_devices(intervals) or _pageable(intervals) or _one_piece(work)
-        or _streams(work) or _waits(intervals) or _by_steps(work) or _two_streams(work)
+        or _streams(work) or _waits(intervals) or _by_steps(work) or _stream_after_stream(work)
+        or _two_streams(work)
     )  # fmt: skip
 
 

@@ -204,3 +204,4 @@ template Dual<float, 5> variable<5>(const float&, int);
 MADE_WITH(Quadratic)
 MADE_WITH(Rosenbrock)
 MADE_WITH(Waves)
+MADE_WITH(Ripples)

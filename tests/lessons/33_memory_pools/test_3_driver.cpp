@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 33, the driver's pool, and managed memory, which both sides use in turns.
 #include "checks.h"
+#include "devices.h"
 #include "host_calls.h"
 
 #include <algorithm>
@@ -168,6 +169,22 @@ TEST_CASE("task 6: the device's own pools stay as they are", "[task6]") {
     first.deallocate(block, stream);
 }
 
+TEST_CASE("task 6: the pool belongs to the device that is current when it is made", "[task6]") {
+    if (wb::device_count(2) < 2) return;  // a machine with one card
+    const wb::OnDevice second(1);
+    DriverPool pool(kPage, true);
+    const TestStream stream;
+    CUDA_CHECK(cudaSetDevice(0));
+    float* const block = floats_of(pool, kS, stream);
+    cudaPointerAttributes found{};
+    CUDA_CHECK(cudaPointerGetAttributes(&found, block));
+    pool.deallocate(block, stream);
+    INFO("device 1 was current when the pool was made, and its blocks are memory of device "
+         << found.device);
+    const bool of_that_device = found.device == 1;
+    CHECK(of_that_device);
+}
+
 TEST_CASE("task 6: a block is used and freed in the order of a stream", "[task6]") {
     DriverPool pool(SIZE_MAX, false);
     const TestStream streams[2];
@@ -257,6 +274,26 @@ TEST_CASE("task 7: streams of either kind, and no rounds at all", "[task7]") {
     check_rounds(1000, 3, true, cudaStreamDefault);
     check_rounds(1000, 3, false, cudaStreamDefault);
     for (const bool prefetch : {false, true}) check_rounds(1000, 0, prefetch);
+}
+
+TEST_CASE("task 7: the data moves to the current device", "[task7]") {
+    if (wb::device_count(2) < 2) return;  // a machine with one card
+    const wb::OnDevice second(1);
+    float* data = nullptr;
+    CUDA_CHECK(cudaMallocManaged(&data, kS));
+    std::fill(data, data + kFloats, 1.0f);
+    {
+        const TestStream stream;
+        wb::CallWatch watch;
+        rounds_managed(data, kFloats, 2, true, stream);
+        int elsewhere = 1;
+        for (const wb::CudaCall& call : watch.calls)
+            if (call.device >= 0 && call.device != 1) elsewhere = call.device;
+        INFO("device 1 is current, and the data is moved to device " << elsewhere);
+        const bool moved_to_the_current_device = elsewhere == 1;
+        CHECK(moved_to_the_current_device);
+    }
+    CUDA_CHECK(cudaFree(data));
 }
 
 TEST_CASE("task 7: the same as copies to the device and back", "[task7]") {

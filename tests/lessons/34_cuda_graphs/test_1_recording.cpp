@@ -53,6 +53,32 @@ void check_no_capture_open() {
     CHECK(still_works);
 }
 
+// Fails unless as many were destroyed as made. `failing`: the call that was made to fail, or "".
+void check_given_back(const wb::CallWatch& watch, const std::string& failing) {
+    const auto made_by = [&](std::initializer_list<const char*> names) {
+        size_t made = 0;
+        for (const char* name : names) made += watch.count(name) - (name == failing);
+        return made;
+    };
+    const auto check = [&](const char* what, size_t made, size_t destroyed) {
+        INFO((failing.empty() ? "" : "when " + failing + " fails: ")
+             << made << " " << what << " made, " << destroyed << " destroyed");
+        const bool as_many_destroyed = made == destroyed;
+        CHECK(as_many_destroyed);
+    };
+    check("streams",
+          made_by({"cudaStreamCreate", "cudaStreamCreateWithFlags"}),
+          watch.count("cudaStreamDestroy"));
+    check("graphs",
+          made_by({"cudaStreamBeginCapture", "cudaGraphCreate", "cudaGraphClone"}),
+          watch.count("cudaGraphDestroy"));
+    check("instances of a graph",
+          made_by({"cudaGraphInstantiate",
+                   "cudaGraphInstantiateWithFlags",
+                   "cudaGraphInstantiateWithParams"}),
+          watch.count("cudaGraphExecDestroy"));
+}
+
 }  // namespace
 
 TEST_CASE("task 1: makes steps", "[task1]") {
@@ -223,19 +249,26 @@ TEST_CASE("task 2: streams and graphs are given back", "[task2]") {
         const Recording recording([&](cudaStream_t s) { copies.put_into(s); });
         recording.replay(nullptr);
     }
-    const auto check = [&](const char* what, size_t made, size_t destroyed) {
-        INFO(made << " " << what << " made, " << destroyed << " destroyed");
-        const bool as_many_destroyed = made == destroyed;
-        CHECK(as_many_destroyed);
+    check_given_back(watch, "");
+}
+
+TEST_CASE("task 2: a recording that fails leaves nothing behind", "[task2]") {
+    Copies copies(300);
+    const auto record = [&] {
+        const Recording recording([&](cudaStream_t s) { copies.put_into(s); });
     };
-    check("streams",
-          watch.count("cudaStreamCreate") + watch.count("cudaStreamCreateWithFlags"),
-          watch.count("cudaStreamDestroy"));
-    check("graphs",
-          watch.count("cudaStreamBeginCapture") + watch.count("cudaGraphCreate"),
-          watch.count("cudaGraphDestroy"));
-    check("instances of a graph",
-          watch.count("cudaGraphInstantiate") + watch.count("cudaGraphInstantiateWithFlags") +
-              watch.count("cudaGraphInstantiateWithParams"),
-          watch.count("cudaGraphExecDestroy"));
+    std::vector<wb::CudaCall> calls;
+    {
+        wb::CallWatch watch;
+        record();
+        calls = watch.calls;
+    }
+    for (size_t k = 0; k < calls.size(); ++k) {
+        const std::string& failing = calls[k].name;
+        if (failing.find("Destroy") != std::string::npos) continue;
+        wb::CallWatch watch;
+        watch.fail_call = k;
+        watch.error = cudaErrorUnknown;
+        if (wb::throws_cuda_error(record)) check_given_back(watch, failing);
+    }
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "devices.h"
 #include "lesson_test.h"
 #include "multi_gpu_nccl.h"
 
@@ -13,12 +14,7 @@ namespace {
 using Doubles = std::vector<double>;
 
 // The emulated device is four of them in this lesson's programs. Runs before the first is used.
-inline const bool four_devices = [] {
-    int count = 0;
-    const auto set = (int (*)(uint32_t))dlsym(RTLD_DEFAULT, "emulatorDevicesSet");
-    if (set && cudaGetDeviceCount(&count) == cudaSuccess && count < 4) set(4);
-    return set != nullptr;
-}();
+inline const bool four_devices = wb::device_count(4) == 4;
 
 // Devices that there are: on a card those of this machine.
 inline int device_count() {

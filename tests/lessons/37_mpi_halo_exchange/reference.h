@@ -29,6 +29,29 @@ inline Rod part(const Rod& all, const wb::Ranks& world) {
     return mine;
 }
 
+// Every second rank of all, in the opposite order: their communicator is not MPI_COMM_WORLD.
+class Half {
+public:
+    explicit Half(const wb::Ranks& world) : number(world.rank() % 2) {
+        MPI_Comm_split(world.comm(), number, -world.rank(), &comm);
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &ranks);
+    }
+    ~Half() { MPI_Comm_free(&comm); }
+    Half(const Half&) = delete;
+    Half& operator=(const Half&) = delete;
+    Rod part(const Rod& all) const {
+        const Slice own = right_slice(int(all.size()), rank, ranks);
+        Rod mine;
+        mine.reserve(all.size());
+        mine.assign(all.begin() + own.begin, all.begin() + own.end);
+        return mine;
+    }
+    const int number;  // 0 or 1
+    MPI_Comm comm = MPI_COMM_NULL;
+    int rank = 0, ranks = 1;
+};
+
 inline Rod random_rod(int cells, unsigned seed) {
     Rod rod;
     for (const float one : wb::random_floats(size_t(cells), seed)) rod.push_back(one / 0.9);

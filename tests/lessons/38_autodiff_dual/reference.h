@@ -85,6 +85,18 @@ inline Parts bound(Waves, Real x, Real y) {
     return out;
 }
 
+inline Parts truth(Ripples, Real x, Real y) {
+    const Real sx = std::sin(x), cx = std::cos(x), sy = std::sin(y), cy = std::cos(y);
+    return {sx * cy, cx * cy, -sx * sy, -sx * cy, -cx * sy, -sx * cy};
+}
+
+// Every part is one product: 24 u for either factor, and 16 u for the rules of products.
+inline Parts bound(Ripples f, Real x, Real y) {
+    Parts out = truth(f, x, y);
+    for (Real& part : out) part = 64 * kU * std::fabs(part);
+    return out;
+}
+
 // One part for each point, as float, and its bound. A NaN in a point is one in the result.
 template <class F>
 struct Expected {

@@ -9,6 +9,10 @@ namespace {
 // Points on the axes, where powers of 0 occur, and in corners.
 const Points kSpecial{{0, 0, 1, -3}, {0, 1, 0, 3}};
 
+// Where sines or cosines are nearly 0, and fast ones have no digit that is right.
+const Points kNearZeros{{355, -22, 3.1415927f, 710, -1.5707964f, 11},
+                        {1.5707964f, 11, -355, 22, 699.0044f, 3}};
+
 Points and_at(Points p, const Points& more) {
     p.x.insert(p.x.end(), more.x.begin(), more.x.end());
     p.y.insert(p.y.end(), more.y.begin(), more.y.end());
@@ -219,6 +223,11 @@ TEST_CASE("task 5: gradients of functions of functions", "[task5]") {
     check_gradients(Waves{}, and_at(random_points(3000, 221, 3), kSpecial));
 }
 
+TEST_CASE("task 5: sines and cosines as exact as promised, far from 0 and near their zeros",
+          "[task5]") {
+    check_gradients(Ripples{}, and_at(random_points(3000, 241, 1000), kNearZeros));
+}
+
 TEST_CASE("task 5: a NaN stays at its point", "[task5]") {
     Points p = random_points(300, 231);
     p.x[3] = kNan;
@@ -321,6 +330,11 @@ TEST_CASE("task 7: second derivatives of Rosenbrock's valley", "[task7]") {
 
 TEST_CASE("task 7: second derivatives of functions of functions", "[task7]") {
     check_second_derivatives(Waves{}, and_at(random_points(2000, 421, 3), kSpecial));
+}
+
+TEST_CASE("task 7: second derivatives of sines and cosines, far from 0 and near their zeros",
+          "[task7]") {
+    check_second_derivatives(Ripples{}, and_at(random_points(2000, 431, 1000), kNearZeros));
 }
 
 TEST_CASE("task 8: residuals of networks of any size", "[task8]") {

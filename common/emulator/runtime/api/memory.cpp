@@ -15,27 +15,26 @@ namespace {
 
 constexpr uint64_t kPitchAlign = 512;
 
-cudaError_t allocate(Call& call, MemoryKind kind, void** result, size_t bytes,
+cudaError_t allocate(Call& call, MemoryKind kind, void** result, size_t bytes, int device,
                      uint64_t align = 256) {
-    Allocation* made =
-        call.global.memory.allocate(kind, bytes, call.thread.device, call.site(), align);
+    Allocation* made = call.global.memory.allocate(kind, bytes, device, call.site(), align);
     if (!made) return cudaErrorMemoryAllocation;
     call.global.fire_alloc(*made);
     *result = reinterpret_cast<void*>(made->address);
     return cudaSuccess;
 }
 
-cudaError_t device_memory(Call& call, void** result, size_t bytes) {
+cudaError_t device_memory(Call& call, void** result, size_t bytes, int device) {
     if (!result) return cudaErrorInvalidValue;
     *result = nullptr;
     if (bytes == 0) return cudaSuccess;
-    return allocate(call, MemoryKind::kDevice, result, bytes);
+    return allocate(call, MemoryKind::kDevice, result, bytes, device);
 }
 
 // The same for calls that no capture of a stream permits.
 cudaError_t memory_at_once(Call& call, void** result, size_t bytes) {
     if (refuses_unsafe_call(call)) return cudaErrorStreamCaptureUnsupported;
-    return device_memory(call, result, bytes);
+    return device_memory(call, result, bytes, call.thread.device);
 }
 
 cudaError_t host_memory(Call& call, void** result, size_t bytes, unsigned flags) {
@@ -44,7 +43,8 @@ cudaError_t host_memory(Call& call, void** result, size_t bytes, unsigned flags)
     if (!result || (flags & ~known)) return cudaErrorInvalidValue;
     *result = nullptr;
     if (bytes == 0) return cudaSuccess;
-    if (const cudaError_t error = allocate(call, MemoryKind::kPinned, result, bytes, 4096))
+    if (const cudaError_t error =
+            allocate(call, MemoryKind::kPinned, result, bytes, call.thread.device, 4096))
         return error;
     const Allocation* made = call.global.memory.find(reinterpret_cast<uint64_t>(*result));
     call.global.host_memory[made->id].flags = flags;
@@ -84,7 +84,7 @@ EMULATOR_API cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigne
         if (!pointer || bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
             return cudaErrorInvalidValue;
         if (refuses_unsafe_call(call)) return cudaErrorStreamCaptureUnsupported;
-        return allocate(call, MemoryKind::kManaged, pointer, bytes);
+        return allocate(call, MemoryKind::kManaged, pointer, bytes, call.thread.device);
     });
 }
 
@@ -167,7 +167,9 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
         if (!pool) return cudaErrorInvalidValue;
         if (pool->max_bytes && pool->used + bytes > pool->max_bytes)
             return cudaErrorMemoryAllocation;
-        if (const cudaError_t error = device_memory(call, pointer, bytes)) return error;
+        // Whichever device is current: the memory is that of the pool's.
+        if (const cudaError_t error = device_memory(call, pointer, bytes, pool->device))
+            return error;
         Allocation* made = call.global.memory.find(reinterpret_cast<uint64_t>(*pointer));
         if (made) add_to_pool(*pool, *made);
         if (!where->capture) {

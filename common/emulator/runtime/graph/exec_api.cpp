@@ -28,6 +28,7 @@ cudaError_t make(const char* name, cudaGraphExec_t* result, cudaGraph_t handle,
         if (graph->moved) return cudaErrorNotSupported;
         if (flags & cudaGraphInstantiateFlagDeviceLaunch) return cudaErrorNotSupported;
         if (flags & ~kKnownFlags) return cudaErrorInvalidValue;
+        report_edited(call, *graph);
         auto exec = std::make_unique<GraphExec>();
         if (const cudaError_t error = instantiate(*graph, exec->nodes))
             return call.global.device_count() ? error : cudaErrorNoDevice;
@@ -91,9 +92,10 @@ template <class F>
 cudaError_t change(const char* name, cudaGraphExec_t exec, cudaGraphNode_t handle,
                    cudaGraphNodeType type, F&& fill_in) {
     return api(name, [&](Call& call) -> cudaError_t {
-        const Node* node = find_node(handle);
+        Node* node = find_node(handle);
         ExecNode* target = node_in(find_exec(exec), node);
         if (!target || target->type != type) return cudaErrorInvalidValue;
+        report_edited(call, *node);
         Node scratch;
         scratch.type = type;
         scratch.device = target->device;
@@ -318,11 +320,12 @@ EMULATOR_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraph
 
 EMULATOR_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph_handle,
                                              cudaGraphExecUpdateResultInfo* info) {
-    return api("cudaGraphExecUpdate", [&](Call&) -> cudaError_t {
+    return api("cudaGraphExecUpdate", [&](Call& call) -> cudaError_t {
         GraphExec* exec = find_exec(handle);
         const Graph* graph = find_graph(graph_handle);
         if (!exec || !graph || !info) return cudaErrorInvalidValue;
         if (graph->moved) return cudaErrorNotSupported;
+        report_edited(call, *graph);
         std::vector<ExecNode> nodes;
         if (const cudaError_t error = instantiate(*graph, nodes)) return error;
         const Node* where = nullptr;

@@ -97,6 +97,7 @@ std::unique_ptr<Graph> Graph::clone() const {
         Node* made = copy->add(node->type, node->device);
         made->run = node->run;
         made->given = node->given;
+        if (auto* kernel = std::get_if<KernelNode>(&made->given)) kernel->shown.clear();
         made->original = node.get();
         made->memory = node->memory;
         if (node->child) {

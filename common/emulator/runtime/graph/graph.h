@@ -23,6 +23,7 @@ struct KernelNode {
     std::vector<std::byte> arguments;  // packed by the kernel's parameter list
     std::vector<size_t> offsets;       // of each argument
     std::vector<void*> pointers;       // into `arguments`, filled in by queries
+    std::vector<std::byte> shown;      // `arguments` when the last query returned `pointers`
     std::map<int, cudaLaunchAttributeValue> attributes;
 };
 // Memory of an allocation node. It exists from the node's creation on, since its address must be
@@ -148,6 +149,11 @@ void release(Call& call, UserObject& object, unsigned count);
 
 // The handle by which an API function finds `stream`.
 cudaStream_t public_handle(Call& call, Stream& stream);
+
+// What cudaGraphKernelNodeGetParams returns belongs to the node, and "should not be modified
+// directly": reports arguments that the program has changed there, once.
+void report_edited(Call& call, Node& node);
+void report_edited(Call& call, const Graph& graph);
 
 // Sets what a node of each kind does when it runs, and its parameters for queries. On an error the
 // node is unchanged.

@@ -43,6 +43,43 @@ cudaError_t symbol_bytes(Call& call, const void* symbol, size_t bytes, size_t of
 
 }  // namespace
 
+void report_edited(Call& call, Node& node) {
+    auto* kernel = std::get_if<KernelNode>(&node.given);
+    if (!kernel || kernel->shown.empty()) return;
+    for (size_t i = 0; i < kernel->offsets.size(); ++i) {
+        const size_t begin = kernel->offsets[i];
+        const size_t end =
+            i + 1 < kernel->offsets.size() ? kernel->offsets[i + 1] : kernel->arguments.size();
+        const std::string name = "kernelParams[" + std::to_string(i) + ']';
+        std::string what;
+        if (kernel->pointers[i] != kernel->arguments.data() + begin)
+            what = '`' + name + "` was replaced in the list that";
+        else if (!std::equal(kernel->shown.begin() + begin,
+                             kernel->shown.begin() + end,
+                             kernel->arguments.begin() + begin))
+            what = "the value at `" + name + "` was changed in the memory that";
+        else
+            continue;
+        const KernelRecord* record = find_kernel(kernel->given.func);
+        machine::ApiEvent event{};
+        event.kind = machine::ApiEvent::Kind::kLibraryMisuse;
+        event.api = call.name;
+        event.message = what +
+                        " `cudaGraphKernelNodeGetParams` returned: it belongs to the node of the "
+                        "graph, so pass a list of your own to the function that sets parameters";
+        event.detail = "edited-arguments";
+        event.site = call.site();
+        if (record) event.kernel = record->name;
+        call.global.fire(event);
+        kernel->shown.clear();
+        return;
+    }
+}
+
+void report_edited(Call& call, const Graph& graph) {
+    for (const auto& node : graph.nodes) report_edited(call, *node);
+}
+
 cudaError_t set_kernel(Call& call, Node& node, const cudaKernelNodeParams* given) {
     if (!given || !given->func || (given->kernelParams && given->extra))
         return cudaErrorInvalidValue;

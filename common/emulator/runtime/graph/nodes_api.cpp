@@ -31,23 +31,31 @@ EMULATOR_API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
     return with_node("cudaGraphKernelNodeSetParams",
                      node,
                      cudaGraphNodeTypeKernel,
-                     [&](Call& call, Node& found) { return set_kernel(call, found, given); });
+                     [&](Call& call, Node& found) {
+                         report_edited(call, found);
+                         return set_kernel(call, found, given);
+                     });
 }
 EMULATOR_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                                       cudaKernelNodeParams* result) {
-    return with_node(
-        "cudaGraphKernelNodeGetParams", node, cudaGraphNodeTypeKernel, [&](Call&, Node& found) {
-            KernelNode kernel;
-            if (const cudaError_t error = result ? give(found, &kernel) : cudaErrorInvalidValue)
-                return error;
-            *result = kernel.given;
-            auto& stored = std::get<KernelNode>(found.given);
-            stored.pointers.clear();
-            for (const size_t offset : stored.offsets)
-                stored.pointers.push_back(stored.arguments.data() + offset);
-            result->kernelParams = stored.pointers.data();
-            return cudaSuccess;
-        });
+    return with_node("cudaGraphKernelNodeGetParams",
+                     node,
+                     cudaGraphNodeTypeKernel,
+                     [&](Call& call, Node& found) {
+                         KernelNode kernel;
+                         if (const cudaError_t error =
+                                 result ? give(found, &kernel) : cudaErrorInvalidValue)
+                             return error;
+                         *result = kernel.given;
+                         report_edited(call, found);
+                         auto& stored = std::get<KernelNode>(found.given);
+                         stored.pointers.clear();
+                         for (const size_t offset : stored.offsets)
+                             stored.pointers.push_back(stored.arguments.data() + offset);
+                         stored.shown = stored.arguments;
+                         result->kernelParams = stored.pointers.data();
+                         return cudaSuccess;
+                     });
 }
 EMULATOR_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node,
                                                          cudaLaunchAttributeID id,

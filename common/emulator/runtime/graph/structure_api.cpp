@@ -63,6 +63,7 @@ EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
         if (!graph || graph->of_node) return cudaErrorInvalidValue;
         if (is_captured_into(*graph)) return cudaErrorIllegalState;
         const auto objects = graph->objects;
+        report_edited(call, *graph);
         delete graph;
         for (const auto& [object, count] : objects) release(call, *object, count);
         return cudaSuccess;
