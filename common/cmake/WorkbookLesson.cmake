@@ -30,13 +30,15 @@ function(workbook_add_lesson id)
     file(GLOB tests CONFIGURE_DEPENDS ${folder}/test_*.cpp)
     add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL ${tests})
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
+    # As the lesson's own file. The library's headers take half a second less than with C++20.
+    set_target_properties(lesson_test_${id} PROPERTIES CXX_STANDARD 17)
     target_include_directories(lesson_test_${id} PRIVATE
         ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
     workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main LIBRARIES ${libraries})
     set(workload ${folder}/workload.cpp)
     if(EXISTS ${workload})
         add_library(lesson_workload_${id} OBJECT EXCLUDE_FROM_ALL ${workload})
-        # After the tests' -O1: reference() is what one core can do. g++ 12 warns of its own strings.
+        # After the tests' -Og: reference() is what one core can do. g++ 12 warns of its own strings.
         set_source_files_properties(${workload} PROPERTIES COMPILE_OPTIONS "-O3;-Wno-restrict")
         target_link_libraries(lesson_workload_${id} PRIVATE workbook_lesson_test)
         target_include_directories(lesson_workload_${id} PRIVATE
