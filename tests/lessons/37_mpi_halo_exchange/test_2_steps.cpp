@@ -3,7 +3,6 @@
 // with that of the whole result, bit by bit.
 #include "reference.h"
 
-
 namespace {
 
 // The same with what usual mistakes leave in the ghosts.
