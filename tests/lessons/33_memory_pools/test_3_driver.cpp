@@ -170,7 +170,10 @@ TEST_CASE("task 6: the device's own pools stay as they are", "[task6]") {
 }
 
 TEST_CASE("task 6: the pool belongs to the device that is current when it is made", "[task6]") {
-    if (wb::device_count(2) < 2) return;  // a machine with one card
+    if (wb::device_count(2) < 2) {
+        SUCCEED("one device: nothing to be wrong about");
+        return;
+    }
     const wb::OnDevice second(1);
     DriverPool pool(kPage, true);
     const TestStream stream;
@@ -277,7 +280,10 @@ TEST_CASE("task 7: streams of either kind, and no rounds at all", "[task7]") {
 }
 
 TEST_CASE("task 7: the data moves to the current device", "[task7]") {
-    if (wb::device_count(2) < 2) return;  // a machine with one card
+    if (wb::device_count(2) < 2) {
+        SUCCEED("one device: nothing to be wrong about");
+        return;
+    }
     const wb::OnDevice second(1);
     float* data = nullptr;
     CUDA_CHECK(cudaMallocManaged(&data, kS));
