@@ -190,7 +190,7 @@ def check_all() -> int:
     status = PASSED
     for lesson in known:
         program = folder / "lessons" / f"solution_{lesson.id}"
-        result = grade.grade_program(lesson, program, "gpu", folder, jobs=2)
+        result = grade.grade_program(lesson, program, "gpu", folder)
         words = [f"values {'✓' if result.correct else '✗'}"]
         status = status if result.correct else NOT_PASSED
         for tool in TOOLS if sanitizer else ():

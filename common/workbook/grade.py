@@ -168,7 +168,9 @@ def grade_program(
                 return CaseResult(case, Outcome(), "", [], skipped=WRONG_VALUES)
             return run_case(program, case, device, build, times=times, box=box)
 
-        with ThreadPoolExecutor(max_workers=jobs or cores()) as pool:
+        # On a card one after another: they share its memory, which some of them measure.
+        at_once = 1 if device == "gpu" else jobs or cores()
+        with ThreadPoolExecutor(max_workers=at_once) as pool:
             try:
                 # All values first: what they are decides which [efficient] cases run.
                 for chosen in (

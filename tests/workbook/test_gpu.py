@@ -7,11 +7,16 @@ import contextlib
 import io
 import os
 import tempfile
+import threading
+import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
-from workbook import gpu, timing
+from workbook import gpu, grade, timing
+from workbook.case_result import CaseResult
 from workbook.project import find_lesson
+from workbook.test_cases import Outcome, TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 
@@ -82,6 +87,33 @@ class Clock(unittest.TestCase):
     def test_a_program_that_breaks_off_is_told(self) -> None:
         self.assertIn("code 3", timing.run(stand_in("no device", 3), "gpu", BUILD).trouble)
         self.assertEqual(timing.run(stand_in("{}"), "gpu", BUILD).trouble, "printed no result")
+
+
+class Cases(unittest.TestCase):
+    def at_once(self, device: str) -> int:
+        """The most cases that ran at a time."""
+        lock, running, most = threading.Lock(), 0, 0
+
+        def run_case(_: Path, case: TestCase, *__: object, **___: object) -> CaseResult:
+            nonlocal running, most
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.05)
+            with lock:
+                running -= 1
+            return CaseResult(case, Outcome(True, True, 1), "", [])
+
+        cases = [TestCase(f"task 1: {letter}", ("task1",)) for letter in "abcdef"]
+        with unittest.mock.patch.object(grade, "run_case", run_case):
+            grade.grade_program(find_lesson("02"), Path("x"), device, BUILD, jobs=3, cases=cases)
+        return most
+
+    def test_they_run_one_after_another_on_a_card(self) -> None:
+        self.assertEqual(self.at_once("gpu"), 1)
+
+    def test_they_run_side_by_side_on_the_emulator(self) -> None:
+        self.assertEqual(self.at_once("emulator"), 3)
 
 
 class Sanitizer(unittest.TestCase):
