@@ -215,9 +215,13 @@ def _unwrapped(found: list[Found], names: _Names) -> list[Found]:
     return found
 
 
-def _classroom_prefix(found: list[Found]) -> str:
-    """What the names of cloned repositories begin with: the assignment's name and a hyphen."""
+def _classroom_prefix(folder: str, found: list[Found]) -> str:
+    """What the names of cloned repositories in a folder of that name begin with: the assignment's
+    name and a hyphen.
+    """
     tops = {one.parts[0] for one in found if "lessons" in one.parts[1:-1]}
+    if tops and all(_CLONED.fullmatch(f"{folder}/{top}") for top in tops):
+        return folder.removesuffix("submissions")
     others = {one.parts[0] for one in found} - tops
     if len(tops) < 2 or others:
         return ""
@@ -264,7 +268,7 @@ def collect(root: Path, known: list[Lesson], wanted: list[Lesson] | None) -> Col
             f"{root} holds no submissions: {what}",
             "SUBMISSIONS is the folder with what the students handed in: README, Grade a class",
         )
-    prefix = _classroom_prefix(found)
+    prefix = _classroom_prefix(root.resolve().name, found)
     taken: dict[tuple[str, str], list[Found]] = {}
     odd: dict[tuple[str, str], list[str]] = {}  # misnamed, by student and lesson
     layouts: Counter[str] = Counter()

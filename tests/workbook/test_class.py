@@ -99,6 +99,8 @@ class Layouts(Place):
         for name in ("ben-k", "ben-x"):
             self.file(f"week-2-submissions/week-2-{name}/lessons/02_boundary_checks/{SLUG}", name)
         self.assertEqual(self.taken(), {("ben-k", "02"), ("ben-x", "02")})
+        self.place /= "week-2-submissions"
+        self.assertEqual(self.taken(), {("ben-k", "02"), ("ben-x", "02")})
 
     def test_two_assignments_of_github_classroom(self) -> None:
         for name in ("anna", "ben-x"):
