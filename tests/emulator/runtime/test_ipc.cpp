@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "ipc_lab.h"
+#include "machine/platform/platform.h"
 #include "machine/shared_file.h"
 
 using Reason = machine::ApiEvent::Reason;
