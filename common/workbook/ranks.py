@@ -45,8 +45,14 @@ _OPTIONS = {
 }
 
 
-def command(ranks: int, program: list[str], settings: list[dict[str, str]]) -> list[str]:
-    """The command line that starts `program` in so many ranks, with variables for each of them."""
+def command(
+    ranks: int, program: list[str], settings: list[dict[str, str]], folder: Path | None = None
+) -> list[str]:
+    """The command line that starts `program` in so many ranks, with variables for each of them.
+
+    mpirun's own files lie in `folder`. By default all runs of a user share one, which the run that
+    ends first removes, also where another one is about to begin there.
+    """
     mpirun = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
     if not mpirun:
         raise WorkbookError(
@@ -54,7 +60,8 @@ def command(ranks: int, program: list[str], settings: list[dict[str, str]]) -> l
             "sudo apt-get install openmpi-bin",
         )
     words = [mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--quiet"]
-    for name, value in _OPTIONS.items():
+    own = {"orte_tmpdir_base": str(folder)} if folder else {}
+    for name, value in {**_OPTIONS, **own}.items():
         words += ["--mca", name, value]
     for rank in range(ranks):
         variables = [f"{name}={value}" for name, value in settings[rank].items()]
@@ -180,6 +187,20 @@ class Blamed:
     rank: int
     told: Told
     ended: runner.Ended
+
+
+def stop_if_none_started(ended: runner.Ended, channels: RankChannels) -> None:
+    """Raises WorkbookError where mpirun gave up. A rank connects before any code of the student's
+    runs, so what happens earlier is not the file's fault.
+    """
+    if channels.processes or ended.how:
+        return
+    said = [line for line in ended.output.splitlines() if line.strip(" -")]
+    raise WorkbookError(
+        f"mpirun ended with code {ended.code} and started no rank, which is not your file's fault"
+        + "".join(f"\n  mpirun: {line}" for line in said[:6]),
+        "run it again; if it stays, Open MPI itself does not work here",
+    )
 
 
 def blame(ended: runner.Ended, channels: RankChannels) -> Blamed:

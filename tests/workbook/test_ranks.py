@@ -6,6 +6,7 @@ The ranks here are children of this process that do what tests/support/grader do
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -17,8 +18,10 @@ import unittest
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 from workbook import ranks, runner
+from workbook.project import WorkbookError
 from workbook.test_cases import TestCase, case_bodies
 
 CASE = TestCase("task 1: adds", ("task1", "ranks:3"))
@@ -165,6 +168,36 @@ class Reports(unittest.TestCase):
                 "rank 2 does not wait in a call of MPI",
             ],
         )
+
+
+class Starting(unittest.TestCase):
+    def test_a_run_has_its_own_folder(self) -> None:
+        # Two runs that end and begin at the same moment would remove each other's.
+        with mock.patch("shutil.which", lambda name: name):
+            words = ranks.command(1, ["program"], [{}], Path("scratch"))
+        at = words.index("orte_tmpdir_base")
+        self.assertEqual(words[at - 1 : at + 2], ["--mca", "orte_tmpdir_base", "scratch"])
+
+    def test_where_mpirun_starts_none_the_file_is_not_blamed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            channels = ranks.RankChannels("emulator", CASE, 2, Path(folder))
+            with contextlib.closing(channels):
+                ended = runner.Ended(1, "", "ORTE_ERROR_LOG: Error in file session_dir.c", 0.1, 0)
+                with self.assertRaises(WorkbookError) as raised:
+                    ranks.stop_if_none_started(ended, channels)
+        self.assertIn("not your file's fault\n  mpirun: ORTE_ERROR_LOG", str(raised.exception))
+
+    def test_a_rank_that_has_started_may_be_at_fault(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            channels = ranks.RankChannels("emulator", CASE, 2, Path(folder))
+            with (
+                contextlib.closing(channels),
+                socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as rank,
+            ):
+                rank.connect(channels.address)
+                channels.take()
+                ended = runner.Ended(1, "", "", 0.1, 0)
+                self.assertIsNone(ranks.stop_if_none_started(ended, channels))
 
 
 class Strangers(unittest.TestCase):
