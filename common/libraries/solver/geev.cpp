@@ -7,11 +7,6 @@
 namespace solver {
 namespace {
 
-constexpr int64_t kMostRows = 30000;  // LAPACK's sizes, and the bytes of a matrix, are ints here
-
-size_t bytes_of(cudaDataType type) {
-    return type == CUDA_R_32F ? 4 : type == CUDA_C_64F ? 16 : 8;
-}
 size_t work_bytes(int64_t n, cudaDataType type) {
     return size_t(std::max<int64_t>(1, 4 * n)) * bytes_of(type);
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostBatchedRows = 32;  // "cusolverDn<t>gesvdjBatched()"
 
-stand_in::Handles<gesvdjInfo>& parameters() {
+stand_in::Handles<gesvdjInfo>& gesvdj_parameters() {
     static auto& instance = *new stand_in::Handles<gesvdjInfo>;
     return instance;
 }
@@ -19,7 +19,7 @@ bool is_jacobi(cusolverEigMode_t mode, int m, int n, int lda, int ldu, int ldv,
                gesvdjInfo_t params) {
     const bool vectors = mode == CUSOLVER_EIG_MODE_VECTOR;
     return is_mode(mode) && is_matrix(m, n, lda) && ldu >= (vectors ? std::max(1, m) : 1) &&
-           ldv >= (vectors ? std::max(1, n) : 1) && parameters().has(params);
+           ldv >= (vectors ? std::max(1, n) : 1) && gesvdj_parameters().has(params);
 }
 
 template <class T>
@@ -81,11 +81,11 @@ using namespace solver;
 
 STAND_IN_API cusolverStatus_t cusolverDnCreateGesvdjInfo(gesvdjInfo_t* info) {
     if (!info) return finish("cusolverDnCreateGesvdjInfo", CUSOLVER_STATUS_INVALID_VALUE);
-    *info = parameters().add(new gesvdjInfo);
+    *info = gesvdj_parameters().add(new gesvdjInfo);
     return CUSOLVER_STATUS_SUCCESS;
 }
 STAND_IN_API cusolverStatus_t cusolverDnDestroyGesvdjInfo(gesvdjInfo_t info) {
-    if (!parameters().remove(info))
+    if (!gesvdj_parameters().remove(info))
         return finish("cusolverDnDestroyGesvdjInfo", CUSOLVER_STATUS_INVALID_VALUE);
     delete info;
     return CUSOLVER_STATUS_SUCCESS;

@@ -64,6 +64,13 @@ inline int panel(int n) {
     return std::max(1, n) * kBlock;
 }
 
+// Of a problem in 64-bit numbers: LAPACK's sizes, and the elements of a workspace, are ints.
+inline constexpr int64_t kMostRows = 30000;
+
+inline size_t bytes_of(cudaDataType type) {
+    return type == CUDA_R_32F ? 4 : type == CUDA_C_64F ? 16 : 8;
+}
+
 Operand triangle(const char* name, const void* a, uint64_t bytes, int n, int lda,
                  cublasFillMode_t fill);
 

@@ -12,9 +12,6 @@ namespace {
 template <class T>
 using Magnitude = decltype(std::abs(T()));
 
-// The number of elements of a workspace is an int.
-constexpr int64_t kMostRows = 30000;
-
 int eigen_work(int n) {
     return 1 + 6 * n + 2 * n * n;
 }
@@ -165,10 +162,6 @@ bool is_eigen_type(cudaDataType a, cudaDataType w, cudaDataType compute) {
     const bool single = (a == CUDA_R_32F || a == CUDA_C_32F) && w == CUDA_R_32F;
     const bool twice = (a == CUDA_R_64F || a == CUDA_C_64F) && w == CUDA_R_64F;
     return (single || twice) && compute == a;
-}
-
-size_t bytes_of(cudaDataType type) {
-    return type == CUDA_R_32F ? 4 : type == CUDA_C_64F ? 16 : 8;
 }
 
 template <class T>

@@ -10,7 +10,7 @@ struct syevjInfo {};
 namespace solver {
 namespace {
 
-stand_in::Handles<syevjInfo>& parameters() {
+stand_in::Handles<syevjInfo>& syevj_parameters() {
     static auto& instance = *new stand_in::Handles<syevjInfo>;
     return instance;
 }
@@ -26,8 +26,8 @@ cusolverStatus_t do_syevj(const char* name, cusolverDnHandle_t handle, cusolverE
                           syevjInfo_t params, int batch) {
     using Magnitude = decltype(std::abs(T()));
     return function(name, handle, [&](cusolverDnContext& context) {
-        if (!is_matrix(n, n, lda) || !is_fill(fill) || batch < 0 || !parameters().has(params) ||
-            !large_enough(name, lwork, batch_work(n, batch)))
+        if (!is_matrix(n, n, lda) || !is_fill(fill) || batch < 0 ||
+            !syevj_parameters().has(params) || !large_enough(name, lwork, batch_work(n, batch)))
             return CUSOLVER_STATUS_INVALID_VALUE;
         if (n == 0 || batch == 0) return CUSOLVER_STATUS_SUCCESS;
         const bool vectors = mode == CUSOLVER_EIG_MODE_VECTOR;
@@ -65,11 +65,11 @@ using namespace solver;
 
 STAND_IN_API cusolverStatus_t cusolverDnCreateSyevjInfo(syevjInfo_t* info) {
     if (!info) return finish("cusolverDnCreateSyevjInfo", CUSOLVER_STATUS_INVALID_VALUE);
-    *info = parameters().add(new syevjInfo);
+    *info = syevj_parameters().add(new syevjInfo);
     return CUSOLVER_STATUS_SUCCESS;
 }
 STAND_IN_API cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info) {
-    if (!parameters().remove(info))
+    if (!syevj_parameters().remove(info))
         return finish("cusolverDnDestroySyevjInfo", CUSOLVER_STATUS_INVALID_VALUE);
     delete info;
     return CUSOLVER_STATUS_SUCCESS;
@@ -88,7 +88,7 @@ STAND_IN_API cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info) {
                                                                   syevjInfo_t params) {            \
         return size("cusolverDn" #P #EVJ "_bufferSize",                                            \
                     handle,                                                                        \
-                    is_matrix(n, n, lda) && is_fill(uplo) && parameters().has(params),             \
+                    is_matrix(n, n, lda) && is_fill(uplo) && syevj_parameters().has(params),       \
                     batch_work(n, 1),                                                              \
                     lwork);                                                                        \
     }                                                                                              \
