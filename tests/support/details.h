@@ -27,6 +27,14 @@ inline std::set<std::string>& run_time_sources() {
     return names;
 }
 
+// Whether a comparison of this test case has been wrong in a way that no known mistake explains. No
+// mistake then explains all of them, and others need not be tried. The grader runs each case in a
+// process of its own.
+inline bool& unexplained() {
+    static bool found = false;
+    return found;
+}
+
 }  // namespace of_test
 }  // namespace wb
 
