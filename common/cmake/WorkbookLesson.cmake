@@ -32,6 +32,7 @@ function(workbook_add_lesson id)
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
     # As the lesson's own file. The library's headers take half a second less than with C++20.
     set_target_properties(lesson_test_${id} PROPERTIES CXX_STANDARD 17)
+    target_precompile_headers(lesson_test_${id} REUSE_FROM workbook_precompiled)
     target_include_directories(lesson_test_${id} PRIVATE
         ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
     workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main LIBRARIES ${libraries})
