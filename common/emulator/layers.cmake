@@ -51,10 +51,12 @@ if(EMULATOR_DRIVER)
     set(driver_archive $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_driver>)
 endif()
 target_link_libraries(emulator_runtime PUBLIC ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
-# API calls are never attributed to these: the emulator itself and the wrappers that lessons share.
+# API calls are never attributed to these: the emulator itself, the wrappers that lessons share, and
+# the tests' own, through which a student's calls go.
 get_filename_component(host_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../host ABSOLUTE)
+get_filename_component(test_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../../tests/support ABSOLUTE)
 target_compile_definitions(emulator_runtime PRIVATE
-    EMULATOR_LIBRARY_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/:${host_wrappers}/")
+    EMULATOR_LIBRARY_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/:${host_wrappers}/:${test_wrappers}/")
 
 set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
 set(names ${CMAKE_CURRENT_SOURCE_DIR}/names)

@@ -68,7 +68,9 @@ Recording::Recording(const Work& work) {
     CUDA_CHECK(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeGlobal));
     work(own.stream);
     CUDA_CHECK(cudaStreamEndCapture(own.stream, &graph_));
-    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph_, 0));
+    const cudaError_t error = cudaGraphInstantiate(&exec_, graph_, 0);
+    if (error != cudaSuccess) cudaGraphDestroy(graph_);  // no destructor runs after an exception
+    CUDA_CHECK(error);
 }
 
 Recording::~Recording() {

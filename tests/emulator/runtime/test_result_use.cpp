@@ -55,6 +55,20 @@ TEST_CASE("result use: a function that passes the result on", "[host][result_use
     CHECK(!ignored({0x41, 0x5c, 0xc3}, {0x89, 0x45, 0xfc}));  // pop r12; ret / mov [rbp-4], eax
 }
 
+TEST_CASE("result use: the stack's guard value is compared before the return",
+          "[host][result_use]") {
+    // mov rdx, [rsp+8]; sub rdx, fs:[0x28]; jne; add rsp, 24; ret
+    const Code near{0x48, 0x8b, 0x54, 0x24, 8, 0x64, 0x48, 0x2b, 0x14, 0x25, 0x28,
+                    0,    0,    0,    0x75, 5, 0x48, 0x83, 0xc4, 24,   0xc3};
+    const Code far{0x64, 0x48, 0x33, 0x14, 0x25, 0x28, 0, 0, 0, 0x0f, 0x85, 1, 1, 0, 0, 0xc3};
+    CHECK(ignored(near, {0x31, 0xc0}));
+    CHECK(ignored(far, {0x31, 0xc0}));
+    CHECK(!ignored(near, {0x85, 0xc0}));
+    // A jump after another comparison may go to where the result is used; so may sub rax.
+    CHECK(!ignored({0x75, 5, 0x31, 0xc0}));
+    CHECK(!ignored({0x64, 0x48, 0x2b, 0x04, 0x25, 0x28, 0, 0, 0, 0x75, 5, 0x31, 0xc0}));
+}
+
 TEST_CASE("result use: registers with the same low bits are others", "[host][result_use]") {
     CHECK(!ignored({0x41, 0xb8, 0, 0, 0, 0, 0x85, 0xc0}));  // mov r8d, 0; test eax, eax
     CHECK(!ignored({0x45, 0x31, 0xc0, 0x89, 0xc7}));        // xor r8d, r8d; mov edi, eax

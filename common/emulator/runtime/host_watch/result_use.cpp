@@ -5,6 +5,7 @@
 #include "runtime/host_watch/result_use.h"
 
 #include <cstring>
+#include <utility>
 
 namespace runtime {
 
@@ -20,6 +21,7 @@ enum class Seen { kGoOn, kUsed, kIgnored, kReturns };
 struct Reader {
     const uint8_t* at;
     bool rex_w = false, rex_r = false, rex_x = false, rex_b = false, operand_size = false;
+    bool guarded = false;  // the instruction before compared the stack's guard value
 
     uint8_t byte() { return *at++; }
     int32_t number(unsigned bytes) {
@@ -120,9 +122,27 @@ Seen two_byte(Reader& in) {
     }
 }
 
+// -fstack-protector, which Ubuntu's compilers have by default, ends a function with
+// `mov rdx, [rsp+N]; sub rdx, fs:[0x28]; jne` to __stack_chk_fail, which does not return.
+Seen guard_compared(Reader& in) {
+    uint8_t opcode = in.byte();
+    in.rex_r = (opcode & 0xf4) == 0x44;
+    if ((opcode & 0xf0) == 0x40) opcode = in.byte();
+    if (opcode != 0x2b && opcode != 0x33) return Seen::kUsed;  // sub, xor
+    const Operands o = operands(in);
+    if (o.address_uses_rax || o.reg == kRax) return Seen::kUsed;
+    in.guarded = true;
+    return Seen::kGoOn;
+}
+
 Seen instruction(Reader& in) {
     in.rex_w = in.rex_r = in.rex_x = in.rex_b = in.operand_size = false;
     uint8_t opcode = in.byte();
+    if (opcode == 0x64) return guard_compared(in);
+    if (std::exchange(in.guarded, false)) {  // jne
+        if (opcode == 0x75) return in.number(1), Seen::kGoOn;
+        if (opcode == 0x0f && *in.at == 0x85) return ++in.at, in.number(4), Seen::kGoOn;
+    }
     while (opcode == 0x66 || opcode == 0xf2 || opcode == 0xf3) {
         in.operand_size |= opcode == 0x66;
         opcode = in.byte();
