@@ -200,13 +200,14 @@ class _Run:
         with contextlib.closing(channels):
             env = _environment(self._device, self._build, channels, self._details, self._box)
             own = ranks.settings(folder, self._count, self._trace)
-            started = [*under, str(self._program)]
+            program = [*under, str(self._program)]
             # A box has folders of its own.
-            command = ranks.command(self._count, started, own, None if self._box else folder)
+            command = ranks.command(self._count, program, own, None if self._box else folder)
             ended = runner.run(
                 command, {**env, **settings}, ROOT, limits, self._times.until, channels, self._box
             )
-            ranks.stop_if_none_started(ended, channels)
+            if not (self._box and sandbox.failed(ended.output)):  # that is told below, as always
+                ranks.stop_if_none_started(ended, channels)
             blamed = ranks.blame(ended, channels)
             self._details = ranks.details_of(folder, blamed.rank)
             if ended.how == "time":
