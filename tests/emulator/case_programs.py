@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Builds the seeded programs in cases/: those with the same flags share a program.
 
-Nine tenths of what nvcc does for a case of forty lines is to read the toolkit's headers, three
-times. So the cases of a program are written into one source after another, each in a namespace of
-its own and under its own file's name and lines (`#line`), and the program runs the one that its
-first argument names. A case stands alone where it cannot be put into a namespace.
+Nine tenths of what nvcc does for a case of forty lines is to read headers, three times: the
+toolkit's own, and up to fifteen seconds for those of CUB and Thrust. So the cases of a program are
+written into one source after another, each in a namespace of its own and under its own file's name
+and lines (`#line`), and the program runs the one that its first argument names. A case stands alone
+where it cannot be put into a namespace, and it is in several programs if it is compiled with other
+flags as well.
 """
 
 from __future__ import annotations
@@ -23,12 +25,19 @@ from workbook import build_cache
 CASES = Path(__file__).resolve().parent / "cases"
 STAND_INS = CASES.parents[2] / "common" / "libraries"
 FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-Xcompiler", "-g"]
-# A program is loaded whole for each of its cases, and two of them compile side by side.
-MOST_CASES = 10
+# Some cases ask for these. The others do not mind, and can share a program with them.
+FLAGS += (ASKED := ["--extended-lambda", "-diag-suppress", "20054"])
+# A program is loaded whole for each of its cases, and two of them compile side by side. Those that
+# need the large headers are compiled together, whatever it takes to load them.
+MOST_CASES, MOST_OF_LIBRARIES = 20, 40
 
 DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|links|alone|apart):\s*(.+?)\s*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^#include [<\"].*[>\"]$", re.MULTILINE)
 _MAIN = re.compile(r"^int main\(\) \{(.*?)^\}$", re.MULTILINE | re.DOTALL)
+# Headers that take seconds to read.
+_LARGE = re.compile(
+    r"^#include <(?:cub/|thrust/|cuda/|cooperative_groups|cuda_pipeline)", re.MULTILINE
+)
 # What has one name in a whole program, or another meaning in a namespace.
 _ALONE = re.compile(r'extern "C"|^namespace std|^#if|^#undef|\bmain\(', re.MULTILINE)
 
@@ -44,6 +53,16 @@ def variants(text: str) -> list[list[str]]:
     return found
 
 
+def _text(case: Path) -> str:
+    """What is compiled: of a case that includes another one, that one's lines."""
+
+    def included(match: re.Match[str]) -> str:
+        other = case.parent / match[1]
+        return f'#line 1 "{other}"\n{other.read_text()}'
+
+    return re.sub(r'^#include "(\w+\.cu)"$', included, case.read_text(), flags=re.MULTILINE)
+
+
 def libraries(text: str) -> list[str]:
     """What a case links besides the runtime."""
     return [
@@ -53,17 +72,18 @@ def libraries(text: str) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """The cases of one source, for all of their variants: one alone, or several in namespaces."""
+    """The cases of one source: one alone, or several in namespaces."""
 
     cases: tuple[Path, ...]
+    flags: tuple[str, ...]  # beside FLAGS
 
     @property
     def name(self) -> str:
         """Of its files: it changes with the cases, whose number chooses one at run time."""
-        if len(self.cases) == 1:
-            return self.cases[0].stem
-        names = " ".join(case.stem for case in self.cases)
-        return f"{self.cases[0].stem}_{hashlib.sha256(names.encode()).hexdigest()[:8]}"
+        words = " ".join([*(case.stem for case in self.cases), *self.flags])
+        is_plain = len(self.cases) == 1 and not self.flags
+        key = "" if is_plain else f"_{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+        return self.cases[0].stem + key
 
     def source(self, folder: Path) -> Path:
         """The file to compile, written to `folder` where it is not a case itself."""
@@ -82,18 +102,16 @@ class Program:
         """With which the program runs `case`."""
         return [case.stem] if len(self.cases) > 1 else []
 
-    def build(
-        self, variant: list[str], suffix: str, folder: Path, library: Path, nvcc: str
-    ) -> tuple[Path, str]:
+    def build(self, folder: Path, library: Path, nvcc: str) -> tuple[Path, str]:
         """Compiles it unless it is up to date; returns it and nvcc's complaint, if any."""
-        program = folder / (self.name + suffix)
+        program = folder / self.name
         # Flags that choose another architecture, or another kind of line information, stand alone.
         flags = [
             flag
             for flag in FLAGS
-            if not ("-G" in variant and flag == "-lineinfo")
-            and not (flag.startswith("-arch") and any(one.startswith("-arch") for one in variant))
-        ] + variant
+            if not ("-G" in self.flags and flag == "-lineinfo")
+            and not (flag.startswith("-arch") and any(f.startswith("-arch") for f in self.flags))
+        ] + list(self.flags)
         if wanted := libraries(self.cases[0].read_text()):
             flags += ["-I", str(STAND_INS / "include"), "-L", str(library)]
             flags += [f"-l{name}" for name in wanted]
@@ -105,33 +123,32 @@ class Program:
 
 
 def programs(sources: Iterable[Path]) -> list[Program]:
-    """Each case in one program: with those that have its flags, libraries and similar headers."""
-    kinds: dict[tuple, list[tuple[list[str], Path]]] = {}
+    """Each case with each of its flags in one program, those that take long to compile first."""
+    kinds: dict[tuple, list[Path]] = {}
     found = []
     for source in sources:
-        text = source.read_text()
-        apart = any(name == "apart" for name, _ in DIRECTIVE.findall(text))
-        if apart or _ALONE.search(_MAIN.sub("", text, count=1)) or not _MAIN.search(text):
-            found.append(Program((source,)))
-            continue
-        kind = (str(source.parent), str(variants(text)), str(libraries(text)))
-        headers = sorted(h for h in _INCLUDE.findall(text) if "cuda_runtime" not in h)
-        kinds.setdefault(kind, []).append((headers, source))
-    for members in kinds.values():
-        members.sort(key=lambda one: (_weight(one[0]), one))
-        for at in range(0, len(members), MOST_CASES):
-            found.append(Program(tuple(source for _, source in members[at : at + MOST_CASES])))
-    return found
-
-
-def _weight(headers: list[str]) -> list[str]:
-    """Headers of the device, which take long to read: cases that need the same stand together."""
-    return [one for one in headers if re.search(r"cu|thrust|coop|mma|nccl", one)]
+        directives, text = source.read_text(), _text(source)
+        apart = any(name == "apart" for name, _ in DIRECTIVE.findall(directives))
+        apart |= bool(_ALONE.search(_MAIN.sub("", text, count=1))) or not _MAIN.search(text)
+        for wanted in variants(directives):
+            flags = tuple(flag for flag in wanted if flag not in ASKED)
+            if apart:
+                found.append(Program((source,), flags))
+            else:
+                kind = (not _LARGE.search(text), str(libraries(directives)), flags, source.parent)
+                kinds.setdefault(kind, []).append(source)
+    large = []
+    for (is_small, _, flags, _), members in kinds.items():
+        most = MOST_CASES if is_small else MOST_OF_LIBRARIES
+        for at in range(0, len(members), most):
+            chosen = Program(tuple(members[at : at + most]), flags)
+            (found if is_small else large).append(chosen)
+    return sorted(large, key=lambda one: -len(one.cases)) + found
 
 
 def _together(cases: tuple[Path, ...]) -> str:
     """One source that has each case's main function under the case's name."""
-    texts = {case: case.read_text() for case in cases}
+    texts = {case: _text(case) for case in cases}
     includes = dict.fromkeys(itertools.chain(*(_INCLUDE.findall(text) for text in texts.values())))
     parts = ["#include <cstring>", *includes]
     for case, text in texts.items():

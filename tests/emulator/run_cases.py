@@ -35,7 +35,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
-from case_programs import CASES, DIRECTIVE, Program, libraries, programs, variants  # noqa: E402
+from case_programs import CASES, DIRECTIVE, Program, libraries, programs  # noqa: E402
 
 RUN_SECONDS = 120
 # Small, so that cases about hanging end soon; a case that needs more says so.
@@ -178,29 +178,20 @@ def left_out(text: str, library: Path) -> bool:
     return alone and bool(os.environ.get("WORKBOOK_TEST_PRELOAD"))
 
 
-def build(program: Program, options: argparse.Namespace) -> list[tuple[Path, str]]:
-    """Its file for each variant, with what nvcc says where it does not compile."""
-    return [
-        program.build(variant, f"_{number}" if number else "", *options.compile_with)
-        for number, variant in enumerate(variants(program.cases[0].read_text()))
-    ]
-
-
 def check(
-    case: Path, program: Program, built: list[tuple[Path, str]], options: argparse.Namespace
+    case: Path, builds: list[tuple[Program, Path, str]], options: argparse.Namespace
 ) -> Result:
-    """Runs and judges one case of a program."""
-    text = case.read_text()
+    """Runs and judges one case in each of its programs."""
     try:
-        expected = expectations(text)
+        expected = expectations(case.read_text())
         problems = []
-        for number, (file, complaint) in enumerate(built):
+        for program, file, complaint in builds:
             if complaint:
                 return Result(case.stem, ["does not compile: " + complaint])
             command = [str(file), *program.arguments(case)]
             found = compare(case, expected, *run(command, case, options))
-            flags = shlex.join(variants(text)[number])
-            problems += [f"[{flags}] {one}" if number else one for one in found]
+            flags = shlex.join(program.flags)
+            problems += [f"[{flags}] {one}" if flags else one for one in found]
         return Result(case.stem, problems)
     except (ValueError, OSError) as error:
         return Result(case.stem, [str(error)])
@@ -222,35 +213,33 @@ def main() -> int:
     options.build = options.build.resolve()
     options.library = options.library.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
-    options.compile_with = (options.build, options.library, options.nvcc)
+    compile_with = (options.build, options.library, options.nvcc)
 
     def is_wanted(case: Path) -> bool:
         named = case.stem == options.pattern if options.exact else options.pattern in case.stem
         return named and not left_out(case.read_text(), options.library)
 
     every = sorted(options.cases.glob("*.cu"))
-    chosen = {program: [c for c in program.cases if is_wanted(c)] for program in programs(every)}
-    chosen = {program: cases for program, cases in chosen.items() if cases}
     if not any(options.pattern in case.stem for case in every):
         print(f"no case in {options.cases} has `{options.pattern}` in its name")
         return 1
+    chosen = [program for program in programs(every) if any(map(is_wanted, program.cases))]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        built = list(pool.map(lambda program: build(program, options), chosen))
-        for files in built:
-            for file, complaint in files:
-                if complaint:
-                    print(f"FAIL  {file.name}\n{complaint}", flush=True)
+        built = list(pool.map(lambda program: program.build(*compile_with), chosen))
+        for file, complaint in built:
+            if complaint:
+                failed += 1
+                print(f"FAIL  {file.name}\n{complaint}", flush=True)
         if options.build_only:
-            failed = sum(bool(complaint) for files in built for _, complaint in files)
             print(f"{len(chosen) - failed} programs compiled, {failed} failed")
             return 1 if failed else 0
-        jobs = [
-            (case, program, files)
-            for (program, cases), files in zip(chosen.items(), built, strict=True)
-            for case in cases
-        ]
-        for result in pool.map(lambda job: check(*job, options), jobs):
+        failed = 0
+        jobs: dict[Path, list[tuple[Program, Path, str]]] = {}
+        for program, (file, complaint) in zip(chosen, built, strict=True):
+            for case in filter(is_wanted, program.cases):
+                jobs.setdefault(case, []).append((program, file, complaint))
+        for result in pool.map(lambda job: check(*job, options), sorted(jobs.items())):
             failed += bool(result.problems)
             print(f"{'FAIL' if result.problems else 'ok  '}  {result.name}", flush=True)
             for problem in result.problems:

@@ -2,7 +2,7 @@
 // A barrier object orders what came before its phase. Who overwrites at once what slower threads
 // still read, and only then arrives again, is too early.
 // nvcc: -arch=compute_80 -diag-suppress 20054
-// also: -arch=compute_80 -diag-suppress 20054 -G
+// also: -G -arch=compute_80 -diag-suppress 20054
 #include <cuda/barrier>
 
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
