@@ -39,7 +39,7 @@ T* row(const Party& party, uint32_t offset) {
 // Computes the lane that each lane reads from: itself if that is outside of its segment. Returns
 // the lanes whose source is in range. b and c: the operands' rows.
 template <WarpOpKind kind>
-uint32_t source_lanes(const uint32_t* b, const uint32_t* c, int* source) {
+uint32_t source_lanes(const uint32_t* b, const uint32_t* c, uint32_t* source) {
     int inside[kWarpSize];
 #pragma GCC ivdep
     for (int i = 0; i < int(kWarpSize); ++i) {
@@ -51,12 +51,12 @@ uint32_t source_lanes(const uint32_t* b, const uint32_t* c, int* source) {
                                                          : (i & segment) | (shift & ~segment);
         const bool in_range = kind == WarpOpKind::kShuffleUp ? j >= limit : j <= limit;
         inside[i] = in_range ? -1 : 0;
-        source[i] = in_range ? j : i;
+        source[i] = uint32_t(in_range ? j : i);
     }
     return lane_mask(kAllLanes, [&](uint32_t i) { return inside[i] < 0; });
 }
 
-uint32_t source_lanes(WarpOpKind kind, const uint32_t* b, const uint32_t* c, int* source) {
+uint32_t source_lanes(WarpOpKind kind, const uint32_t* b, const uint32_t* c, uint32_t* source) {
     switch (kind) {
     case WarpOpKind::kShuffleUp:
         return source_lanes<WarpOpKind::kShuffleUp>(b, c, source);
@@ -81,13 +81,13 @@ uint32_t shuffle(std::span<const Party> parties, uint32_t lanes, uint32_t* from)
         if (!(lanes >> i & 1)) a[i] = 0;  // undefined; what an H200 gives
     for (const Party& party : parties) {
         const WarpOp& op = operation(party);
-        int source[kWarpSize];
+        uint32_t own[kWarpSize], *const source = parties.size() == 1 ? from : own;
         const uint32_t good =
             source_lanes(op.kind, row<uint32_t>(party, op.b), row<uint32_t>(party, op.c), source);
         if (lanes != kAllLanes)
             for_lanes(party.mask,
                       [&](uint32_t i) { undefined |= uint32_t(!(lanes >> source[i] & 1)) << i; });
-        for_lanes(party.mask, [&](uint32_t i) { from[i] = uint32_t(source[i]); });
+        if (source != from) for_lanes(party.mask, [&](uint32_t i) { from[i] = source[i]; });
         uint32_t* d = row<uint32_t>(party, op.dst);
         if (party.mask == kAllLanes)
             for (uint32_t i = 0; i < kWarpSize; ++i) d[i] = a[source[i]];
@@ -271,7 +271,7 @@ void notify(LaunchState& state, std::span<const Party> parties, WarpOp::Kind kin
 
 void run_warp_op(LaunchState& state, std::span<const Party> parties, uint32_t named,
                  uint32_t missing_waiting) {
-    uint32_t lanes = 0, undefined_sources = 0, from[kWarpSize] = {};
+    uint32_t lanes = 0, undefined_sources = 0, from[kWarpSize];  // of the lanes that meet
     for (const Party& party : parties) lanes |= party.mask;
     const WarpOpKind kind = operation(parties[0]).kind;
     ++state.changes;
