@@ -55,6 +55,8 @@ function(workbook_add_lesson id)
             set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
         endif()
     endforeach()
+    set(flags_of_lesson)
+    set(flags_of_solution workbook_solution)
     # workbook_device names the emulated device's folder, and that one alone: a toolkit's own libraries
     # of the same names must not be found before.
     set(skips "")
@@ -70,7 +72,7 @@ function(workbook_add_lesson id)
             ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host ${headers})
         target_compile_options(${target} PRIVATE ${options})
         target_link_libraries(${target} PRIVATE
-            workbook_device workbook_lesson_main ${libraries})
+            workbook_device ${flags_of_${kind}} workbook_lesson_main ${libraries})
         set_target_properties(${target} PROPERTIES ${skips}
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         if(has_functions_of_c)
