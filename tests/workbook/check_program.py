@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Checks one program of one lesson: solution, skeleton, mutant, variant or unusual right answer.
+"""Checks programs of one lesson: solution, skeleton, mutants, variants, unusual right answers.
+
+    check_program.py mutant 02_boundary_checks NAME...
 
 A mutant does what its verdicts say and nothing else; workbook/verdicts.py has their grammar. A
 variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
@@ -9,10 +11,12 @@ and efficient too, unless `// verdict: efficient` lines say what it does too muc
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from workbook import mutants, programs, runner, skeletons, test_cases, timing, verdicts
@@ -110,10 +114,14 @@ def device_fails() -> str:
     return f"the device itself fails: {case.name} of a right answer {result.ended or 'fails'}"
 
 
+def check_device() -> int:
+    """Whether wrong answers can be judged here."""
+    why = device_fails()
+    return fail(None, [why]) if why else 0
+
+
 def check_mutant(lesson: Lesson, name: str) -> int:
     """A wrong answer: every verdict comes true, and nothing else happens."""
-    if why := device_fails():
-        return fail(None, [why])
     try:
         mutant = mutants.find(lesson, name)
         source, marks = mutants.written(BUILD, mutant)
@@ -195,26 +203,45 @@ def check_names(lesson: Lesson) -> int:
     return 0
 
 
-def main(kind: str, lesson_name: str, stem: str = "") -> int:
-    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, workload,
-    names."""
+def main(kind: str, lesson_name: str, *names: str) -> int:
+    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, workload, names. The last
+    word says whether a file has failed, so that each of several is tried.
+    """
     lesson = the_lesson(lesson_name)
+    checks: dict[str, Callable[[], int]] = {
+        "names": lambda: check_names(lesson),
+        "workload": lambda: check_workload(lesson),
+        "solution": lambda: check_right(lesson, programs.built(BUILD, f"solution_{lesson.id}")),
+        "skeleton": lambda: check_skeleton(lesson),
+    }
+    if kind in checks:
+        return attempt(checks[kind])
+    if kind == "mutant" and attempt(check_device):
+        return 1
+    failed = []
+    for name in names:
+        print(f"-- {kind} {name}", flush=True)
+        if attempt(functools.partial(check_file, kind, lesson, name)):
+            failed.append(name)
+    if failed:
+        print(f"FAILED of {len(names)}: {' '.join(failed)}")
+    return 1 if failed or not names else 0
+
+
+def check_file(kind: str, lesson: Lesson, name: str) -> int:
+    """An answer in the place of the solution."""
+    if kind == "mutant":
+        return check_mutant(lesson, name)
+    if kind == "variant":
+        return check_variant(lesson, lesson.solution_folder / "variants" / f"{name}.cu")
+    program, _ = compiled(lesson, lesson.solution_folder / "unusual" / f"{name}.cu")
+    return check_right(lesson, program)
+
+
+def attempt(check: Callable[[], int]) -> int:
+    """What `check` returns; 1 and the reason where there is no program to check."""
     try:
-        if kind == "names":
-            return check_names(lesson)
-        if kind == "workload":
-            return check_workload(lesson)
-        if kind == "solution":
-            return check_right(lesson, programs.built(BUILD, f"solution_{lesson.id}"))
-        if kind == "skeleton":
-            return check_skeleton(lesson)
-        if kind == "mutant":
-            return check_mutant(lesson, stem)
-        if kind == "variant":
-            return check_variant(lesson, lesson.solution_folder / "variants" / f"{stem}.cu")
-        source = lesson.solution_folder / "unusual" / f"{stem}.cu"
-        program, _ = compiled(lesson, source)
-        return check_right(lesson, program)
+        return check()
     except BuildFailed as error:
         return fail(None, [f"it does not build: {error}"])
     except DeviceFailed as error:

@@ -260,7 +260,7 @@ class BrokenDevice(unittest.TestCase):
             unittest.mock.patch.object(case_run, "_environment", preloaded),
             contextlib.redirect_stdout(out),
         ):
-            return check_program.check_mutant(lesson, name), out.getvalue()
+            return check_program.main("mutant", lesson.id, name), out.getvalue()
 
     def test_with_a_dead_device_no_mutant_passes_its_test(self) -> None:
         status, said = self.check(find_lesson("07"), "no_threads")  # which launches nothing
