@@ -31,11 +31,12 @@ function(workbook_add_lesson id)
     add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL ${tests})
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
     # As the lesson's own file. The library's headers take half a second less than with C++20.
-    set_target_properties(lesson_test_${id} PROPERTIES CXX_STANDARD 17)
+    set_target_properties(lesson_test_${id} PROPERTIES CXX_STANDARD 17 UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 2)
     target_precompile_headers(lesson_test_${id} REUSE_FROM workbook_precompiled)
     target_include_directories(lesson_test_${id} PRIVATE
         ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
-    workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main LIBRARIES ${libraries})
+    workbook_link_list(link_${id} lesson_test_${id} workbook_lesson_main workbook_catch_session
+        LIBRARIES ${libraries})
     set(workload ${folder}/workload.cpp)
     if(EXISTS ${workload})
         add_library(lesson_workload_${id} OBJECT EXCLUDE_FROM_ALL ${workload})

@@ -48,6 +48,8 @@ _BUILD_SECONDS = (
     600  # of a student's file: one that waits for a pipe takes no time of the processor
 )
 _CONFIGURE_LINES = 30  # about what CMake prints in all
+# What every lesson's program has beside its test.
+PROGRAM = ("workbook_lesson_main", "workbook_catch_session")
 
 
 def _say(text: str) -> None:
@@ -369,7 +371,7 @@ def ensure_device(device: str, nvcc: Path, lesson: Lesson | None = None) -> Path
     if built_for:
         _say(f"The device was built for a {built_for} processor; this one is {processor.name()}.")
         _choose_handlers_anew(folder)
-    targets = ["emulator_cudart", "emulate", self_test.TARGET, "workbook_lesson_main"]
+    targets = ["emulator_cudart", "emulate", self_test.TARGET, *PROGRAM]
     if lesson:
         targets.append(f"lesson_test_{lesson.id}")
     with Phase("device", "Building the emulated device") as phase:

@@ -96,7 +96,7 @@ def prepare(wanted: dict[str, Lesson]) -> Path:
     """The build folder with the tests of these lessons."""
     folder = build.prepare("emulator")
     targets = [f"lesson_test_{name}" for name in wanted]
-    targets += ["workbook_lesson_main", "emulator_cudart"]
+    targets += [*build.PROGRAM, "emulator_cudart"]
     built = build.build(folder, targets, show="Building the tests")
     if not built.ok:
         print(build.first_failure(built.text))

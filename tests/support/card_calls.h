@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of cuda_calls.h that is about the card that a program is told about; included there, by
-// nothing else.
+// The part of cuda_calls.cpp that is about the card that a program is told about; included there,
+// by nothing else.
 
 WB_RUNTIME cudaGetDevice(int* device) {
     using Function = cudaError_t(int*);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of cuda_calls.h that is about events, their clock and queries; included there, by
+// The part of cuda_calls.cpp that is about events, their clock and queries; included there, by
 // nothing else.
 
 WB_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of cuda_calls.h that is about captures and graphs; included there, by nothing else.
+// The part of cuda_calls.cpp that is about captures and graphs; included there, by nothing else.
 
 WB_CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode),
         .stream = stream)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of cuda_calls.h that is about memory pools and managed memory; included there, by
+// The part of cuda_calls.cpp that is about memory pools and managed memory; included there, by
 // nothing else.
 
 WB_CALL(cudaMallocFromPoolAsync,

@@ -26,9 +26,11 @@ void run_body(void (*body)());
     }();                                                                                           \
     static void body()
 
-#undef TEST_CASE
-#define TEST_CASE(...)                                                                             \
-    WB_TEST_CASE(WB_NAME(wb_test_body_, __LINE__),                                                 \
-                 WB_NAME(wb_test_run_, __LINE__),                                                  \
-                 WB_NAME(wb_test_known_, __LINE__),                                                \
+#define WB_TEST_CASE_NUMBER(number, ...)                                                           \
+    WB_TEST_CASE(WB_NAME(wb_test_body_, number),                                                   \
+                 WB_NAME(wb_test_run_, number),                                                    \
+                 WB_NAME(wb_test_known_, number),                                                  \
                  __VA_ARGS__)
+
+#undef TEST_CASE
+#define TEST_CASE(...) WB_TEST_CASE_NUMBER(__COUNTER__, __VA_ARGS__)
