@@ -23,8 +23,8 @@ from workbook.project import DeviceFailed, cores, find_lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LIBRARY = BUILD / "emulator_all_levels"
-LESSONS = ("03", "05", "10", "14", "17", "18")
-SLOW, SLOW_LAYERS = "[slow]", ("machine", "checks")
+LESSONS = ("03", "05", "09", "10", "14", "17")
+SLOW, SLOW_LAYERS = "[slow]", ("ptx", "machine", "checks")
 FORKS = "[forks]"  # start threads in forked processes, which qemu 7.2 cannot
 LAYERS = ("ptx", "machine", "checks", "runtime", "driver")
 # A case takes up to twenty times as long as on the processor itself.

@@ -77,7 +77,7 @@ std::optional<machine::ExactNumber> exact_fma(double a, double b, double c) {
 }
 }  // namespace
 
-TEST_CASE("half arithmetic: random sums and products are rounded once", "[machine][arith]") {
+TEST_CASE("half arithmetic: random sums and products are rounded once", "[machine][arith][slow]") {
     std::mt19937 random(21);
     for (const Kind& kind : kKinds)
         for (int round = 0; round < 60; ++round) {
@@ -98,7 +98,7 @@ TEST_CASE("half arithmetic: random sums and products are rounded once", "[machin
         }
 }
 
-TEST_CASE("half arithmetic: random fmas are rounded once", "[machine][arith]") {
+TEST_CASE("half arithmetic: random fmas are rounded once", "[machine][arith][slow]") {
     std::mt19937 random(22);
     for (const Kind& kind : kKinds)
         for (int round = 0; round < 200; ++round) {
@@ -187,7 +187,7 @@ TEST_CASE("half min and max: NaN, zeros, xorsign", "[machine][arith]") {
     });
 }
 
-TEST_CASE("packed halves: both elements are computed on their own", "[machine][arith]") {
+TEST_CASE("packed halves: both elements are computed on their own", "[machine][arith][slow]") {
     const auto pack = [](uint64_t low, uint64_t high) { return low | high << 16; };
     std::mt19937 random(23);
     for (const char* name : {"add",

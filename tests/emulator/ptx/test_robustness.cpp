@@ -64,7 +64,7 @@ TEST_CASE("robustness: the sample cut off anywhere", "[ptx][robustness]") {
     SUCCEED();
 }
 
-TEST_CASE("robustness: bytes and words changed, doubled, moved", "[ptx][robustness]") {
+TEST_CASE("robustness: bytes and words changed, doubled, moved", "[ptx][robustness][slow]") {
     std::mt19937 random(7);
     const std::string alphabet = "{}[]()<>,;:.%$_\"/\\*+-|!@0x9fu \n\x01\xff";
     for (int round = 0; round < 4000; ++round) {
@@ -91,7 +91,7 @@ TEST_CASE("robustness: bytes and words changed, doubled, moved", "[ptx][robustne
     SUCCEED();
 }
 
-TEST_CASE("robustness: depth, counts and sizes are limited", "[ptx][robustness]") {
+TEST_CASE("robustness: depth, counts and sizes are limited", "[ptx][robustness][slow]") {
     const auto repeat = [](const std::string& what, size_t n) {
         std::string out;
         for (size_t i = 0; i < n; ++i) out += what;
