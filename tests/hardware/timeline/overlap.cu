@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr int kElements = 1 << 22;  // 16 MiB
+constexpr int kElements = 1 << 20;  // 4 MiB
 constexpr int kChunks = 8, kStreams = 4;
 constexpr int kCalls = 200;
 
