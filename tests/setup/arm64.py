@@ -248,7 +248,9 @@ def unit_tests(build: Build, tally: Tally) -> None:
     build.make(*(f"test_{layer}" for layer in UNIT_TESTS))
     for layer in UNIT_TESTS:
         begin = time.monotonic()
-        status, output = build.run(build.build / "tests" / f"test_{layer}", "~[.]~[benchmark]~[forks]")
+        status, output = build.run(
+            build.build / "tests" / f"test_{layer}", "~[.]~[benchmark]~[forks]"
+        )
         if status != 0:
             print(output[-6000:])
         words = f"{catch_words(status, output)}, {time.monotonic() - begin:.0f} s"
