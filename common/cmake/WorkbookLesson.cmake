@@ -31,7 +31,8 @@ function(workbook_add_lesson id)
     add_library(lesson_test_${id} OBJECT EXCLUDE_FROM_ALL ${tests})
     target_link_libraries(lesson_test_${id} PRIVATE workbook_lesson_test)
     # As the lesson's own file. The library's headers take half a second less than with C++20.
-    set_target_properties(lesson_test_${id} PROPERTIES CXX_STANDARD 17 UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 2)
+    set_target_properties(lesson_test_${id} PROPERTIES CXX_STANDARD 17
+        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 2)
     target_precompile_headers(lesson_test_${id} REUSE_FROM workbook_precompiled)
     target_include_directories(lesson_test_${id} PRIVATE
         ${PROJECT_SOURCE_DIR}/lessons/${id} ${headers})
@@ -56,8 +57,6 @@ function(workbook_add_lesson id)
             set(options $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsanitize=thread>)
         endif()
     endforeach()
-    set(flags_of_lesson)
-    set(flags_of_solution workbook_solution)
     # workbook_device names the emulated device's folder, and that one alone: a toolkit's own libraries
     # of the same names must not be found before.
     set(skips "")
@@ -73,7 +72,8 @@ function(workbook_add_lesson id)
             ${PROJECT_SOURCE_DIR}/lessons/${id} ${PROJECT_SOURCE_DIR}/common/host ${headers})
         target_compile_options(${target} PRIVATE ${options})
         target_link_libraries(${target} PRIVATE
-            workbook_device ${flags_of_${kind}} workbook_lesson_main ${libraries})
+            workbook_device $<$<STREQUAL:${kind},solution>:workbook_solution> workbook_lesson_main
+            ${libraries})
         set_target_properties(${target} PROPERTIES ${skips}
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lessons)
         if(has_functions_of_c)

@@ -22,7 +22,7 @@ from pathlib import Path
 from workbook import mutants, programs, runner, skeletons, test_cases, timing, verdicts
 from workbook.grade import Grade, grade_program, run_case
 from workbook.programs import BuildFailed
-from workbook.project import DeviceFailed, Lesson, find_lesson
+from workbook.project import DeviceFailed, Lesson, WorkbookError, find_lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 DEVICE = os.environ.get("WORKBOOK_TEST_DEVICE", "emulator")
@@ -209,8 +209,8 @@ def check_names(lesson: Lesson, program: Path) -> int:
 
 
 def main(kind: str, lesson_name: str, *names: str) -> int:
-    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, workload. The last
-    word says whether a file has failed, so that each of several is tried.
+    """Dispatches; kinds are solution, skeleton, mutant, variant, unusual, workload. Each of
+    several names is tried, and those that failed are printed last.
     """
     lesson = the_lesson(lesson_name)
     checks: dict[str, Callable[[], int]] = {
@@ -250,7 +250,7 @@ def attempt(check: Callable[[], int]) -> int:
         return fail(None, [f"it does not build: {error}"])
     except DeviceFailed as error:
         return fail(None, [f"internal error: {error}"])
-    except programs.NotBuilt as error:
+    except WorkbookError as error:
         return fail(None, [f"{error}; {error.to_do}"])
 
 
