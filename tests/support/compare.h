@@ -59,7 +59,9 @@ std::string mismatch(
         text << ": got " << shown(got[i], digits) << ", want " << shown(want[i], digits);
     }
     if (wrong > 5) text << "\nand " << wrong - 5 << " more of " << got.size() << " wrong";
-    if (wrong) details::note_arrays(got, want, is_wrong, what, columns);
+    if (wrong)
+        details::note_arrays(
+            details::Numbers(got), details::Numbers(want), is_wrong, what, columns);
     return text.str();
 }
 

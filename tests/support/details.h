@@ -5,18 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include <dlfcn.h>
-
 #include "common/emulator/emulator_api.h"
-#include "common/host/device_buffer.h"
 
 namespace wb {
 inline namespace of_test {
@@ -35,217 +30,52 @@ inline bool& unexplained() {
     return found;
 }
 
-}  // namespace of_test
-}  // namespace wb
+namespace details {
 
-namespace wb::details {
-namespace {
+// Appends a line and, behind it, `bytes` raw bytes to the side file; a failure to write is nobody's
+// fault here and changes nothing.
+void append(const std::string& line, const void* raw = nullptr, size_t bytes = 0);
 
-inline constexpr size_t kMostElements = 1 << 18;  // of one array, from its start
-inline constexpr size_t kMostRanges = 512;        // of wrong elements, over the whole array
-inline constexpr int kMostArrays = 60;            // of one process
-inline constexpr size_t kMostBytes = 24 << 20;    // of all arrays of one process
-inline constexpr uint32_t kMostLines = 256;       // of source, of one count
-inline constexpr size_t kMostWriters = 1024;      // elements of one array whose writer is told
+bool wanted();
 
-// Appends to the side file; a failure to write is nobody's fault here and changes nothing.
-inline void append(const std::string& line, const void* raw = nullptr, size_t bytes = 0) {
-    const char* path = std::getenv("WORKBOOK_DETAILS");
-    if (!path || !*path) return;
-    std::FILE* file = std::fopen(path, "ab");
-    if (!file) return;
-    std::fwrite(line.data(), 1, line.size(), file);
-    std::fputc('\n', file);
-    if (raw) {
-        std::fwrite(raw, 1, bytes, file);
-        std::fputc('\n', file);
-    }
-    std::fclose(file);
-}
-
-inline bool wanted() {
-    const char* path = std::getenv("WORKBOOK_DETAILS");
-    return path && *path;
-}
-
-inline std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    return out + '"';
-}
-
-// The source lines that a count is made of, by kernel and line: [{"file", "line", "kernel",
-// "global_load_sectors", ...}].
-inline std::string counted_lines() {
-    const auto get = (int (*)(uint32_t, EmulatorLine*))dlsym(RTLD_DEFAULT, "emulatorCountersLine");
-    std::string list;
-    for (uint32_t i = 0; get && i < kMostLines; ++i) {
-        EmulatorLine line{};
-        line.size = sizeof line;
-        if (get(i, &line) != 0) break;
-        if (line.line == 0) continue;
-        const std::pair<const char*, uint64_t> fields[] = {
-            {"line", line.line},
-            {"warp_instructions", line.warp_instructions},
-            {"thread_instructions", line.thread_instructions},
-            {"global_load_requests", line.global_load_requests},
-            {"global_load_sectors", line.global_load_sectors},
-            {"global_load_bytes", line.global_load_bytes},
-            {"global_store_requests", line.global_store_requests},
-            {"global_store_sectors", line.global_store_sectors},
-            {"global_store_bytes", line.global_store_bytes},
-            {"shared_load_conflicts", line.shared_load_conflicts},
-            {"shared_store_conflicts", line.shared_store_conflicts},
-            {"atomics", line.atomics},
-            {"block_barriers", line.barriers},
-            {"branches", line.branches},
-            {"divergent_branches", line.divergent_branches}};
-        list += (list.empty() ? "{" : ", {") + ("\"file\": " + quoted(line.file)) +
-                ", \"kernel\": " + quoted(line.kernel);
-        for (const auto& [name, value] : fields)
-            if (value) list += std::string(", \"") + name + "\": " + std::to_string(value);
-        list += '}';
-    }
-    return "[" + list + "]";
-}
+// The text in quotes, as JSON has it.
+std::string quoted(const std::string& text);
 
 // {"count": {"launches": 1, ...}, "lines": [{...}, ...]}
-inline void note_counters(const EmulatorCounters& counters) {
-    if (!wanted()) return;
-    std::string line = "{\"count\": {";
-#define COUNTER(name) line += "\"" #name "\": " + std::to_string(counters.name) + ", ";
-#include "common/emulator/checks/record/counter_fields.def"
-    line.replace(line.size() - 2, 2, "}, \"lines\": ");
-    append(line + counted_lines() + "}");
-}
+void note_counters(const EmulatorCounters& counters);
 
 // {"count": {"host_launches": 1, ...}}: what is counted here and not by the emulator. The names are
 // in common/workbook/counters.py. `more`: further members of that object in JSON, or empty.
-inline void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers,
-                         const std::string& more = "") {
-    if (!wanted()) return;
-    std::string list;
-    for (const auto& [name, value] : numbers)
-        list += (list.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(value);
-    append("{\"count\": {" + list + "}" + (more.empty() ? "" : ", " + more) + "}");
-}
+void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers,
+                  const std::string& more = "");
 
 // {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison, and
 // how many agreements that are.
-inline void note_mistakes(const std::vector<std::string>& words, size_t wrong) {
-    if (!wanted()) return;
-    std::string list;
-    for (const std::string& text : words) list += (list.empty() ? "" : ", ") + quoted(text);
-    append("{\"mistakes\": [" + list + "], \"wrong\": " + std::to_string(wrong) + "}");
-}
+void note_mistakes(const std::vector<std::string>& words, size_t wrong);
 
-inline std::string triple(const uint32_t (&v)[3]) {
-    return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " + std::to_string(v[2]) +
-           "]";
-}
-
-// The last launches, the latest first: [{"kernel", "grid", "block"}]. Empty on a real GPU.
-inline std::string recent_launches() {
-    const auto get =
-        (int (*)(uint32_t, EmulatorLaunch*))dlsym(RTLD_DEFAULT, "emulatorRecentLaunch");
-    std::string list;
-    for (uint32_t ago = 0; get && ago < 16; ++ago) {
-        EmulatorLaunch launch{};
-        launch.size = sizeof launch;
-        if (get(ago, &launch) != 0) break;
-        list += (list.empty() ? "" : ", ") + ("{\"kernel\": " + quoted(launch.kernel)) +
-                ", \"serial\": " + std::to_string(launch.serial) +
-                ", \"grid\": " + triple(launch.grid) + ", \"block\": " + triple(launch.block_size) +
-                "}";
+// An array of numbers of any type; it owns nothing.
+struct Numbers {
+    template <class T>
+    explicit Numbers(const std::vector<T>& values)
+        : data(values.data()), size(values.size()), element_bytes(sizeof(T)),
+          kind(std::is_floating_point_v<T> ? 'f'
+               : std::is_signed_v<T>       ? 'i'
+                                           : 'u') {
+        static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8);
     }
-    return "[" + list + "]";
-}
-
-// Who wrote the elements last: [[element, by, line, block, thread, kernel, serial of the launch]],
-// for all elements of a small array, else for the first wrong ones and a sample of the others.
-template <class T>
-std::string writers(const std::vector<T>& got, const std::vector<uint8_t>& is_wrong) {
-    const auto get = (int (*)(uint64_t, EmulatorWriter*))dlsym(RTLD_DEFAULT, "emulatorWriterOf");
-    const Download* from = nullptr;
-    for (const Download& download : recent_downloads())
-        if (download.copy == got.data() && download.elements == got.size() && !from)
-            from = &download;
-    std::string list;
-    if (!get || !from) return "[]";
-    const auto add = [&](size_t i) {
-        EmulatorWriter writer{};
-        writer.size = sizeof writer;
-        const auto address = uint64_t((const char*)from->device + from->place(i) * sizeof(T));
-        if (get(address, &writer) != 0) return;
-        list += (list.empty() ? "[" : ", [") + std::to_string(i) + ", " +
-                std::to_string(writer.by) + ", " + std::to_string(writer.line) + ", " +
-                triple(writer.block) + ", " + triple(writer.thread) + ", " + quoted(writer.kernel) +
-                ", " + std::to_string(writer.launch) + ", " +
-                quoted(run_time_sources().count(writer.file) ? writer.file : "") + "]";
-    };
-    if (got.size() <= kMostWriters) {
-        for (size_t i = 0; i < got.size(); ++i) add(i);
-    } else {
-        size_t told = 0;
-        for (size_t i = 0; i < got.size() && told < kMostWriters / 4; ++i)
-            if (is_wrong[i] && ++told) add(i);
-        for (size_t k = 0; k < kMostWriters / 4; ++k) add(k * (got.size() / (kMostWriters / 4)));
-        add(got.size() - 1);
-    }
-    return "[" + list + "]";
-}
+    const void* data;
+    size_t size, element_bytes;
+    char kind;  // f: floating point, i: integers with a sign, u: without
+};
 
 // {"array": {"what", "size", "columns", "wrong", "ranges", "kept", "type", "element_bytes",
 // "downloaded", "launches", "writers", "bytes"}} and, on the next line, `bytes` raw bytes: `kept`
 // values got, as many wanted (8 bytes each: f8, i8 or u8), and one byte each that is 1 where the
-// element is wrong. `wrong` and `ranges` ([first, end) pairs, kMostRanges at most) tell of the
-// whole array. `is_wrong` holds a byte for each element.
-template <class T>
-void note_arrays(const std::vector<T>& got, const std::vector<T>& want,
-                 const std::vector<uint8_t>& is_wrong, const std::string& what, size_t columns) {
-    static int noted = 0;
-    static size_t noted_bytes = 0;
-    if (!wanted() || noted++ >= kMostArrays) return;
-    using Wide = std::conditional_t<std::is_floating_point_v<T>,
-                                    double,
-                                    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
-    const size_t kept = got.size() < kMostElements ? got.size() : kMostElements;
-    std::vector<std::byte> raw(kept * (2 * sizeof(Wide) + 1));
-    if ((noted_bytes += raw.size()) > kMostBytes) return;
-    for (size_t i = 0; i < kept; ++i) {
-        const Wide values[2] = {static_cast<Wide>(got[i]), static_cast<Wide>(want[i])};
-        std::memcpy(&raw[i * sizeof(Wide)], &values[0], sizeof(Wide));
-        std::memcpy(&raw[(kept + i) * sizeof(Wide)], &values[1], sizeof(Wide));
-        raw[2 * kept * sizeof(Wide) + i] = std::byte(is_wrong[i]);
-    }
-    size_t wrong = 0, ranges = 0;
-    std::string list;
-    for (size_t i = 0; i < is_wrong.size(); ++i) {
-        if (!is_wrong[i]) continue;
-        const size_t first = i;
-        while (i < is_wrong.size() && is_wrong[i]) ++i;
-        wrong += i - first;
-        if (ranges++ < kMostRanges)
-            list += (list.empty() ? "[" : ", [") + std::to_string(first) + ", " +
-                    std::to_string(i) + "]";
-    }
-    bool downloaded = false;  // or made by the host
-    for (const Download& download : recent_downloads()) downloaded |= download.copy == got.data();
-    const char* type = std::is_floating_point_v<T> ? "f8" : std::is_signed_v<T> ? "i8" : "u8";
-    append("{\"array\": {\"what\": " + quoted(what) + ", \"size\": " + std::to_string(got.size()) +
-               ", \"columns\": " + std::to_string(columns) +
-               ", \"wrong\": " + std::to_string(wrong) + ", \"ranges\": [" + list +
-               "], \"kept\": " + std::to_string(kept) + ", \"type\": \"" + type +
-               "\", \"element_bytes\": " + std::to_string(sizeof(T)) +
-               ", \"downloaded\": " + (downloaded ? "true" : "false") +
-               ", \"launches\": " + recent_launches() + ", \"writers\": " + writers(got, is_wrong) +
-               ", \"bytes\": " + std::to_string(raw.size()) + "}}",
-           raw.data(),
-           raw.size());
-}
+// element is wrong. `wrong` and `ranges` ([first, end) pairs) tell of the whole array. `is_wrong`
+// holds a byte for each element.
+void note_arrays(const Numbers& got, const Numbers& want, const std::vector<uint8_t>& is_wrong,
+                 const std::string& what, size_t columns);
 
-}  // namespace
-}  // namespace wb::details
+}  // namespace details
+}  // namespace of_test
+}  // namespace wb
