@@ -121,10 +121,10 @@ function(emulator_shared_library name folder levels)
 endfunction()
 emulator_shared_library(emulator_cudart ${PROJECT_BINARY_DIR}/emulator emulator_chosen_levels)
 
-# The same with every processor level, for the tests of other processors.
+# The same with more processor levels, for the tests of other processors.
 emulator_shared_library(
-    emulator_cudart_all_levels ${PROJECT_BINARY_DIR}/emulator_all_levels emulator_all_levels)
-set_target_properties(emulator_cudart_all_levels PROPERTIES EXCLUDE_FROM_ALL ON)
+    emulator_cudart_levels ${PROJECT_BINARY_DIR}/emulator_levels emulator_tested_levels)
+set_target_properties(emulator_cudart_levels PROPERTIES EXCLUDE_FROM_ALL ON)
 
 # For the tests: a device that crashes at every launch.
 add_library(emulator_broken_launches OBJECT EXCLUDE_FROM_ALL

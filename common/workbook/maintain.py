@@ -47,7 +47,8 @@ def say_edited() -> None:
 def test(names: list[str], everything: bool = False) -> int:
     """Builds everything that is tested and runs ctest, whose summary is the last thing printed.
 
-    Without names those tests that show that the workbook works; with `everything` all of them.
+    Without names those tests that show that the workbook works, or with MORE=1 those that complete
+    them and take as long; with `everything` all of them.
     """
     share = share_of(os.environ.get("SHARE") or "")
     device = devices_wanted()[0]
@@ -72,7 +73,9 @@ def test(names: list[str], everything: bool = False) -> int:
     at_once = cores() + 1  # some tests wait for time to pass
     command = ["ctest", "--test-dir", str(folder), "--output-on-failure", "-j", str(at_once)]
     command += [*chosen, *share]
-    if not names and not everything:
+    if os.environ.get("MORE"):
+        command += ["-L", "^more$"]
+    elif not names and not everything:
         command += ["-LE", "^all$"]
     started = time.time()
     done = subprocess.run(command, env=build._env())

@@ -65,13 +65,13 @@ def folder_of(build: Path) -> Path:
     return build / "workbook" / "programs"
 
 
-def object_of(
-    build: Path, lesson: Lesson, source: Path, quick: bool = False
-) -> tuple[Path, str]:
+def object_of(build: Path, lesson: Lesson, source: Path, quick: bool = False) -> tuple[Path, str]:
     """The object of `source`, compiled as CMake compiles the solution; the compiler's words.
 
     With `quick` the host's code is optimised less, which saves an eighth of the time; kernels are
-    the same. An object is used again only while nothing that went into it has changed: the source, the
+    the same.
+
+    An object is used again only while nothing that went into it has changed: the source, the
     command, the environment, every header that was read, the compilers themselves.
     """
     lesson_libraries.require(build, [f"solution_{lesson.id}"])

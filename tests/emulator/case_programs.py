@@ -34,10 +34,9 @@ MOST_CASES, MOST_OF_LIBRARIES = 20, 40
 DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|links|alone|apart):\s*(.+?)\s*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^#include [<\"].*[>\"]$", re.MULTILINE)
 _MAIN = re.compile(r"^int main\(\) \{(.*?)^\}$", re.MULTILINE | re.DOTALL)
-# Headers that take seconds to read.
-_LARGE = re.compile(
-    r"^#include <(?:cub/|thrust/|cuda/|cooperative_groups|cuda_pipeline)", re.MULTILINE
-)
+# Headers that take seconds to read, and those that take up to fifteen.
+_LARGE = re.compile(r"^#include <(?:cuda/|cooperative_groups|cuda_pipeline)", re.MULTILINE)
+_LARGEST = re.compile(r"^#include <(?:cub|thrust)/", re.MULTILINE)
 # What has one name in a whole program, or another meaning in a namespace.
 _ALONE = re.compile(r'extern "C"|^namespace std|^#if|^#undef|\bmain\(', re.MULTILINE)
 
@@ -76,6 +75,12 @@ class Program:
 
     cases: tuple[Path, ...]
     flags: tuple[str, ...]  # beside FLAGS
+
+    @property
+    def takes_long(self) -> bool:
+        """Whether it includes CUB or Thrust; tests/workbook/CMakeLists.txt leaves these cases to
+        another time."""
+        return any(_LARGEST.search(_text(case)) for case in self.cases)
 
     @property
     def name(self) -> str:
@@ -135,14 +140,15 @@ def programs(sources: Iterable[Path]) -> list[Program]:
             if apart:
                 found.append(Program((source,), flags))
             else:
-                kind = (not _LARGE.search(text), str(libraries(directives)), flags, source.parent)
+                size = 2 if _LARGEST.search(text) else 1 if _LARGE.search(text) else 0
+                kind = (size, str(libraries(directives)), flags, source.parent)
                 kinds.setdefault(kind, []).append(source)
     large = []
-    for (is_small, _, flags, _), members in kinds.items():
-        most = MOST_CASES if is_small else MOST_OF_LIBRARIES
+    for (size, _, flags, _), members in kinds.items():
+        most = MOST_OF_LIBRARIES if size else MOST_CASES
         for at in range(0, len(members), most):
             chosen = Program(tuple(members[at : at + most]), flags)
-            (found if is_small else large).append(chosen)
+            (large if size else found).append(chosen)
     return sorted(large, key=lambda one: -len(one.cases)) + found
 
 

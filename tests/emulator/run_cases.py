@@ -207,6 +207,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--build-only", action="store_true", help="compile, do not run")
+    parser.add_argument("--part", choices=("quick", "long"), help="those that compile so")
     parser.add_argument("--exact", action="store_true", help="the pattern is a case's whole name")
     parser.add_argument("pattern", nargs="?", default="", help="part of a case's name")
     options = parser.parse_args()
@@ -224,6 +225,8 @@ def main() -> int:
         print(f"no case in {options.cases} has `{options.pattern}` in its name")
         return 1
     chosen = [program for program in programs(every) if any(map(is_wanted, program.cases))]
+    if options.part:
+        chosen = [one for one in chosen if one.takes_long == (options.part == "long")]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
         built = list(pool.map(lambda program: program.build(*compile_with), chosen))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The emulated device on one processor that qemu imitates: check_processor.py MODEL LEVEL.
 
-The library under test holds the handlers of every level, and chooses by itself. All unit tests
+The library under test holds the handlers of several levels, and chooses by itself. All unit tests
 but the [slow] ones run, then the device's self-test, and six lessons are graded. With a third
 argument, `slow`, the slow unit tests run instead. Without qemu the test is skipped with a reason,
 but not where CI is set.
@@ -22,8 +22,8 @@ from workbook.grade import grade_program
 from workbook.project import DeviceFailed, cores, find_lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
-LIBRARY = BUILD / "emulator_all_levels"
-LESSONS = ("03", "05", "09", "10", "14", "17")
+LIBRARY = BUILD / "emulator_levels"
+LESSONS = ("00", "03", "05", "06", "14", "17")  # each starts some twenty processes
 SLOW, SLOW_LAYERS = "[slow]", ("ptx", "machine", "checks")
 FORKS = "[forks]"  # start threads in forked processes, which qemu 7.2 cannot
 LAYERS = ("ptx", "machine", "checks", "runtime", "driver")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: three dozen programs are compiled.
 """Every explanation's example is a whole program: it must raise its finding, with the text shown.
 
 A page without a text says that the emulator does not look for it; then it must stay silent.

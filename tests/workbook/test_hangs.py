@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: most of it waits for time limits.
 """Programs that do not finish cost little, and [efficient] cases wait for their own tasks only."""
 
 from __future__ import annotations

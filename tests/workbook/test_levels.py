@@ -35,7 +35,7 @@ def weak_definitions(folder: Path) -> list[str]:
 @unittest.skipUnless(shutil.which("nm"), "binutils' nm is missing")
 class Levels(unittest.TestCase):
     def test_no_level_defines_a_weak_symbol(self) -> None:
-        folders = sorted(OBJECTS.glob("emulator_x86_64_v[34].dir"))
+        folders = [p for p in OBJECTS.glob("emulator_x86_64_v[34].dir") if any(p.rglob("*.o"))]
         if not folders:
             self.skipTest("this processor, or this build, has one level only")
         for folder in folders:

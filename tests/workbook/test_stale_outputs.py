@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: the same file is compiled a dozen times.
 """What is graded is decided by contents: files with old times are built, unchanged ones are not."""
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ if(emulator_is_x86_64)  # it runs on whatever there is
         PROPERTIES COMPILE_OPTIONS -march=x86-64)
 endif()
 
-# By default the level of the processor that builds is linked beside the oldest. Tests link all.
+# By default the level of the processor that builds is linked beside the oldest.
 set(EMULATOR_LEVELS native CACHE STRING
     "Levels beside the oldest: native, all, none, or a list of x86_64_v3 and x86_64_v4")
 if(EMULATOR_LEVELS STREQUAL "all")
@@ -95,7 +95,13 @@ add_library(emulator_chosen_levels INTERFACE)
 foreach(level IN LISTS linked_levels)
     target_sources(emulator_chosen_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
 endforeach()
-add_library(emulator_all_levels INTERFACE)
-foreach(level IN LISTS machine_levels)
-    target_sources(emulator_all_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+# And the tests': those that this processor has, or qemu's. The one for AVX-512 takes a minute to
+# compile, and elsewhere nothing could run it.
+set(tested_levels ${machine_levels})
+if(EMULATOR_LEVELS STREQUAL "native" AND NOT EMULATOR_NATIVE_LEVEL STREQUAL "x86_64_v4")
+    list(REMOVE_ITEM tested_levels x86_64_v4)
+endif()
+add_library(emulator_tested_levels INTERFACE)
+foreach(level IN LISTS tested_levels)
+    target_sources(emulator_tested_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
 endforeach()

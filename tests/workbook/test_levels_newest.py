@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# In make test MORE=1: the level for AVX-512 takes a minute to compile.
+"""The level that this processor may not have compiles, and defines no weak symbol either."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import unittest
+
+import test_levels
+
+LEVEL = "emulator_x86_64_v4"
+
+
+@unittest.skipUnless(platform.machine() in ("x86_64", "AMD64"), "other processors have one level")
+class Newest(unittest.TestCase):
+    def test_it_compiles_and_defines_no_weak_symbol(self) -> None:
+        command = ["cmake", "--build", str(test_levels.BUILD), "--target", LEVEL]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+        found = test_levels.weak_definitions(test_levels.OBJECTS / f"{LEVEL}.dir")
+        self.assertEqual(found, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
