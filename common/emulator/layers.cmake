@@ -94,6 +94,12 @@ endif()
 add_library(emulator_cudart_objects OBJECT libcudart.cpp emulator_api.cpp host_access.cpp
     options.cpp output.cpp processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${driver_sources})
 add_dependencies(emulator_cudart_objects emulator_stubs)
+# The generated ones declare the functions of CUDA's headers otherwise; the check runs before the
+# processor is known to have what other code needs.
+set_source_files_properties(processor_check.cpp ${stub_sources} ${driver_sources}
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+emulator_unity(emulator_cudart_objects 12)
+target_compile_options(emulator_cudart_objects PRIVATE -O1)  # once for a call or a finding
 target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime ${driver_layer} emulator_checks)
 
 # An undefined name is an error at link time, not at run time. (The sanitizers' own names are only
