@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: every source is formatted; make format does it.
 """Formatting: clang-format for C++ and CUDA, ruff for Python. Skipped where a tool is missing."""
 
 from __future__ import annotations
