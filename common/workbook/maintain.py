@@ -47,8 +47,8 @@ def say_edited() -> None:
 def test(names: list[str], everything: bool = False) -> int:
     """Builds everything that is tested and runs ctest, whose summary is the last thing printed.
 
-    Without names those tests that show that the workbook works, or with MORE=1 those that complete
-    them and take as long; with `everything` all of them.
+    Without names those tests that show that the workbook works, or with MORE=1 those that take
+    longer and complete them; with `everything` all of them.
     """
     share = share_of(os.environ.get("SHARE") or "")
     device = devices_wanted()[0]
