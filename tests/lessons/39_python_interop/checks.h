@@ -238,13 +238,31 @@ inline void check_failing_calls(const char* name, const std::function<void()>& w
     CHECK(no_event_is_left);
 }
 
+// Whether `address` is on this thread's stack, near enough to be in any frame of a test.
+inline bool on_the_stack(const void* address) {
+    const auto here = reinterpret_cast<intptr_t>(__builtin_frame_address(0));
+    return std::abs(here - reinterpret_cast<intptr_t>(address)) < (1 << 20);
+}
+
 // A tensor that was exported.
 template <class Managed>
 Managed* made(Managed* managed) {
-    INFO("nothing was exported");
-    REQUIRE(managed != nullptr);
-    INFO("the tensor has no deleter");
-    REQUIRE(managed->deleter != nullptr);
+    {
+        INFO("nothing was exported");
+        REQUIRE(managed != nullptr);
+    }
+    {
+        INFO("the tensor has no deleter");
+        REQUIRE(managed->deleter != nullptr);
+    }
+    // Before anyone reads through them: what a function that has returned leaves there is chance.
+    const DLTensor& tensor = managed->dl_tensor;
+    const bool belong_to_the_tensor = !on_the_stack(tensor.shape) && !on_the_stack(tensor.strides);
+    if (!belong_to_the_tensor) managed->deleter(managed);
+    INFO("the tensor's shape or strides lie on the stack, in a variable that ends with its "
+         "function: "
+         "that of the export, or the caller's");
+    REQUIRE(belong_to_the_tensor);
     return managed;
 }
 
