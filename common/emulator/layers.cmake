@@ -110,7 +110,7 @@ if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
 endif()
 
 # emulator_shared_library(NAME FOLDER LEVELS): the drop-in library with handlers for these processor
-# levels in addition to the oldest one.
+# levels in addition to the chosen one.
 function(emulator_shared_library name folder levels)
     add_library(${name} SHARED $<TARGET_OBJECTS:emulator_cudart_objects>)
     # Links all of the runtime's objects: nothing refers to cudaMalloc, and a weak stub would take

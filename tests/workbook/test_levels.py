@@ -2,7 +2,8 @@
 """No code of a processor level can stand in for another's: its objects define no weak symbol.
 
 The linker keeps one of several weak definitions (an inline function, a template's instance), and
-then the one for AVX-512 could run on a processor without it.
+then the one for AVX-512 could run on a processor without it. On a processor that the device was not
+built for, it says so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import shutil
 import subprocess
 import unittest
 from pathlib import Path
+
+from workbook import processor
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 OBJECTS = BUILD / "common" / "emulator" / "CMakeFiles"
@@ -52,6 +55,34 @@ class Levels(unittest.TestCase):
 
     def test_weak_symbols_are_found_where_there_are_some(self) -> None:
         self.assertNotEqual(weak_definitions(OBJECTS / "emulator_checks_cold.dir"), [])
+
+
+@unittest.skipUnless(shutil.which("qemu-x86_64"), "qemu-x86_64 is missing: apt install qemu-user")
+@unittest.skipUnless(processor.name().startswith("x86-64-v"), "qemu imitates x86-64 here")
+class OlderProcessors(unittest.TestCase):
+    def ended(self, model: str) -> tuple[int, str]:
+        """How a program ends on such a processor, and the last line that it writes to stderr."""
+        emulator = BUILD / "emulator"
+        env = dict(os.environ, LD_LIBRARY_PATH=str(emulator))
+        done = subprocess.run(
+            ["qemu-x86_64", "-cpu", model, str(emulator / "self_test")],
+            env=env, capture_output=True, text=True, errors="replace", timeout=60,
+        )  # fmt: skip
+        return done.returncode, (done.stderr.splitlines() or [""])[-1]
+
+    def test_one_that_no_device_runs_on(self) -> None:
+        code, said = self.ended("core2duo")
+        self.assertEqual(code, 126)
+        self.assertIn("this processor is older than x86-64-v2", said)
+
+    @unittest.skipIf(processor.name() == "x86-64-v2", "this processor has the lowest level itself")
+    def test_one_below_that_of_the_build(self) -> None:
+        cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+        if "EMULATOR_LEVELS:STRING=native" not in cache:
+            self.skipTest("this build has other levels than the processor's")
+        code, said = self.ended("Nehalem")
+        self.assertEqual(code, 126)
+        self.assertIn(f"it was built for {processor.name()}, and this processor is x86-64-v2", said)
 
 
 if __name__ == "__main__":

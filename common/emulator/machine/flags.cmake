@@ -11,8 +11,8 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 endif()
 
 # The handlers are compiled once per processor level of the x86-64 psABI, each time into a namespace
-# of its own. x86-64-v2 (elsewhere: the baseline) is part of the layer; v3 and v4 are linked in beside
-# it or not, and levels.cpp chooses at run time among those that are there.
+# of its own. One is part of the layer, others are linked in beside it or not, and levels.cpp chooses
+# at run time among those that are there.
 file(GLOB machine_handlers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/lanes/arith_*.cpp)
 foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp level_tables.cpp)
     list(APPEND machine_handlers ${CMAKE_CURRENT_LIST_DIR}/lanes/${file})
@@ -21,9 +21,12 @@ emulator_choose_parts(machine_handlers)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/lanes/arith_rounded.cpp
     PROPERTIES COMPILE_OPTIONS -frounding-math)
 
-set(machine_levels)  # beside the oldest
-if(emulator_is_x86_64 AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    set(machine_levels x86_64_v3 x86_64_v4)
+set(machine_levels baseline)  # in ascending order
+if(emulator_is_x86_64)
+    set(machine_levels x86_64_v2)
+    if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+        list(APPEND machine_levels x86_64_v3 x86_64_v4)
+    endif()
 endif()
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/platform/processor.cpp
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -32,13 +35,13 @@ if(emulator_is_x86_64)  # it runs on whatever there is
         PROPERTIES COMPILE_OPTIONS -march=x86-64)
 endif()
 
-# By default the level of the processor that builds is linked beside the oldest.
-set(EMULATOR_LEVELS native CACHE STRING
-    "Levels beside the oldest: native, all, none, or a list of x86_64_v3 and x86_64_v4")
+# By default the level of the processor that builds; `make` builds another one's where the folder has
+# moved to a machine that has another.
+set(EMULATOR_LEVELS native CACHE STRING "Processor levels: native, all, or a list, x86_64_v2 to x86_64_v4")
 if(EMULATOR_LEVELS STREQUAL "all")
     set(linked_levels ${machine_levels})
 elseif(EMULATOR_LEVELS STREQUAL "native")
-    if(machine_levels AND NOT CMAKE_CROSSCOMPILING AND NOT DEFINED EMULATOR_NATIVE_LEVEL)
+    if(emulator_is_x86_64 AND NOT CMAKE_CROSSCOMPILING AND NOT DEFINED EMULATOR_NATIVE_LEVEL)
         try_run(level_ran level_compiled ${CMAKE_CURRENT_BINARY_DIR}/level
             ${PROJECT_SOURCE_DIR}/common/cmake/print_level.cpp
             CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_CURRENT_SOURCE_DIR}
@@ -48,9 +51,9 @@ elseif(EMULATOR_LEVELS STREQUAL "native")
         set(EMULATOR_NATIVE_LEVEL "${level_name}" CACHE INTERNAL "The level of this processor")
     endif()
     set(linked_levels ${EMULATOR_NATIVE_LEVEL})
-    list(FILTER linked_levels INCLUDE REGEX "^x86_64_v[34]$")
-elseif(EMULATOR_LEVELS STREQUAL "none")
-    set(linked_levels)
+    if(NOT linked_levels IN_LIST machine_levels)
+        list(GET machine_levels 0 linked_levels)
+    endif()
 else()
     set(linked_levels ${EMULATOR_LEVELS})
 endif()
@@ -68,32 +71,39 @@ function(machine_level name)
     # A call that is guessed to go to a base class would leave that class's inline function here.
     target_compile_options(emulator_${name} PRIVATE
         ${machine_flags} ${ARGN} -fno-devirtualize-speculatively)
-    # Half the time to compile, for code that only runs when the folder moves to an older machine.
-    list(LENGTH linked_levels higher)
-    if(name STREQUAL oldest_level AND higher EQUAL 1 AND EMULATOR_LEVELS STREQUAL "native")
+    # Half the time to compile, for a processor that only the tests imitate here.
+    if(name STREQUAL x86_64_v2 AND NOT name IN_LIST linked_levels)
         target_compile_options(emulator_${name} PRIVATE -O1)
     endif()
     emulator_unity(emulator_${name} 6)
 endfunction()
-if(emulator_is_x86_64)
-    set(oldest_level x86_64_v2)
-else()
-    set(oldest_level baseline)
-endif()
-machine_level(${oldest_level} ${emulator_processor})
-target_sources(emulator_machine PRIVATE $<TARGET_OBJECTS:emulator_${oldest_level}>)
 foreach(level IN LISTS machine_levels)
-    string(REGEX REPLACE "x86_64_v" "-march=x86-64-v" processor ${level})
+    set(processor)
+    if(emulator_is_x86_64)
+        string(REGEX REPLACE "x86_64_v" "-march=x86-64-v" processor ${level})
+    endif()
     if(level STREQUAL x86_64_v4)
         list(APPEND processor -mprefer-vector-width=512)
     endif()
     machine_level(${level} ${processor})
 endforeach()
 
-# What a program or a library links to have these levels beside the oldest.
+# The lowest that was chosen is part of the layer.
+foreach(level IN LISTS machine_levels)
+    if(level IN_LIST linked_levels)
+        set(own_level ${level})
+        break()
+    endif()
+endforeach()
+target_sources(emulator_machine PRIVATE $<TARGET_OBJECTS:emulator_${own_level}>)
+target_compile_definitions(emulator_machine PRIVATE MACHINE_LEVEL=${own_level})
+
+# What a program or a library links to have the others.
 add_library(emulator_chosen_levels INTERFACE)
 foreach(level IN LISTS linked_levels)
-    target_sources(emulator_chosen_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+    if(NOT level STREQUAL own_level)
+        target_sources(emulator_chosen_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+    endif()
 endforeach()
 # And the tests': those that this processor has, or qemu's. The one for AVX-512 takes a minute to
 # compile, and elsewhere nothing could run it.
@@ -103,5 +113,7 @@ if(EMULATOR_LEVELS STREQUAL "native" AND NOT EMULATOR_NATIVE_LEVEL STREQUAL "x86
 endif()
 add_library(emulator_tested_levels INTERFACE)
 foreach(level IN LISTS tested_levels)
-    target_sources(emulator_tested_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+    if(NOT level STREQUAL own_level)
+        target_sources(emulator_tested_levels INTERFACE $<TARGET_OBJECTS:emulator_${level}>)
+    endif()
 endforeach()

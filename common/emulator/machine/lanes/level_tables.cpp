@@ -38,4 +38,9 @@ bool select_form(const Form& form, Selected& out) {
 extern const LevelTables kTables;
 constinit const LevelTables kTables = {select_form, &kAccessTable, &kMoveTable};
 
+const LevelTables& own_tables();
+const LevelTables& own_tables() {
+    return kTables;
+}
+
 }  // namespace machine::LEVEL_NS

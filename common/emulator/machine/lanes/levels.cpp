@@ -6,11 +6,11 @@
 
 namespace machine {
 
-// Compiled from level_tables.cpp, each with the other files of its level. Levels above the oldest
-// are optional at link time: the address of an absent one is null.
+// Compiled from level_tables.cpp, each with the other files of its level. Which of them are linked in
+// is chosen when a program is linked: the address of an absent one is null.
 #if defined(__x86_64__)
 namespace x86_64_v2 {
-extern const LevelTables kTables;
+extern const LevelTables kTables __attribute__((weak));
 }
 namespace x86_64_v3 {
 extern const LevelTables kTables __attribute__((weak));
@@ -20,17 +20,17 @@ extern const LevelTables kTables __attribute__((weak));
 }
 #else
 namespace baseline {
-extern const LevelTables kTables;
+extern const LevelTables kTables __attribute__((weak));
 }
 #endif
 
-namespace {
+// The level that belongs to this library. The reference takes it out of the archive, which one to a
+// weak name does not.
+namespace MACHINE_LEVEL {
+const LevelTables& own_tables();
+}
 
-#if defined(__x86_64__)
-constexpr ProcessorLevel kLowest = ProcessorLevel::kX86_64_v2;
-#else
-constexpr ProcessorLevel kLowest = ProcessorLevel::kBaseline;
-#endif
+namespace {
 
 const LevelTables* linked_tables(ProcessorLevel level) {
 #if defined(__x86_64__)
@@ -43,13 +43,17 @@ const LevelTables* linked_tables(ProcessorLevel level) {
 #endif
 }
 
+constexpr ProcessorLevel kDescending[] = {ProcessorLevel::kX86_64_v4,
+                                          ProcessorLevel::kX86_64_v3,
+                                          ProcessorLevel::kX86_64_v2,
+                                          ProcessorLevel::kBaseline};
+
 struct Choice {
-    ProcessorLevel level = kLowest;
-    const LevelTables* tables = linked_tables(kLowest);
+    ProcessorLevel level = ProcessorLevel::kBaseline;
+    const LevelTables* tables = &MACHINE_LEVEL::own_tables();
 
     void take(ProcessorLevel most) {
-        for (const auto candidate :
-             {ProcessorLevel::kX86_64_v4, ProcessorLevel::kX86_64_v3, kLowest})
+        for (const auto candidate : kDescending)
             if (candidate <= most && can_run(candidate)) {
                 level = candidate;
                 tables = linked_tables(candidate);
@@ -70,7 +74,14 @@ Choice& choice() {
 }  // namespace
 
 bool can_run(ProcessorLevel level) {
-    return linked_tables(level) && level <= std::max(processor_level(), kLowest);
+    return linked_tables(level) && level <= processor_level();
+}
+
+ProcessorLevel lowest_linked_level() {
+    ProcessorLevel lowest = ProcessorLevel::kX86_64_v4;
+    for (const auto level : kDescending)
+        if (linked_tables(level)) lowest = level;
+    return lowest;
 }
 
 ProcessorLevel best_level() {
