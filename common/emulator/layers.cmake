@@ -99,7 +99,7 @@ add_dependencies(emulator_cudart_objects emulator_stubs)
 set_source_files_properties(processor_check.cpp ${stub_sources} ${driver_sources}
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 emulator_unity(emulator_cudart_objects 12)
-target_compile_options(emulator_cudart_objects PRIVATE -O1)  # once for a call or a finding
+target_compile_options(emulator_cudart_objects PRIVATE -Og)  # once for a call or a finding
 target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime ${driver_layer} emulator_checks)
 
 # An undefined name is an error at link time, not at run time. (The sanitizers' own names are only
@@ -200,18 +200,23 @@ set(emulator_process_targets emulator_audit emulator_python_hooks)
 
 # emulator_wrapper(NAME PREFIX SOURCE SONAMES...): exports PREFIX*.
 function(emulator_wrapper name prefix source)
+    set(objects emulator_${prefix}_objects)
+    add_library(${objects} OBJECT process/wrappers/${source} process/wrappers/wrapped.cpp)
+    target_compile_definitions(${objects} PRIVATE WRAPPED_NAME="${name}")
+    target_compile_options(${objects} PRIVATE -Og)
+    target_link_libraries(${objects} PRIVATE emulator_options)
+    emulator_unity(${objects} 2)
     foreach(soname IN LISTS ARGN)
         string(MAKE_C_IDENTIFIER ${soname} id)
         set(script ${generated}/${soname}.map)
         file(CONFIGURE OUTPUT ${script} @ONLY CONTENT
             "@soname@ { global: @prefix@*; __@prefix@*; emulator_wrapped_library; local: *; };\n")
-        add_library(emulator_${id} SHARED process/wrappers/${source} process/wrappers/wrapped.cpp)
-        target_compile_definitions(emulator_${id} PRIVATE WRAPPED_NAME="${name}")
+        add_library(emulator_${id} SHARED $<TARGET_OBJECTS:${objects}>)
         target_link_libraries(emulator_${id} PRIVATE emulator_options emulator_cudart ${CMAKE_DL_LIBS})
         target_link_options(emulator_${id} PRIVATE
             -Wl,--version-script=${script} -Wl,-soname,${soname} ${no_undefined_names})
         set_target_properties(emulator_${id} PROPERTIES
-            PREFIX "" OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON LINK_DEPENDS ${script}
+            LINKER_LANGUAGE CXX PREFIX "" OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON LINK_DEPENDS ${script}
             INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH TRUE
             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator/wrappers)
         list(APPEND emulator_process_targets emulator_${id})
@@ -225,6 +230,8 @@ endif()
 
 file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform/*64.cpp)
 add_executable(emulate emulate.cpp elf_facts.cpp options.cpp ${emulator_platforms})
+target_compile_options(emulate PRIVATE -Og)
+emulator_unity(emulate 12)
 target_link_libraries(emulate PRIVATE emulator_options)
 set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulator)
 add_dependencies(emulate emulator_cudart emulator_cudart12 emulator_cuda ${emulator_process_targets})

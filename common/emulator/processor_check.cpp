@@ -5,7 +5,6 @@
 
 #include <cstdio>
 
-#include "machine/lanes/levels.h"
 #include "machine/platform/processor.h"
 #include "options.h"
 

@@ -6,8 +6,8 @@
 
 namespace machine {
 
-// Compiled from level_tables.cpp, each with the other files of its level. Which of them are linked in
-// is chosen when a program is linked: the address of an absent one is null.
+// Compiled from level_tables.cpp, each with the other files of its level. Which of them are linked
+// in is chosen when a program is linked: the address of an absent one is null.
 #if defined(__x86_64__)
 namespace x86_64_v2 {
 extern const LevelTables kTables __attribute__((weak));

@@ -38,8 +38,6 @@ struct LevelTables {
 
 // Whether this level was linked in and this processor can run it.
 bool can_run(ProcessorLevel level);
-// Below it this program has no handlers.
-ProcessorLevel lowest_linked_level();
 // The highest of those, or a lower one that limit_level set.
 ProcessorLevel best_level();
 // Lowers best_level(), for tests. Applies to code that is decoded later.

@@ -13,6 +13,9 @@ enum class ProcessorLevel : uint8_t { kBaseline, kX86_64_v2, kX86_64_v3, kX86_64
 // The highest level whose features are all supported by this processor and its operating system.
 ProcessorLevel processor_level();
 
+// Below it this program has no handlers: levels.cpp knows which were linked in.
+ProcessorLevel lowest_linked_level();
+
 // "x86-64-v3", or "baseline".
 const char* level_name(ProcessorLevel level);
 
