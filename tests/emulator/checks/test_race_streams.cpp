@@ -162,7 +162,8 @@ TEST_CASE("streams: two devices", "[checks][race][streams]") {
     }
 }
 
-TEST_CASE("streams: one stream after another, thousands of times", "[checks][race][streams]") {
+TEST_CASE("streams: one stream after another, thousands of times",
+          "[checks][race][streams][slow]") {
     Streams p;
     const auto a = p.global(64);
     for (int i = 0; i < 6000; ++i) {
