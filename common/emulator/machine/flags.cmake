@@ -99,7 +99,23 @@ foreach(level IN LISTS machine_levels)
     endif()
 endforeach()
 target_sources(emulator_machine PRIVATE $<TARGET_OBJECTS:emulator_${own_level}>)
-target_compile_definitions(emulator_machine PRIVATE MACHINE_LEVEL=${own_level})
+# A file of its own, so that a folder that two kinds of machines share needs no more than to link
+# when it changes hands: both levels' objects stay.
+set(own_level_file ${CMAKE_CURRENT_BINARY_DIR}/own_level.cpp)
+file(CONFIGURE OUTPUT ${own_level_file} @ONLY CONTENT [[
+// Which level belongs to this library; see machine/lanes/levels.cpp.
+namespace machine {
+struct LevelTables;
+namespace @own_level@ {
+const LevelTables& own_tables();
+}
+const LevelTables& own_tables();
+const LevelTables& own_tables() {
+    return @own_level@::own_tables();
+}
+}  // namespace machine
+]])
+target_sources(emulator_machine PRIVATE ${own_level_file})
 
 # What a program or a library links to have the others.
 add_library(emulator_chosen_levels INTERFACE)

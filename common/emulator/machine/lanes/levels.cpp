@@ -24,11 +24,9 @@ extern const LevelTables kTables __attribute__((weak));
 }
 #endif
 
-// The level that belongs to this library. The reference takes it out of the archive, which one to a
-// weak name does not.
-namespace MACHINE_LEVEL {
+// Those of the level that belongs to this library, from a file that CMake writes. Its reference
+// takes the level out of the archive, which one to a weak name does not.
 const LevelTables& own_tables();
-}
 
 namespace {
 
@@ -50,7 +48,7 @@ constexpr ProcessorLevel kDescending[] = {ProcessorLevel::kX86_64_v4,
 
 struct Choice {
     ProcessorLevel level = ProcessorLevel::kBaseline;
-    const LevelTables* tables = &MACHINE_LEVEL::own_tables();
+    const LevelTables* tables = &own_tables();
 
     void take(ProcessorLevel most) {
         for (const auto candidate : kDescending)
