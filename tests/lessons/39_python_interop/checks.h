@@ -260,8 +260,7 @@ Managed* made(Managed* managed) {
     const bool belong_to_the_tensor = !on_the_stack(tensor.shape) && !on_the_stack(tensor.strides);
     if (!belong_to_the_tensor) managed->deleter(managed);
     INFO("the tensor's shape or strides lie on the stack, in a variable that ends with its "
-         "function: "
-         "that of the export, or the caller's");
+         "function: that of the export, or the caller's");
     REQUIRE(belong_to_the_tensor);
     return managed;
 }
