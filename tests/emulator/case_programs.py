@@ -77,10 +77,12 @@ class Program:
     flags: tuple[str, ...]  # beside FLAGS
 
     @property
-    def takes_long(self) -> bool:
-        """Whether it includes CUB or Thrust; tests/workbook/CMakeLists.txt leaves these cases to
-        another time."""
-        return any(_LARGEST.search(_text(case)) for case in self.cases)
+    def part(self) -> str:
+        """`long` for what `make test` leaves to `make test MORE=1`: programs that include CUB or
+        Thrust, which take long to compile, and those of a few cases with flags of their own.
+        """
+        large = any(_LARGEST.search(_text(case)) for case in self.cases)
+        return "long" if self.flags or large else "quick"
 
     @property
     def name(self) -> str:

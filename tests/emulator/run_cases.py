@@ -208,6 +208,7 @@ def main() -> int:
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--build-only", action="store_true", help="compile, do not run")
     parser.add_argument("--part", choices=("quick", "long"), help="those that compile so")
+    parser.add_argument("--list", action="store_true", help="a line for each case and part")
     parser.add_argument("--exact", action="store_true", help="the pattern is a case's whole name")
     parser.add_argument("pattern", nargs="?", default="", help="part of a case's name")
     options = parser.parse_args()
@@ -221,12 +222,15 @@ def main() -> int:
         return named and not left_out(case.read_text(), options.library)
 
     every = sorted(options.cases.glob("*.cu"))
+    if options.list:
+        print("\n".join(sorted({f"{c.stem} {p.part}" for p in programs(every) for c in p.cases})))
+        return 0
     if not any(options.pattern in case.stem for case in every):
         print(f"no case in {options.cases} has `{options.pattern}` in its name")
         return 1
     chosen = [program for program in programs(every) if any(map(is_wanted, program.cases))]
     if options.part:
-        chosen = [one for one in chosen if one.takes_long == (options.part == "long")]
+        chosen = [one for one in chosen if one.part == options.part]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
         built = list(pool.map(lambda program: program.build(*compile_with), chosen))

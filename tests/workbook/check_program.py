@@ -39,9 +39,14 @@ def compiled(lesson: Lesson, source: Path) -> tuple[Path, str]:
     return programs.compiled(BUILD, lesson, source, quick=True)
 
 
-def graded(lesson: Lesson, program: Path, seconds: float = 60) -> Grade:
-    """The grade; a program may ask for a shorter time limit, so that a hang costs less."""
-    limits = dataclasses.replace(runner.Limits.on(DEVICE), seconds=seconds)
+def graded(lesson: Lesson, program: Path, seconds: float | None = None) -> Grade:
+    """The grade, with `seconds` by the clock for each case of a program that hangs.
+
+    Without, a case that is slow is not told as one that hangs, whatever else the machine does.
+    """
+    limits = dataclasses.replace(
+        runner.Limits.on(DEVICE), seconds=seconds or 120, of_processor=not seconds
+    )
     return grade_program(lesson, program, DEVICE, BUILD, jobs=2, limits=limits, thorough=True)
 
 
@@ -152,7 +157,7 @@ def check_verdicts(
         return fail(None, [f"it does not {error.stage}: {error}"])
     if wanted.build_stage:
         return fail(None, [f"it builds, and `{wanted}` is expected"])
-    grade = graded(lesson, program, wanted.limit or 60)
+    grade = graded(lesson, program, wanted.limit)
     true, wrong = verdicts.judge(wanted, grade, marks, source.name)
     if wrong:
         return fail(grade, wrong)
