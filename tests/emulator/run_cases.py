@@ -169,6 +169,12 @@ def compare(
     return problems
 
 
+def group_of(case: Path) -> str:
+    """The first word of its name: those that share it are one test, since Python takes longer to
+    start than most cases to run."""
+    return case.stem.partition("_")[0]
+
+
 def left_out(text: str, library: Path) -> bool:
     """Whether the case cannot be judged beside the library that is preloaded, or needs a stand-in
     that is not built there (for a sanitizer or another processor)."""
@@ -208,8 +214,8 @@ def main() -> int:
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--build-only", action="store_true", help="compile, do not run")
     parser.add_argument("--part", choices=("quick", "long"), help="those that compile so")
-    parser.add_argument("--list", action="store_true", help="a line for each case and part")
-    parser.add_argument("--exact", action="store_true", help="the pattern is a case's whole name")
+    parser.add_argument("--list", action="store_true", help="a line for each group and its part")
+    parser.add_argument("--group", action="store_true", help="the pattern is a name's first word")
     parser.add_argument("pattern", nargs="?", default="", help="part of a case's name")
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -218,12 +224,14 @@ def main() -> int:
     compile_with = (options.build, options.library, options.nvcc)
 
     def is_wanted(case: Path) -> bool:
-        named = case.stem == options.pattern if options.exact else options.pattern in case.stem
+        name = group_of(case) if options.group else case.stem
+        named = options.pattern == name if options.group else options.pattern in name
         return named and not left_out(case.read_text(), options.library)
 
     every = sorted(options.cases.glob("*.cu"))
     if options.list:
-        print("\n".join(sorted({f"{c.stem} {p.part}" for p in programs(every) for c in p.cases})))
+        found = {f"{group_of(case)} {one.part}" for one in programs(every) for case in one.cases}
+        print("\n".join(sorted(found)))
         return 0
     if not any(options.pattern in case.stem for case in every):
         print(f"no case in {options.cases} has `{options.pattern}` in its name")

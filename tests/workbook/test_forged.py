@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: one file is graded two dozen times.
 """Answers that would pass without the work: each is refused, or fails with a sentence.
 
 One file does at run time what a variable tells it (hostile/at_run_time.cu); what shows in the

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: a dozen programs are compiled.
 """What a student sees, whole, numbers masked: golden/*.txt, which `--update` writes anew."""
 
 from __future__ import annotations
