@@ -29,10 +29,11 @@ FLAGS = ["-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", "-X
 FLAGS += (ASKED := ["--extended-lambda", "-diag-suppress", "20054"])
 # A program is loaded whole for each of its cases, and two of them compile side by side. Those that
 # need the large headers are compiled together, whatever it takes to load them.
-MOST_CASES, MOST_OF_LIBRARIES = 20, 40
+MOST_CASES, MOST_OF_LIBRARIES = 60, 40
 
 DIRECTIVE = re.compile(r"^//\s*(nvcc|also|env|links|alone|apart):\s*(.+?)\s*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^#include [<\"].*[>\"]$", re.MULTILINE)
+_DEFINE = re.compile(r"^#define (\w+)", re.MULTILINE)
 _MAIN = re.compile(r"^int main\(\) \{(.*?)^\}$", re.MULTILINE | re.DOTALL)
 # Headers that take seconds to read, and those that take up to fifteen.
 _LARGE = re.compile(r"^#include <(?:cuda/|cooperative_groups|cuda_pipeline)", re.MULTILINE)
@@ -162,7 +163,10 @@ def _together(cases: tuple[Path, ...]) -> str:
     for case, text in texts.items():
         # Only main's end is also `return 0`. Its lines stay where they are.
         text = _MAIN.sub(r"int case_main() {\1return 0; }", _INCLUDE.sub("", text))
+        own = dict.fromkeys(_DEFINE.findall(text))  # macros know no namespace
+        parts += [f'#pragma push_macro("{name}")\n#undef {name}' for name in own]
         parts.append(f'namespace {case.stem} {{\n#line 1 "{case}"\n{text}\n}}')
+        parts += [f'#pragma pop_macro("{name}")' for name in own]
     calls = [
         f'    if (!std::strcmp(values[1], "{case.stem}")) return {case.stem}::case_main();'
         for case in cases

@@ -201,6 +201,17 @@ TEST_CASE("counters: a pattern that recurs costs what its addresses cost", "[che
     CHECK(count(seed, true) == count(seed, false));
 }
 
+TEST_CASE("counters: a variable is no allocation", "[checks][counters]") {
+    Counted p;
+    machine::Allocation& variable = *p.memory.allocate(machine::MemoryKind::kManaged, 4, 0, 1);
+    variable.name = "total";
+    p.counters.on_alloc(variable);
+    p.counters.on_free(variable);
+    p.free(p.global(4));
+    CHECK(p.counters.totals().device_allocations == 1);
+    CHECK(p.counters.totals().device_frees == 1);
+}
+
 TEST_CASE("counters: lines, launches and JSON", "[checks][counters]") {
     Counted p;
     const auto x = p.global(64);

@@ -30,11 +30,11 @@ std::string json_counters(const Counts& counters) {
     return out.text();
 }
 
-// Arrays that a program asked for by name or by cudaMalloc; not what the host or a kernel
-// allocates.
+// What cudaMalloc and the like return; not what the host or a kernel allocates, nor a variable,
+// whose module is loaded when its first kernel is launched.
 bool counted(const machine::Allocation& a) {
-    return a.kind == MemoryKind::kDevice || a.kind == MemoryKind::kManaged ||
-           a.kind == MemoryKind::kArray;
+    return a.name.empty() && (a.kind == MemoryKind::kDevice || a.kind == MemoryKind::kManaged ||
+                              a.kind == MemoryKind::kArray);
 }
 
 }  // namespace
