@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: the rungs of several lessons are compiled.
 """The ladder of a lesson side by side, its counters and its figure; wrong answers as seen."""
 
 from __future__ import annotations

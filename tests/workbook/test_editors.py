@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# In make test MORE=1: programs are compiled and clangd reads every lesson.
 """What editors read: problems as lines and the tasks that match them, clangd's commands, the
 container.
 """
