@@ -24,7 +24,7 @@
     refused                  the object is not graded (refusals.py)
     says "words"             what its author is told of a failed case has these words
     never-says "words"       no case's has: another wrong answer's cause is not claimed
-    limit 5 seconds          no verdict: the time limit of each case, which a `times-out` needs
+    limit 5 seconds          no verdict: each case's limit by the clock, for an answer that hangs
 
 CASES is one of
 

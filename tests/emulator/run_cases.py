@@ -225,17 +225,20 @@ def main() -> int:
     options.build.mkdir(parents=True, exist_ok=True)
     compile_with = (options.build, options.library, options.nvcc)
 
+    def is_named(case: Path) -> bool:
+        if options.group:
+            return options.pattern == group_of(case)
+        return options.pattern in case.stem
+
     def is_wanted(case: Path) -> bool:
-        name = group_of(case) if options.group else case.stem
-        named = options.pattern == name if options.group else options.pattern in name
-        return named and not left_out(case.read_text(), options.library)
+        return is_named(case) and not left_out(case.read_text(), options.library)
 
     every = sorted(options.cases.glob("*.cu"))
     if options.list:
         found = {f"{group_of(case)} {one.part}" for one in programs(every) for case in one.cases}
         print("\n".join(sorted(found)))
         return 0
-    if not any(options.pattern in case.stem for case in every):
+    if not any(map(is_named, every)):
         print(f"no case in {options.cases} has `{options.pattern}` in its name")
         return 1
     chosen = [program for program in programs(every) if any(map(is_wanted, program.cases))]
