@@ -7,7 +7,7 @@ endif
 # emulator (the default), gpu (this machine's card), or both.
 DEVICE ?= emulator
 export LESSONS COMMIT SECONDS_FOR_BENCH DEVICE TASK RUNG FORCE YES MUTANT NAME SAVE OUT PLAIN CASE THEME SOLUTION WORKBOOK_NVCC WORKBOOK_PYTHON \
-	SHARE MORE SUBMISSIONS JOBS LIMITS POINTS TRUST FILE FORMAT SOLUTIONS LESSON PORT
+	SHARE MORE NAMED SUBMISSIONS JOBS LIMITS POINTS TRUST FILE FORMAT SOLUTIONS LESSON PORT
 
 WORKBOOK := sh common/workbook/run
 NUMBERS := $(foreach tens,0 1 2 3 4 5 6 7 8 9,$(addprefix $(tens),0 1 2 3 4 5 6 7 8 9))
@@ -96,7 +96,8 @@ help:
 	@echo "make python-05       run the lesson's Python programs there (DEVICE=gpu: on a card)"
 	@echo "make doctor          what was found on this machine"
 	@echo "make test            the workbook's own tests (TESTS=name: only those; SHARE=1/2: half;"
-	@echo "                     MORE=1: those that take longer)"
+	@echo "                     MORE=1: those that take longer; NAMED=1: wrong answers only in the"
+	@echo "                     cases that their verdicts name)"
 	@echo "make test-all        all of them: every answer, toolkits, other systems, sanitizers"
 	@echo "make skeletons       write lessons/ anew from solutions/ (for authors)"
 	@echo "make outputs         paste genuine output into README files and the tests (for authors)"

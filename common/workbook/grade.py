@@ -156,8 +156,7 @@ def grade_program(
     cases = test_cases.cases_of(lesson) if cases is None else cases
     if not cases:
         raise WorkbookError(f"{relative(lesson.test_folder)} holds no TEST_CASE")
-    if not box:
-        runner.adopt_orphans()
+    own = runner.adopt_orphans() if not box else set()
     try:
         limits = limits or runner.Limits.on(device)
         times = TimeLimits(limits, whole=thorough)
@@ -186,7 +185,7 @@ def grade_program(
                 raise
     finally:
         if not box:
-            runner.end_orphans()
+            runner.end_orphans(own)
     order = {case: at for at, case in enumerate(cases)}
     grade.results.sort(key=lambda result: order[result.case])
     return grade

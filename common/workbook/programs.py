@@ -65,6 +65,18 @@ def folder_of(build: Path) -> Path:
     return build / "workbook" / "programs"
 
 
+def compile_command(build: Path, lesson: Lesson, quick: bool = False) -> tuple[list[str], Path]:
+    """CMake's command for the lesson's solution, and the folder that it is run in."""
+    lesson_libraries.require(build, [f"solution_{lesson.id}"])
+    found = compile_commands.of(build, lesson.solution_file, f"solution_{lesson.id}")
+    if not found:
+        raise WorkbookError(f"{build}/compile_commands.json does not know {lesson.solution_file}")
+    command, folder = found
+    if quick:
+        command = ["-O1" if word == "-O3" else word for word in command]
+    return command, folder
+
+
 def object_of(build: Path, lesson: Lesson, source: Path, quick: bool = False) -> tuple[Path, str]:
     """The object of `source`, compiled as CMake compiles the solution; the compiler's words.
 
@@ -74,13 +86,7 @@ def object_of(build: Path, lesson: Lesson, source: Path, quick: bool = False) ->
     An object is used again only while nothing that went into it has changed: the source, the
     command, the environment, every header that was read, the compilers themselves.
     """
-    lesson_libraries.require(build, [f"solution_{lesson.id}"])
-    found = compile_commands.of(build, lesson.solution_file, f"solution_{lesson.id}")
-    if not found:
-        raise WorkbookError(f"{build}/compile_commands.json does not know {lesson.solution_file}")
-    command, folder = found
-    if quick:
-        command = ["-O1" if word == "-O3" else word for word in command]
+    command, folder = compile_command(build, lesson, quick)
     key, ours = _inputs(command, lesson, source)
     cache = folder_of(build)
     cache.mkdir(parents=True, exist_ok=True)
@@ -126,7 +132,7 @@ def _inputs(command: list[str], lesson: Lesson, source: Path) -> tuple[str, set[
 
 
 def compile_arguments(
-    command: list[str], instead_of: Path, source: Path, made: Path, depends: Path
+    command: list[str], instead_of: Path, source: Path, made: Path, depends: Path | None = None
 ) -> list[str]:
     """`command` with another source, another output, and a list of the files that it reads."""
     arguments, skip = [], False
@@ -139,7 +145,8 @@ def compile_arguments(
             arguments.append(str(source))
         elif word != "-MD":
             arguments.append(word)
-    return [*arguments, "-o", str(made), "-MD", "-MF", str(depends)]
+    noted = ["-MD", "-MF", str(depends)] if depends else []
+    return [*arguments, "-o", str(made), *noted]
 
 
 def linked_with(build: Path, lesson: Lesson, kind: str = TEST) -> tuple[list[str], list[str]]:
@@ -161,6 +168,11 @@ def compiled(
 ) -> tuple[Path, str]:
     """The program of `source` with the lesson's test (or workload), and the compiler's output."""
     made, said = object_of(build, lesson, source, quick)
+    return linked(build, lesson, source, made, kind), said
+
+
+def linked(build: Path, lesson: Lesson, source: Path, made: Path, kind: str = TEST) -> Path:
+    """The program of `made`, the object of `source`; it lies beside the object."""
     options, inputs = linked_with(build, lesson, kind)
     if reasons := refusals.of_object(made, source.name, refusals.Judge(build, inputs)):
         raise BuildFailed("\n".join(reasons), "refused")
@@ -169,7 +181,7 @@ def compiled(
     program = made.with_name(f"{source.stem}-{key}")
     if program.is_file():
         build_cache.mark_used(program)
-        return program, said
+        return program
     fresh = program.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     linked = subprocess.run(
         link_arguments(options, inputs, made, fresh),
@@ -180,7 +192,7 @@ def compiled(
     if linked.returncode != 0:
         raise BuildFailed(linked.stdout, "link")
     os.replace(fresh, program)
-    return program, said
+    return program
 
 
 def link_arguments(options: list[str], inputs: list[str], made: Path, program: Path) -> list[str]:

@@ -204,7 +204,9 @@ class Judge:
             if is_weak and _OF_STANDARD.match(name) and name not in self.imported:
                 return ""
             return self.owners[name]
-        if name in self._tests and not (is_weak and (mangled or name.startswith("DW.ref."))):
+        # The interface's constants are inline variables, whose names are not mangled.
+        shared = mangled or name.startswith("DW.ref.") or name in self.weak
+        if name in self._tests and not (is_weak and shared):
             return _TEST
         return _CUDA if _OF_CUDA.fullmatch(name) else ""
 

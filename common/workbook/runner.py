@@ -88,8 +88,9 @@ def signal_words(number: int) -> str:
         return f"signal {number}"
 
 
-def adopt_orphans() -> None:
+def adopt_orphans() -> set[int]:
     """From now on a process whose parent has ended becomes a child of this one, if it was below it.
+    Returns the children that there are before.
 
     A program may leave a daemon running, outside of its session: end_orphans() finds it.
     """
@@ -98,13 +99,16 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
     except (OSError, AttributeError):
         pass
+    return set(_children())
 
 
-def end_orphans() -> int:
-    """Ends every child of this process; call it when no run is under way. Returns how many."""
+def end_orphans(own: set[int]) -> int:
+    """Ends every child of this process but its `own`; call it when no run is under way. Returns how
+    many.
+    """
     ended = 0
     for _ in range(100):  # ending one may orphan the next
-        children = _children()
+        children = set(_children()) - own
         if not children:
             break
         for pid in children:

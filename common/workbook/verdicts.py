@@ -62,6 +62,9 @@ OF_WORDS = ("says", "never-says")
 WORDS = (*OF_CASES, "finding", "launch-error", *OF_WORDS, *OF_BUILDS, "limit", "maybe")
 
 
+_NOT_RUN = "was not run"
+
+
 def word_of(stage: str) -> str:
     """The verdict of a build that failed at this stage."""
     return next(word for word, known in OF_BUILDS.items() if known == stage)
@@ -172,16 +175,30 @@ def named_cases(target: str, cases: Sequence[TestCase]) -> list[TestCase]:
     return found
 
 
+def cases_named(verdicts: Verdicts, cases: Sequence[TestCase]) -> list[TestCase]:
+    """Those of `cases` that some verdict names. Raises BadVerdict as named_cases does."""
+    named: set[TestCase] = set()
+    for one in verdicts.lines:
+        if {*one.word.split("|")} <= {*OF_CASES}:
+            named.update(named_cases(one.target, cases))
+    return [case for case in cases if case in named]
+
+
 def judge(
-    verdicts: Verdicts, grade: Grade, marks: dict[str, int], file: str
+    verdicts: Verdicts,
+    grade: Grade,
+    marks: dict[str, int],
+    file: str,
+    cases: Sequence[TestCase] = (),
 ) -> tuple[list[str], list[str]]:
     """What came true, and every reason why the verdicts are not what happened.
 
     `marks` are the lines of the marks in `file`, the name under which the answer was compiled.
+    `cases` are the lesson's where the grade has but some of them.
     """
     true: list[str] = []
     wrong: list[str] = []
-    cases = [result.case for result in grade.results]
+    cases = cases or [result.case for result in grade.results]
     happened = {result.case.name: word_for(result, grade) for result in grade.results}
     reports = [
         _Report(
@@ -202,8 +219,9 @@ def judge(
                 chosen = named_cases(verdict.target, cases)
                 for case in chosen:
                     named_words.setdefault(case.name, set()).update(words)
-                missed = [c.name for c in chosen if happened[c.name] not in words]
-                why = "; ".join(f'"{name}" {_did(happened[name])}' for name in missed)
+                missed = [c.name for c in chosen if happened.get(c.name, _NOT_RUN) not in words]
+                did = {name: _did(happened.get(name, _NOT_RUN)) for name in missed}
+                why = "; ".join(f'"{name}" {what}' for name, what in did.items())
             elif verdict.word == "finding":
                 code, line = _place(verdict.target, marks)
                 named_findings.add((code, line))

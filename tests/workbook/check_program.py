@@ -3,30 +3,37 @@
 
     check_program.py mutant 02_boundary_checks NAME...
 
-A mutant does what its verdicts say and nothing else; workbook/verdicts.py has their grammar. A
-variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
+A mutant does what its verdicts say and nothing else; workbook/verdicts.py has their grammar. With
+NAMED=1 in the environment it runs in the cases that they name, and in others until each has come
+true: that is seen of every answer in a third of the time, and whether other cases pass is not.
+
+A variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
 and efficient too, unless `// verdict: efficient` lines say what it does too much of.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from shared_headers import Compiler, NotShared
 from workbook import mutants, programs, runner, skeletons, test_cases, timing, verdicts
 from workbook.grade import Grade, grade_program, run_case
 from workbook.programs import BuildFailed
 from workbook.project import DeviceFailed, Lesson, WorkbookError, find_lesson
+from workbook.test_cases import TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 DEVICE = os.environ.get("WORKBOOK_TEST_DEVICE", "emulator")
 FIXTURE = Path(__file__).resolve().parent / "fixture"
+NAMED = bool(os.environ.get("NAMED"))
 
 
 def the_lesson(name: str) -> Lesson:
@@ -39,15 +46,22 @@ def compiled(lesson: Lesson, source: Path) -> tuple[Path, str]:
     return programs.compiled(BUILD, lesson, source, quick=True)
 
 
-def graded(lesson: Lesson, program: Path, seconds: float | None = None) -> Grade:
-    """The grade, with `seconds` by the clock for each case of a program that hangs.
+def graded(
+    lesson: Lesson,
+    program: Path,
+    seconds: float | None = None,
+    cases: Sequence[TestCase] | None = None,
+) -> Grade:
+    """The grade in `cases`, or in all, with `seconds` by the clock for each if the program hangs.
 
     Without, a case that is slow is not told as one that hangs, whatever else the machine does.
     """
     limits = dataclasses.replace(
         runner.Limits.on(DEVICE), seconds=seconds or 120, of_processor=not seconds
     )
-    return grade_program(lesson, program, DEVICE, BUILD, jobs=2, limits=limits, thorough=True)
+    return grade_program(
+        lesson, program, DEVICE, BUILD, jobs=2, limits=limits, cases=cases, thorough=True
+    )
 
 
 def fail(grade: Grade | None, reasons: list[str]) -> int:
@@ -132,22 +146,26 @@ def check_device() -> int:
     return fail(None, [why]) if why else 0
 
 
-def check_mutant(lesson: Lesson, name: str) -> int:
+def check_mutant(lesson: Lesson, name: str, compiler: Compiler | None = None) -> int:
     """A wrong answer: every verdict comes true, and nothing else happens."""
     try:
         mutant = mutants.find(lesson, name)
         source, marks = mutants.written(BUILD, mutant)
     except mutants.BadMutant as error:
         return fail(None, [f"{error}\n  to do: {error.to_do}"])
-    return check_verdicts(lesson, source, mutant.verdicts, marks)
+    return check_verdicts(lesson, source, mutant.verdicts, marks, compiler)
 
 
 def check_verdicts(
-    lesson: Lesson, source: Path, wanted: verdicts.Verdicts, marks: dict[str, int]
+    lesson: Lesson,
+    source: Path,
+    wanted: verdicts.Verdicts,
+    marks: dict[str, int],
+    compiler: Compiler | None = None,
 ) -> int:
     """Builds and grades `source`, and holds what happens against the verdicts."""
     try:
-        program, _ = compiled(lesson, source)
+        program = quickly_compiled(lesson, source, compiler)
     except BuildFailed as error:
         # The compiler's own words about this file, and not a broken compiler.
         blamed = re.search(rf"{re.escape(source.name)}\(\d+\): error", str(error))
@@ -157,12 +175,48 @@ def check_verdicts(
         return fail(None, [f"it does not {error.stage}: {error}"])
     if wanted.build_stage:
         return fail(None, [f"it builds, and `{wanted}` is expected"])
-    grade = graded(lesson, program, wanted.limit)
-    true, wrong = verdicts.judge(wanted, grade, marks, source.name)
+    grade, true, wrong = judged(lesson, program, source, wanted, marks)
     if wrong:
         return fail(grade, wrong)
     print("\n".join(f"came true: {verdict}" for verdict in true))
     return 0
+
+
+def quickly_compiled(lesson: Lesson, source: Path, compiler: Compiler | None) -> Path:
+    """The program of a wrong answer, by nvcc itself where nothing else will do."""
+    if compiler:
+        with contextlib.suppress(NotShared):
+            return programs.linked(BUILD, lesson, source, compiler.object_of(source))
+    return compiled(lesson, source)[0]
+
+
+def judged(
+    lesson: Lesson,
+    program: Path,
+    source: Path,
+    wanted: verdicts.Verdicts,
+    marks: dict[str, int],
+) -> tuple[Grade, list[str], list[str]]:
+    """The grade, which verdicts came true, and what is wrong with them."""
+    cases = test_cases.cases_of(lesson)
+    try:
+        named = verdicts.cases_named(wanted, cases) if NAMED else cases
+    except verdicts.BadVerdict:
+        named = cases
+    # Whether a count is off in a right program is known only where something was right.
+    first = next((case for case in cases if not case.efficient and case not in named), None)
+    if first and all(case.efficient for case in named):
+        named = [first, *named]
+    others = [case for case in cases if case not in named]
+    tasks = {number for case in named for number in case.task_numbers}
+    others.sort(key=lambda case: (case.efficient, not tasks & {*case.task_numbers}))
+    grade = graded(lesson, program, wanted.limit, named)
+    while True:
+        true, wrong = verdicts.judge(wanted, grade, marks, source.name, cases)
+        if not wrong or not others:
+            return grade, true, wrong
+        grade.results += graded(lesson, program, wanted.limit, others[:2]).results
+        del others[:2]
 
 
 def check_variant(lesson: Lesson, source: Path) -> int:
@@ -228,19 +282,24 @@ def main(kind: str, lesson_name: str, *names: str) -> int:
     if kind == "mutant" and attempt(check_device):
         return 1
     failed = []
-    for name in names:
-        print(f"-- {kind} {name}", flush=True)
-        if attempt(functools.partial(check_file, kind, lesson, name)):
-            failed.append(name)
+    with contextlib.ExitStack() as stack:
+        compiler = None
+        if len(names) > 1:
+            with contextlib.suppress(NotShared):
+                compiler = stack.enter_context(Compiler(BUILD, lesson))
+        for name in names:
+            print(f"-- {kind} {name}", flush=True)
+            if attempt(functools.partial(check_file, kind, lesson, name, compiler)):
+                failed.append(name)
     if failed:
         print(f"FAILED of {len(names)}: {' '.join(failed)}")
     return 1 if failed or not names else 0
 
 
-def check_file(kind: str, lesson: Lesson, name: str) -> int:
+def check_file(kind: str, lesson: Lesson, name: str, compiler: Compiler | None) -> int:
     """An answer in the place of the solution."""
     if kind == "mutant":
-        return check_mutant(lesson, name)
+        return check_mutant(lesson, name, compiler)
     if kind == "variant":
         return check_variant(lesson, lesson.solution_folder / "variants" / f"{name}.cu")
     program, _ = compiled(lesson, lesson.solution_folder / "unusual" / f"{name}.cu")

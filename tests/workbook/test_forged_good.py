@@ -7,7 +7,8 @@ from __future__ import annotations
 import unittest
 
 import test_forged
-from workbook import programs, refusals
+from workbook import mutants, programs, refusals
+from workbook.project import find_lesson
 
 # Unusual and good: none of it is refused.
 GOOD = """
@@ -65,6 +66,21 @@ class Good(test_forged.Objects):
             made = self.made(GOOD, level)
             with self.subTest(level):
                 self.assertEqual(refusals.of_object(made, "double_all.cu", self.judge), [])
+
+    def test_the_address_of_the_interfaces_constant_is_not(self) -> None:
+        lesson = find_lesson("21")
+        judge = refusals.Judge(
+            test_forged.BUILD, programs.linked_with(test_forged.BUILD, lesson)[1]
+        )
+        self.assertIn("kMaxBlocks", judge.weak)
+        text = '#include "histogram_shared.h"\nconst int* most() { return &kMaxBlocks; }\n'
+        source = mutants.write_as_student(self.root / "with_constant", lesson, text)
+        made, _ = programs.object_of(test_forged.BUILD, lesson, source)
+        self.assertEqual(refusals.of_object(made, source.name, judge), [])
+        # Another one of that name, which no other file could share, is.
+        source.write_text("extern const int kMaxBlocks = 1;\n")
+        made, _ = programs.object_of(test_forged.BUILD, lesson, source)
+        self.assertIn("kMaxBlocks", refusals.of_object(made, source.name, judge)[0])
 
     def test_cub_is_not(self) -> None:
         source = self.root / "with_cub" / "double_all.cu"

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -96,7 +97,7 @@ class Runs(unittest.TestCase):
         self.fail("the child still runs")
 
     def test_a_daemon_is_found_and_ended(self) -> None:
-        runner.adopt_orphans()
+        own = runner.adopt_orphans()
         ended = self.run_python(
             "import os, time\n"
             "if os.fork() == 0:\n"
@@ -107,7 +108,14 @@ class Runs(unittest.TestCase):
             "os.wait()\n"
         )
         self.assertEqual(ended.code, 0)
-        self.assertEqual(runner.end_orphans(), 1)
+        self.assertEqual(runner.end_orphans(own), 1)
+
+    def test_a_child_of_the_graders_own_goes_on(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as helper:
+            own = runner.adopt_orphans()
+            self.assertEqual(runner.end_orphans(own), 0)
+            self.assertIsNone(helper.poll())
+            helper.kill()
 
     def test_a_signal_is_put_into_words(self) -> None:
         ended = self.run_python("import os; os.kill(os.getpid(), 11)")
