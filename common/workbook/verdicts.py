@@ -175,7 +175,7 @@ def named_cases(target: str, cases: Sequence[TestCase]) -> list[TestCase]:
     return found
 
 
-def cases_named(verdicts: Verdicts, cases: Sequence[TestCase]) -> list[TestCase]:
+def cases_of(verdicts: Verdicts, cases: Sequence[TestCase]) -> list[TestCase]:
     """Those of `cases` that some verdict names. Raises BadVerdict as named_cases does."""
     named: set[TestCase] = set()
     for one in verdicts.lines:

@@ -185,8 +185,10 @@ def check_verdicts(
 def quickly_compiled(lesson: Lesson, source: Path, compiler: Compiler | None) -> Path:
     """The program of a wrong answer, by nvcc itself where nothing else will do."""
     if compiler:
-        with contextlib.suppress(NotShared):
+        try:
             return programs.linked(BUILD, lesson, source, compiler.object_of(source))
+        except NotShared as why:
+            print(f"compiled by nvcc itself: {why}")
     return compiled(lesson, source)[0]
 
 
@@ -200,7 +202,7 @@ def judged(
     """The grade, which verdicts came true, and what is wrong with them."""
     cases = test_cases.cases_of(lesson)
     try:
-        named = verdicts.cases_named(wanted, cases) if NAMED else cases
+        named = verdicts.cases_of(wanted, cases) if NAMED else cases
     except verdicts.BadVerdict:
         named = cases
     # Whether a count is off in a right program is known only where something was right.
@@ -285,8 +287,10 @@ def main(kind: str, lesson_name: str, *names: str) -> int:
     with contextlib.ExitStack() as stack:
         compiler = None
         if len(names) > 1:
-            with contextlib.suppress(NotShared):
+            try:
                 compiler = stack.enter_context(Compiler(BUILD, lesson))
+            except NotShared as why:
+                print(f"compiled by nvcc itself: {why}")
         for name in names:
             print(f"-- {kind} {name}", flush=True)
             if attempt(functools.partial(check_file, kind, lesson, name, compiler)):

@@ -81,9 +81,8 @@ class Compiler:
             if not before:
                 raise NotShared(f"nvcc preprocesses nothing for {name}")
             _run(before, source.parent, env)
-            settings = {"LD_PRELOAD": str(build / "tests" / "libfork_after.so")}
-            frontend = _Frontend(step, before, Path(read), {**env, **settings}, self._stack)
-            self._frontends.append(frontend)
+            library = build / "tests" / "libfork_after.so"
+            self._frontends.append(_Frontend(step, before, Path(read), env, library, self._stack))
         last = [_relative(step, source.parent) for step in steps[-2:]]
         if Path(last[0][0]).name != "fatbinary" or "-c" not in last[1]:
             raise NotShared(f"nvcc's last steps are {last}")
@@ -139,17 +138,19 @@ class _Frontend:
 
     def __init__(
         self, step: list[str], before: list[str], headers: Path, env: dict[str, str],
-        stack: contextlib.ExitStack,
+        library: Path, stack: contextlib.ExitStack,
     ) -> None:  # fmt: skip
-        """`headers` is what the preprocessor, started by `before`, has made of them."""
-        self._env = {key: value for key, value in env.items() if key != "LD_PRELOAD"}
+        """`headers` is what the preprocessor, started by `before`, has made of them; `library` is
+        fork_after.cpp's.
+        """
+        self._env = env
         self._name = Path(step[0]).name
         preprocess, source = before[:-3], before[-3]
         macros = headers.with_suffix(".h")
         plain = _without_forced_headers(preprocess)
-        known = _run([*plain, "-dM", "/dev/null"], headers.parent, self._env).splitlines()
-        defined = _run([*preprocess, "-dM", source], headers.parent, self._env).splitlines()
-        macros.write_bytes(b"\n".join([line for line in defined if line not in set(known)] + [b""]))
+        known = set(_run([*plain, "-dM", "/dev/null"], headers.parent, env).splitlines())
+        defined = _run([*preprocess, "-dM", source], headers.parent, env).splitlines(keepends=True)
+        macros.write_bytes(b"".join(line for line in defined if line.rstrip() not in known))
         self._preprocess = [*plain, "-imacros", str(macros)]
         from_here, self._requests = os.pipe()
         self._answers, to_here = os.pipe()
@@ -159,6 +160,7 @@ class _Frontend:
             word if word == str(headers) else _relative([word], headers.parent)[0] for word in step
         ]
         settings = {
+            "LD_PRELOAD": str(library),
             "WORKBOOK_FORK_AFTER": str(headers),
             "WORKBOOK_FORK_FROM": str(from_here),
             "WORKBOOK_FORK_TO": str(to_here),
