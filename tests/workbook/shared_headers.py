@@ -4,7 +4,8 @@
 A small file's headers take most of the time that nvcc's steps need. The wrong answers of a lesson
 begin with the same lines, up to the last #include: cudafe++ and cicc read these, wait, and go on in
 a child process for each answer (fork_after.cpp). What cudafe++ makes of the headers is precompiled
-for the host's compiler. The steps and their options are those that `nvcc --dryrun` tells.
+for the host's compiler. Where two answers differ on the device alone, their objects differ in what
+they embed for it. The steps and their options are those that `nvcc --dryrun` tells.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from workbook.project import Lesson
 
 _INCLUDE = re.compile(r"\s*#\s*include\b")
 _IF, _ENDIF = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")
+_EMBEDDED = ".nv_fatbin"  # the section that holds what the device is to run
 
 
 class NotShared(Exception):
@@ -50,6 +52,7 @@ class Compiler:
         made = tempfile.TemporaryDirectory(prefix="workbook-headers-")
         self._folder = Path(self._stack.enter_context(made))
         self._for_host = ""  # what the precompiled header holds
+        self._objects: dict[str, Path] = {}  # by what was compiled for the host
         self._compiled = 0
         try:
             self._read_headers(build, lesson)
@@ -127,9 +130,17 @@ class Compiler:
         rest = text[len(self._for_host) :]
         (folder / written).write_text(f'#include "{header}"\n{rest}', encoding="utf-8")
         made = folder / f"{source.stem}.o"
+        device = folder / f"{source.stem}.fatbin"
+        stub = (folder / f"{source.stem}.cudafe1.stub.c").read_text(encoding="utf-8")
+        for_host = _without_device_code(f"{rest}\n{stub}").replace(str(source), "")
+        if (same := self._objects.get(for_host)) and device.is_file():
+            update = f"{_EMBEDDED}={device}"
+            _run(["objcopy", "--update-section", update, str(same), str(made)], folder, self._env)
+            return made
         step = list(self._to_object)
         step[step.index("-o") + 1] = str(made)
         _run(step, folder, self._env)
+        self._objects[for_host] = made
         return made
 
 
@@ -209,6 +220,19 @@ def _steps(
         else:
             steps.append(shlex.split(string.Template(text).safe_substitute(env)))
     return env, steps
+
+
+def _without_device_code(text: str) -> str:
+    """What cudafe++ has written, without the bodies of kernels, which stand between `#if 0` and
+    `#endif`. Lines keep their numbers, which stand before them.
+    """
+    kept, depth = [], 0
+    for line in text.splitlines():
+        if depth or line.startswith("#if 0"):
+            depth += bool(_IF.match(line)) - bool(_ENDIF.match(line))
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _run(step: list[str], folder: Path, env: dict[str, str]) -> bytes:

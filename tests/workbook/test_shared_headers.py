@@ -10,7 +10,9 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import shared_headers
 from shared_headers import Compiler, NotShared, lines_with_includes
 from workbook import mutants, programs, skeletons
 from workbook.project import Lesson
@@ -25,6 +27,13 @@ def plain(text: str) -> str:
     text = re.sub(r"(\.loc\t\d+ \d+) \d+", r"\1", text)
     text = re.sub(r"(?m)^(\.b8 |\t\.file\t).*\n", "", text)
     return re.sub(r"_INTERNAL_[0-9a-f]{8}_", "_INTERNAL_", text)
+
+
+def section(made: Path, name: str) -> bytes:
+    """The content of an object's section."""
+    copy = made.with_suffix(name)
+    subprocess.run(["objcopy", "-O", "binary", "-j", name, str(made), str(copy)], check=True)
+    return copy.read_bytes()
 
 
 class Includes(unittest.TestCase):
@@ -70,6 +79,32 @@ class Compiled(unittest.TestCase):
             self.assertEqual(ours.count("mul.f32"), theirs.count("mul.f32"))
             self.assertRegex(ours, rf'\.file\t\d+ "{re.escape(str(source))}"')
             self.assertEqual("0f40400000" in ours, name == "wrong")  # 3.0f
+
+    def steps_for(self, text: str, name: str) -> tuple[Path, list[str]]:
+        """The object, and the programs that were started for it."""
+        with mock.patch.object(shared_headers, "_run", wraps=shared_headers._run) as run:
+            made = self.compiler.object_of(self.source(text, name))
+        return made, [Path(call.args[0][0]).name for call in run.call_args_list]
+
+    def test_what_differs_on_the_device_alone_is_embedded_anew(self) -> None:
+        first, steps = self.steps_for(self.solution, "right")
+        self.assertEqual(steps[-1], "gcc")
+        second, steps = self.steps_for(self.solution.replace(DOUBLED, TRIPLED), "wrong")
+        self.assertEqual(steps[-1], "objcopy")
+        self.assertEqual(section(second, ".text"), section(first, ".text"))
+        embedded = section(second, ".nv_fatbin")
+        self.assertEqual(embedded, second.with_suffix(".fatbin").read_bytes())
+        self.assertNotEqual(embedded, section(first, ".nv_fatbin"))
+
+    def test_what_differs_for_the_host_is_compiled(self) -> None:
+        self.steps_for(self.solution, "right")
+        for name, text in (
+            ("wrong", self.solution.replace("if (n == 0)", "if (n == 1)")),
+            ("moved", self.solution.replace(DOUBLED, f"\n{DOUBLED}")),  # CUDA_CHECK names a line
+        ):
+            made, steps = self.steps_for(text, name)
+            self.assertEqual(steps[-1], "gcc", name)
+            self.assertTrue(made.is_file())
 
     def test_an_answer_with_its_own_headers_is_left_to_nvcc(self) -> None:
         with self.assertRaisesRegex(NotShared, "includes something else"):
