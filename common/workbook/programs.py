@@ -199,9 +199,9 @@ def link_arguments(options: list[str], inputs: list[str], made: Path, program: P
     """The command that links a student's object with what judges it (linked_with)."""
     # NVIDIA's library where there is no emulator, whose folder comes first at run time.
     folders = {str(Path(path).parent) for path in inputs if ".so" in Path(path).name}
-    # The test's objects come first: of inline functions that both have, theirs are taken.
-    judging = [path for path in inputs if path.endswith(".o")]
-    libraries = [path for path in inputs if not path.endswith(".o")]
+    # The test's and Catch2's come first: of inline functions that both have, theirs are taken.
+    judging = [path for path in inputs if path.endswith((".o", ".a"))]
+    libraries = [path for path in inputs if path not in judging]
     libraries += [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
     command = [os.environ.get("CXX", "g++"), *options, "-o", str(program), *judging, str(made)]
     return [*command, *libraries, "-ldl", "-lpthread"]

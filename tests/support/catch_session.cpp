@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Catch2's session, compiled once for all programs: with version 2 it takes some ten seconds.
+// Catch2's session, compiled once for all programs (common/cmake/WorkbookCatch2.cmake).
 #include "catch_session.h"
 
-#if __has_include(<catch2/catch_test_macros.hpp>)
+#ifdef WORKBOOK_CATCH_RENAMED
+extern "C" int workbook_catch_main(int argc, char** argv);
+#elif __has_include(<catch2/catch_test_macros.hpp>)
 #include <catch2/catch_session.hpp>
 #else
 #define CATCH_CONFIG_RUNNER
@@ -10,5 +12,9 @@
 #endif
 
 int wb::run_catch(int argc, const char* const* argv) {
+#ifdef WORKBOOK_CATCH_RENAMED
+    return workbook_catch_main(argc, const_cast<char**>(argv));
+#else
     return Catch::Session().run(argc, argv);
+#endif
 }
