@@ -190,11 +190,13 @@ def judge(
     marks: dict[str, int],
     file: str,
     cases: Sequence[TestCase] = (),
+    left_out: Sequence[TestCase] = (),
 ) -> tuple[list[str], list[str]]:
     """What came true, and every reason why the verdicts are not what happened.
 
     `marks` are the lines of the marks in `file`, the name under which the answer was compiled.
-    `cases` are the lesson's where the grade has but some of them.
+    `cases` are the lesson's where the grade has but some of them. Of those `left_out` nothing is
+    known, and what a verdict says of them is neither true nor wrong.
     """
     true: list[str] = []
     wrong: list[str] = []
@@ -216,7 +218,10 @@ def judge(
         try:
             words = {*verdict.word.split("|")}
             if words <= {*OF_CASES}:
-                chosen = named_cases(verdict.target, cases)
+                named = named_cases(verdict.target, cases)
+                chosen = [case for case in named if case not in left_out]
+                if not chosen:
+                    continue
                 for case in chosen:
                     named_words.setdefault(case.name, set()).update(words)
                 missed = [c.name for c in chosen if happened.get(c.name, _NOT_RUN) not in words]

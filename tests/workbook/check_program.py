@@ -4,8 +4,9 @@
     check_program.py mutant 02_boundary_checks NAME...
 
 A mutant does what its verdicts say and nothing else; workbook/verdicts.py has their grammar. With
-NAMED=1 in the environment it runs in the cases that they name, and in others until each has come
-true: that is seen of every answer in a third of the time, and whether other cases pass is not.
+NAMED=1 in the environment it runs in the cases that they name and a student is shown, and in others
+until each has come true: that is seen of every answer in a third of the time, and whether other
+cases pass is not.
 
 A variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
 and efficient too, unless `// verdict: efficient` lines say what it does too much of.
@@ -212,12 +213,24 @@ def judged(
     others = [case for case in cases if case not in named]
     tasks = {number for case in named for number in case.task_numbers}
     others.sort(key=lambda case: (case.efficient, not tasks & {*case.task_numbers}))
-    grade = graded(lesson, program, wanted.limit, named)
+    grade = Grade(lesson, DEVICE)
+
+    def run(chosen: list[TestCase]) -> None:
+        if chosen:
+            grade.results += graded(lesson, program, wanted.limit, chosen).results
+
+    run([case for case in named if not case.efficient])
+    # What a wrong answer does too much of is not shown before its values are right.
+    wrong_tasks = grade.wrong_tasks() if NAMED else set()
+    waiting = [case for case in named if case.efficient and case.waits_for(wrong_tasks)]
+    run([case for case in named if case.efficient and case not in waiting])
+    others += waiting
     while True:
-        true, wrong = verdicts.judge(wanted, grade, marks, source.name, cases)
+        left_out = [case for case in waiting if case in others]
+        true, wrong = verdicts.judge(wanted, grade, marks, source.name, cases, left_out)
         if not wrong or not others:
             return grade, true, wrong
-        grade.results += graded(lesson, program, wanted.limit, others[:2]).results
+        run(others[:2])
         del others[:2]
 
 

@@ -87,6 +87,22 @@ class Named(unittest.TestCase):
         run, reasons = self.judge("efficient efficient", [c.name for c in CASES if c.efficient])
         self.assertEqual(reasons, [])
 
+    def test_a_count_that_a_student_is_not_shown_yet_is_left_out(self) -> None:
+        failing = ["task 2: b", "efficient: loads once"]
+        run, reasons = self.judge("fails task 2; fails efficient", failing + ["task 2: a"])
+        self.assertIn('"task 2: c" passes', reasons[0])  # all cases have run
+        run, reasons = self.judge('fails "task 2: b"; fails efficient', failing)
+        self.assertEqual((run, reasons), (["task 2: b"], []))
+        run, reasons = self.judge('fails "task 1: b"; efficient efficient', ["task 1: b"])
+        self.assertEqual(run[:2], ["task 1: b", "efficient: loads once"])
+        self.assertIn('"efficient: loads once" passes', reasons[0])
+
+    def test_it_runs_where_only_there_a_verdict_comes_true(self) -> None:
+        lines = 'fails "task 2: b"; fails efficient; finding race-shared @here'
+        last = "efficient: loads once"
+        run, reasons = self.judge(lines, ["task 2: b", last], [last])
+        self.assertEqual((run[-1], reasons), (last, []))
+
     def test_in_a_wrong_answer_the_same_is_a_failure(self) -> None:
         _, reasons = self.judge("efficient efficient", [case.name for case in CASES])
         self.assertIn("fails", reasons[0])
