@@ -12,6 +12,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -255,6 +257,28 @@ bool change(const dl_phdr_info& info) {
     return change(object, data, data_bytes) && both;
 }
 
+using Range = std::pair<uint64_t, uint64_t>;
+
+// Where the code of the system's libraries lies. dladdr would search the C library's symbols for
+// each function that is looked up, at the start of every program.
+std::vector<Range> system_code() {
+    std::vector<Range> found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* argument) {
+            if (!is_system(file_of(info->dlpi_name))) return 0;
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+                if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) continue;
+                const uint64_t begin = info->dlpi_addr + segment.p_vaddr;
+                static_cast<std::vector<Range>*>(argument)->emplace_back(begin,
+                                                                         begin + segment.p_memsz);
+            }
+            return 0;
+        },
+        &found);
+    return found;
+}
+
 struct LibraryWalk {
     unsigned long long added = 0;
     std::set<std::string> done;  // by name and address
@@ -264,12 +288,14 @@ struct LibraryWalk {
 }  // namespace
 
 void prepare_host_calls() {
+    const std::vector<Range> system = system_code();
     for (const Watched& w : kWatched) {
         void* const real = dlsym(RTLD_DEFAULT, w.name);
-        Dl_info info;
         if (!real) continue;
-        // A function of the program's own with that name, or one that a sanitizer has put there.
-        if (dladdr(real, &info) && is_system(file_of(info.dli_fname)))
+        const auto address = reinterpret_cast<uint64_t>(real);
+        const auto holds = [&](const Range& r) { return r.first <= address && address < r.second; };
+        // Or else a function of the program's own with that name.
+        if (std::any_of(system.begin(), system.end(), holds))
             *w.real = real;
         else
             unknown_code = true;
