@@ -3,9 +3,9 @@
 """Runs the seeded programs in cases/ on the emulator and compares what it finds.
 
 A line that should give a finding carries `// expect: CODE`, several codes separated by commas, each
-optionally preceded by `error` or `warning` and followed by a "quoted part" of the message; alone on
-its line, the comment is about the next line. A file without any expectation must run to
-exit code 0 and give no finding. Directives anywhere in a file:
+optionally preceded by `error` or `warning` and followed by a "quoted part" of the message or its
+notes; alone on its line, the comment is about the next line. A file without any expectation must
+run to exit code 0 and give no finding. Directives anywhere in a file:
 
     // nvcc: FLAGS     more flags for the compiler
     // also: FLAGS     once more with these flags instead, and the same expectations
@@ -153,9 +153,10 @@ def compare(
         missing.remove(match)
         if match.severity and match.severity != finding["severity"]:
             problems.append(f"{finding['code']} at {where} is of severity {finding['severity']}")
-        if match.message not in finding["message"]:
+        said = "; ".join([finding["message"], *finding.get("notes", [])])
+        if match.message not in said:
             problems.append(
-                f"{finding['code']} at {where} says: {finding['message']} "
+                f"{finding['code']} at {where} says: {said} "
                 f"(want it to contain: {match.message})"
             )
     for one in missing:

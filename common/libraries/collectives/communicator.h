@@ -64,7 +64,8 @@ struct Clique {
     std::vector<std::deque<RequestPtr>> calls;                              // collectives, by rank
     std::map<std::pair<int, int>, std::deque<RequestPtr>> sends, receives;  // by (from, to)
     std::vector<RequestPtr> joined;  // while gathering, by rank
-    std::vector<RequestPtr> empty;   // calls with a count of 0, which wait for nobody
+    // The first calls with a count of 0, which wait for nobody.
+    std::vector<emulator::CollectiveFinding::Note> empty;
 };
 
 }  // namespace collectives

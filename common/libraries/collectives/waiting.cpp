@@ -14,6 +14,8 @@ namespace {
 using Finding = emulator::CollectiveFinding;
 using namespace std::chrono_literals;
 
+constexpr size_t kMostNotes = 8;  // of one finding
+
 std::string quoted(const char* api) {
     return '`' + std::string(api) + '`';
 }
@@ -163,6 +165,13 @@ std::string missing_text(const Clique& clique, const std::vector<RequestPtr>& wa
            (absent.size() == 1 ? " never calls it" : " never call it");
 }
 
+void note_empty(Clique& clique, const Request& r) {
+    if (clique.empty.size() == kMostNotes) return;
+    clique.empty.push_back({r.site,
+                            "rank " + std::to_string(r.rank) + " called " + quoted(r.api) +
+                                " with a count of 0, which does nothing"});
+}
+
 void report_clique(Clique& clique, bool only_thread) {
     const std::vector<RequestPtr> waiting = waiting_in(clique);
     if (waiting.empty()) return;
@@ -179,13 +188,10 @@ void report_clique(Clique& clique, bool only_thread) {
         finding.message += ": the thread that calls for all ranks waits in this one, so call them "
                            "between `ncclGroupStart` and `ncclGroupEnd`";
     for (const RequestPtr& r : waiting)
-        if (finding.notes.size() < 8 && r->site != first.site) finding.notes.push_back(waits(*r));
-    for (const RequestPtr& r : clique.empty)
-        if (finding.notes.size() < 8)
-            finding.notes.push_back({r->site,
-                                     "rank " + std::to_string(r->rank) + " called " +
-                                         quoted(r->api) +
-                                         " with a count of 0, which does nothing"});
+        if (finding.notes.size() < kMostNotes && r->site != first.site)
+            finding.notes.push_back(waits(*r));
+    for (const Finding::Note& note : clique.empty)
+        if (finding.notes.size() < kMostNotes) finding.notes.push_back(note);
     emulatorReportCollective(finding);
     fail(clique, ncclInvalidUsage, finding.message);
 }
@@ -255,7 +261,7 @@ ncclResult_t post(const std::vector<RequestPtr>& requests) {
             request->result = ncclInvalidUsage;
         } else if (request->count == 0 && request->kind != Kind::kInit) {
             request->done = true;
-            clique.empty.push_back(request);
+            note_empty(clique, *request);
         } else {
             hand_over(request);
         }

@@ -48,6 +48,22 @@ void one_rank_too_few() {
     if (ncclGroupEnd() == ncclSuccess) cudaDeviceReset();
 }
 
+// A count of 0 joins nobody, and which rank had nothing to add is said.
+void one_rank_with_nothing() {
+    Clique all;
+    ncclGroupStart();
+    for (int rank = 0; rank < kRanks; ++rank)
+        // expect: collective-deadlock "rank 2 called `ncclAllReduce` with a count of 0"
+        ncclAllReduce(all.x[rank],
+                      all.x[rank],
+                      rank == 2 ? 0 : 1,
+                      ncclFloat,
+                      ncclSum,
+                      all.comm[rank],
+                      nullptr);
+    if (ncclGroupEnd() == ncclSuccess) cudaDeviceReset();
+}
+
 // Rank 1 answers to the wrong rank.
 void a_message_to_nobody() {
     Clique all;
@@ -85,6 +101,7 @@ void a_thread_that_leaves() {
 int main() {
     without_a_group();
     one_rank_too_few();
+    one_rank_with_nothing();
     a_message_to_nobody();
     alone_in_init_rank();
     a_thread_that_leaves();
