@@ -134,6 +134,7 @@ class Compiler:
         stub = (folder / f"{source.stem}.cudafe1.stub.c").read_text(encoding="utf-8")
         for_host = _without_device_code(f"{rest}\n{stub}").replace(str(source), "")
         if (same := self._objects.get(for_host)) and device.is_file():
+            # Its lines are the same, and its messages name the other answer's folder.
             update = f"{_EMBEDDED}={device}"
             _run(["objcopy", "--update-section", update, str(same), str(made)], folder, self._env)
             return made
