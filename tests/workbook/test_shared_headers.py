@@ -19,7 +19,7 @@ from workbook.project import Lesson
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
-HOST_COMPILERS = ("gcc", "g++")  # nvcc 12 and 13 start one or the other
+HOST_COMPILERS = ("gcc", "g++")  # which of them, depends on the version of nvcc
 DOUBLED, TRIPLED = "data[i] *= 2.0f;", "data[i] *= 3.0f;"
 
 
