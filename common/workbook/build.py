@@ -15,6 +15,7 @@ from pathlib import Path
 
 from . import (
     compile_commands,
+    disk,
     editors,
     files,
     headers,
@@ -125,7 +126,7 @@ def _configure(device: str, nvcc: Path, folder: Path) -> None:
         code, text = _run_cmake(command, phase)
     if code != 0:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
-        _stop_on_full_disk(text, folder)
+        disk.stop_if_full(text, *_written(folder))
         if said := toolkit.misfit(nvcc):
             raise WorkbookError(
                 f"{nvcc} does not work with this g++: {said}",
@@ -155,11 +156,9 @@ def _run_cmake(command: list[str], phase: Phase) -> tuple[int, str]:
     return process.returncode, "".join(said)
 
 
-def _stop_on_full_disk(text: str, folder: Path) -> None:
-    """Compilers fail in many ways on a full disk: what they say, or what is left, tells."""
-    left = min(shutil.disk_usage(place).free for place in (folder, tempfile.gettempdir()))
-    if "No space left on device" in text or left < 1 << 20:
-        raise WorkbookError("the disk is full", "free some space and run make again")
+def _written(folder: Path) -> tuple[Path, Path]:
+    """Where a build writes: compilers put what one part says to the next beside it."""
+    return folder, Path(tempfile.gettempdir())
 
 
 def _env() -> dict[str, str]:
@@ -207,7 +206,7 @@ def build_own(folder: Path, targets: list[str], show: str) -> None:
     """Builds targets that hold none of a student's code, or raises."""
     built = build(folder, targets, show)
     if not built.ok:
-        _stop_on_full_disk(built.text, folder)
+        disk.stop_if_full(built.text, *_written(folder))
         _say(first_failure(built.text))
         raise WorkbookError(
             f"{', '.join(targets)} did not build (the first error is above)",
@@ -313,7 +312,7 @@ def build_student_file(
         if reasons := refusals.of_target(folder, target, source):
             return Built(False, "\n".join(reasons), "refused")
         return Built(True, "\n".join(warnings_about(built.text, source)))
-    _stop_on_full_disk(built.text, folder)
+    disk.stop_if_full("", *_written(folder))
     found = compile_commands.of(folder, source, target)
     if found:
         command, where = found
@@ -377,7 +376,7 @@ def ensure_device(device: str, nvcc: Path, lesson: Lesson | None = None) -> Path
     with Phase("device", "Building the emulated device") as phase:
         built = build(folder, targets, reached=phase.reached)
     if not built.ok:
-        _stop_on_full_disk(built.text, folder)
+        disk.stop_if_full(built.text, *_written(folder))
         _say(first_failure(built.text))
         raise WorkbookError(
             "the emulated device did not build (the first error is above)",

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import build_cache, compile_commands, programs, refusals, runner, sandbox
+from . import build_cache, compile_commands, disk, programs, refusals, runner, sandbox
 from .link_errors import in_words as link_errors
 from .project import ROOT, Lesson, WorkbookError
 from .runner import Limits
@@ -53,7 +53,7 @@ class Compiler:
         box = Box((made, *_read_by(inputs)), (out,))
         ended = runner.run(command, sandbox.environment(), ROOT, self._limits(_OUTPUT), box=box)
         if ended.code != 0 or ended.how or not program.is_file():
-            _stop_if_no_box(ended)
+            _stop_if_ours(ended, out)
             lines = link_errors(ended.output, source)
             said = "\n".join(lines) or _tidy(ended.output, source) + self._stopped(ended)
             raise programs.BuildFailed(said, "link")
@@ -87,7 +87,7 @@ class Compiler:
         )
         said = _tidy(ended.output, source)
         if ended.code != 0 or ended.how or not made.is_file():
-            _stop_if_no_box(ended)
+            _stop_if_ours(ended, out)
             raise programs.BuildFailed(said + self._stopped(ended), "compile")
         read = build_cache.files_read(depends, Path("/tmp"))
         if reasons := refusals.of_includes(read, source, command):
@@ -106,7 +106,7 @@ class Compiler:
         """What a tool says about a submission's object."""
         ended = runner.run(command, sandbox.environment(), ROOT, self._limits(_LISTING), box=box)
         if ended.code != 0 or ended.how:
-            _stop_if_no_box(ended)
+            _stop_if_ours(ended)
             raise programs.BuildFailed(f"{command[0]} cannot read the compiled file", "refused")
         return ended.output
 
@@ -131,7 +131,11 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _stop_if_no_box(ended: runner.Ended) -> None:
+def _stop_if_ours(ended: runner.Ended, *written: Path) -> None:
+    """Raises where it is not the submission that made a tool fail: no sandbox, or no room for what
+    the tool writes.
+    """
+    disk.stop_if_full("", *written)
     if said := sandbox.failed(ended.output):
         raise WorkbookError(f"the sandbox could not be made: {said}", "see make doctor")
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from . import build, install, processor, pypi, sandbox, self_test, toolkit
+from . import build, disk, install, processor, pypi, sandbox, self_test, toolkit
 from .project import NOT_ABLE, PASSED, ROOT, build_folder, relative
 from .toolkit import output
 
@@ -181,7 +181,7 @@ def _place(built: bool) -> list[Row]:
     writable = os.access(ROOT, os.W_OK)
     free, needed = shutil.disk_usage(ROOT).free >> 20, _DISK_BUILT_MIB
     if not built:
-        needed = install.DISK_MIB
+        needed = disk.NEEDED_MIB
     return [
         Row(writable, "this folder", "can be written" if writable else "is read-only",
             "" if writable else "copy the workbook to a folder of your own"),

@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from . import pypi, toolkit
+from . import disk, pypi, toolkit
 from .phases import Phase
 from .project import WorkbookError, state_folder
 
@@ -59,7 +59,7 @@ def _fetch(folder: Path) -> None:
         found.rename(folder / "include")
     shutil.rmtree(venv, ignore_errors=True)
     if not _are_there(folder / "include"):
-        pypi.stop_on_full_disk(said)
+        disk.stop_if_full(said)
         print(said or "the packages do not have the layout known here: no nvidia/cu13/include")
         raise WorkbookError(
             "pip could not fetch the headers (its last lines are above)",

@@ -19,16 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from . import phases, processor, pypi, toolkit
+from . import disk, phases, processor, pypi, toolkit
 from .lock import only_one
 from .phases import Phase
-from .project import ROOT, WorkbookError, state_folder
+from .project import WorkbookError, state_folder
 from .toolkit import output
 
 OLDEST_CMAKE = (3, 24)
 OLDEST_GXX = 11
-# What the compiler's packages, the device and the lessons' programs take, tests not counted.
-DISK_MIB = 1500
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ def install_packages(
         _root(prefix, ["dpkg", "--configure", "-a"], phase, 0.2, 0.2)
         failed = _root(prefix, command, phase, 0.2, 1.0)
     if failed:
-        pypi.stop_on_full_disk(failed)
+        disk.stop_if_full(failed)
         print("\n".join(failed.splitlines()[-15:]))
         raise WorkbookError(
             "apt-get could not install them (its last lines are above)",
@@ -240,16 +238,6 @@ def check_machine() -> None:
         )
 
 
-def check_disk() -> None:
-    """Room for what set-up fetches and builds."""
-    free = shutil.disk_usage(ROOT).free >> 20
-    if free < DISK_MIB:
-        raise WorkbookError(
-            f"{free} MiB are free in {ROOT}, and setting up needs {DISK_MIB}",
-            "free some space and run make again",
-        )
-
-
 def _fingerprint() -> dict[str, str]:
     """What the last complete check depended on: cheap to compute."""
     return {
@@ -299,7 +287,7 @@ def _ensure_tools(needs: list[Need]) -> None:
     if not shutil.which("ninja"):
         packages.add(_NINJA)
     if said := pypi.install_tools(sorted(packages)):
-        pypi.stop_on_full_disk(said)
+        disk.stop_if_full(said)
         print(said)
         if all(need.optional for need in needs):
             print("Going on without: pip could not fetch them (its last lines are above).")
@@ -344,7 +332,7 @@ def ensure(force: bool = False) -> Path:
             print("note: " + said)
         needs, tools = missing(), missing_tools()
         if needs or tools or not nvcc:
-            check_disk()
+            disk.check()
         if (tools or not nvcc) and not pypi.capable_python():
             needs.append(_VENV)
         if needs:

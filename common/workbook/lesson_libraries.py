@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import files, install, pypi, toolkit
+from . import disk, files, install, pypi, toolkit
 from .install import Need
 from .lock import only_one
 from .phases import Phase
@@ -256,7 +256,7 @@ def _install_packages(missing: list[Library], why: str, _again: str) -> None:
         with Phase("packages", f"Fetching {one.name}") as phase:
             said = pypi.install(_folder_of(one), [package], phase)
         if said:
-            pypi.stop_on_full_disk(said)
+            disk.stop_if_full(said)
             print(said)
             raise WorkbookError(
                 f"pip could not fetch {one.name} (its last lines are above)",

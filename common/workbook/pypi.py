@@ -7,13 +7,13 @@ Standard library only.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .disk import stop_if_full
 from .lock import only_one
 from .phases import Phase
 from .project import ROOT, WorkbookError, relative, state_folder
@@ -90,11 +90,6 @@ def _last_lines(text: str) -> str:
     return "\n".join(text.strip().splitlines()[-15:]) or "pip said nothing"
 
 
-def stop_on_full_disk(text: str) -> None:
-    if re.search(r"No space left on device|Errno 28|Disk quota exceeded|Errno 122", text):
-        raise WorkbookError("the disk is full", "free some space and run make again")
-
-
 def ensure_optional(
     folder: Path, packages: Sequence[str], what: str, download: int, disk: int, again: str
 ) -> bool:
@@ -114,7 +109,7 @@ def ensure_optional(
     with only_one("setting up"), Phase("packages", "Fetching them") as phase:
         said = install(folder, list(packages), phase)
     if said:
-        stop_on_full_disk(said)
+        stop_if_full(said)
         raise WorkbookError(
             f"pip could not fetch them:\n{said}", f"check the network; then {again} once more"
         )

@@ -14,7 +14,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from . import build, lesson_libraries, pypi, toolkit
+from . import build, disk, lesson_libraries, pypi, toolkit
 from .phases import Phase
 from .project import NOT_PASSED, PASSED, Lesson, WorkbookError, relative, state_folder
 
@@ -92,7 +92,7 @@ def _add_pycuda(folder: Path) -> None:
     with Phase("packages", "Compiling it"):
         problem = pypi.add(environment(), list(PYCUDA), more)
     if problem:
-        pypi.stop_on_full_disk(problem)
+        disk.stop_if_full(problem)
         print(
             f"{problem}\nPyCUDA could not be compiled (pip's last lines are above): it needs g++, "
             "CUDA's headers and\nPython.h (apt-get install python3-dev). Numba and CuPy work "

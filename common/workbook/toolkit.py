@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from . import pypi
+from . import disk, pypi
 from .phases import Phase
 from .project import ROOT, WorkbookError, state_folder
 
@@ -152,7 +152,7 @@ def install_wheels() -> Path:
     print("  " + " ".join(WHEELS), flush=True)
     with Phase("compiler", "Fetching the compiler") as phase:
         if said := pypi.install(folder, list(WHEELS), phase):
-            pypi.stop_on_full_disk(said)
+            disk.stop_if_full(said)
             print(said)
             raise WorkbookError(
                 "pip could not fetch the compiler (its last lines are above)",
