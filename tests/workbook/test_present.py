@@ -137,7 +137,7 @@ class Saved(unittest.TestCase):
                     pass
                 return json.loads(line.removeprefix(b"data: "))
 
-            self.assertEqual(news(), {"state": "waiting"})
+            self.assertEqual(news(), {"state": "waiting", "old": True})
             lesson = lessons()[3]
             for text, passed in (("race", False), ("good", True)):
                 path = root / "lessons" / lesson.id / f"{lesson.slug}.cu"
@@ -146,6 +146,7 @@ class Saved(unittest.TestCase):
                 while (event := news())["state"] == "grading":  # told only if it takes a moment
                     self.assertEqual(event["lesson"], lesson.number)
                 self.assertEqual((event["state"], event["passed"]), ("graded", passed))
+                self.assertFalse(event["old"])
                 shown = "\n".join(event["lines"])
                 self.assertEqual("`t` is read" in shown, not passed)
                 self.assertEqual(dict(event["grades"])["correct"], passed)

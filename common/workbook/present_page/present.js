@@ -6,6 +6,7 @@ const $ = (name) => document.getElementById(name);
 const MARKS = {true: "✓", false: "✗", null: "–"};
 let lessons = [], lesson, at = 0, follow = true, typed = "";
 let scale = 1;
+let steered = false;  // a key was pressed: what happened before no longer moves the page
 const verdicts = {};  // by lesson's number: the last event about it
 
 function make(parent, name, text = "", kind = "") {
@@ -134,12 +135,14 @@ const KEYS = {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !lesson) return;
   if (/^\d$/.test(event.key)) {
+    steered = true;
     digit(event.key);
     return;
   }
   const act = KEYS[event.key] || KEYS[event.key.toLowerCase()];
   if (!act || ($("keys").open && event.key !== "?")) return;
   event.preventDefault();
+  steered = true;
   act();
 });
 
@@ -154,7 +157,7 @@ function heard(event) {
     $("news").textContent = event.state === "grading" ? `lesson ${event.lesson}: running …`
                                                       : event.lines[0];
   }
-  if (follow && about) open(about, Infinity);
+  if (follow && about && !(event.old && steered)) open(about, Infinity);
   else if (about === lesson) show();
 }
 
