@@ -36,7 +36,8 @@ def check() -> None:
 
 
 def stop_if_full(said: str = "", *folders: Path) -> None:
-    """Raises where a failed command `said` that there is no room, or where a folder has none.
+    """Raises where a failed command `said` that there is no room, or where a folder has not enough
+    for what a build writes.
 
     `said` must not come from a compiler that a student's file can make say things.
     """
@@ -45,7 +46,7 @@ def stop_if_full(said: str = "", *folders: Path) -> None:
             raise _full(number, "")
     for folder in folders:
         if number := _refused(folder):
-            raise _full(number, f": no room is left in {relative(folder)}")
+            raise _full(number, f": {relative(folder)} does not take {_TRIED >> 20} MiB more")
 
 
 def _refused(folder: Path) -> int:

@@ -53,14 +53,16 @@ class Disk(unittest.TestCase):
                 text=True,
             )
             self.assertEqual(run.returncode, ended, run.stderr)
-            told = f"WorkbookError: the disk is full: no room is left in {self.folder}"
+            told = f"WorkbookError: the disk is full: {self.folder} does not take 32 MiB more"
             self.assertEqual(told in run.stderr, ended == 1, run.stderr)
 
     def test_a_used_up_quota_is_found_by_trying(self) -> None:
         refusal = OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
         with mock.patch.object(os, "posix_fallocate", side_effect=refusal):
             told = self.told(_SILENT, self.folder)
-        self.assertEqual(told, f"your disk quota is used up: no room is left in {self.folder}")
+        self.assertEqual(
+            told, f"your disk quota is used up: {self.folder} does not take 32 MiB more"
+        )
 
     def test_a_submission_is_not_blamed_for_it(self) -> None:
         failed = mock.Mock(spec=runner.Ended, code=1, how="", output=_SILENT)
