@@ -134,15 +134,14 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !lesson) return;
+  steered = true;
   if (/^\d$/.test(event.key)) {
-    steered = true;
     digit(event.key);
     return;
   }
   const act = KEYS[event.key] || KEYS[event.key.toLowerCase()];
   if (!act || ($("keys").open && event.key !== "?")) return;
   event.preventDefault();
-  steered = true;
   act();
 });
 
