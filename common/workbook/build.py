@@ -312,15 +312,17 @@ def build_student_file(
         if reasons := refusals.of_target(folder, target, source):
             return Built(False, "\n".join(reasons), "refused")
         return Built(True, "\n".join(warnings_about(built.text, source)))
-    disk.stop_if_full("", *_written(folder))
+    disk.stop_if_full("", Path(tempfile.gettempdir()))
     found = compile_commands.of(folder, source, target)
     if found:
         command, where = found
         code, text = _run(_limited(_to_null_output(command)), where=where, seconds=_BUILD_SECONDS)
         if code != 0:
             return Built(False, tidy(text).strip() + _stopped(text), "compile")
-        if reasons := refusals.of_target(folder, target, source):
-            return Built(False, "\n".join(reasons), "refused")
+    # Only now: a compiler's errors are told sooner, and without trying a home folder on a network.
+    disk.stop_if_full("", folder)
+    if found and (reasons := refusals.of_target(folder, target, source)):
+        return Built(False, "\n".join(reasons), "refused")
     if lines := link_errors(built.text, source):
         return Built(False, "\n".join(lines), "link")
     return Built(False, tidy(built.text).strip(), "build")

@@ -17,7 +17,7 @@ from .project import ROOT, WorkbookError, relative
 # What the compiler's packages, the device and the lessons' programs take, tests not counted.
 NEEDED_MIB = 1500
 # What is tried after a failure. A tool that fails removes the file that it could not complete, so
-# there can be some room again: the largest that a build writes has about half of this.
+# there can be some room again: the device's library takes about half of this.
 _TRIED = 32 << 20
 _SAID = {
     errno.ENOSPC: re.compile(r"No space left on device|Errno 28\b"),

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import class_build, disk, runner
+from workbook import build, class_build, compile_commands, disk, refusals, runner
 from workbook.project import ROOT, WorkbookError
 
 # What binutils' ar says when the disk is full.
@@ -71,6 +71,24 @@ class Disk(unittest.TestCase):
         with mock.patch.object(os, "posix_fallocate", side_effect=refusal):
             with self.assertRaises(WorkbookError):
                 class_build._stop_if_ours(failed, self.folder)
+
+    def test_an_error_in_a_students_file_comes_first(self) -> None:
+        """With a build folder that is full: a file that compiles is not to blame, another is."""
+
+        def built_with(compiler: str) -> build.Built:
+            full = {self.folder: errno.ENOSPC}
+            with (
+                mock.patch.object(refusals, "of_names_in_source", return_value=[]),
+                mock.patch.object(build, "build", return_value=build.Built(False, _SILENT)),
+                mock.patch.object(compile_commands, "of", return_value=([compiler], self.folder)),
+                mock.patch.object(disk, "_refused", lambda place: full.get(place, 0)),
+            ):
+                return build.build_student_file(self.folder, "lesson_00", self.folder / "x.cu")
+
+        self.assertEqual(built_with("false").stage, "compile")
+        with self.assertRaises(WorkbookError) as caught:
+            built_with("true")
+        self.assertIn("the disk is full", str(caught.exception))
 
     def test_trying_leaves_nothing(self) -> None:
         disk.stop_if_full(_SILENT, self.folder)
