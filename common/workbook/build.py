@@ -320,7 +320,7 @@ def build_student_file(
         if code != 0:
             return Built(False, tidy(text).strip() + _stopped(text), "compile")
     # Only now: a compiler's errors are told sooner, and without trying a home folder on a network.
-    disk.stop_if_full("", folder)
+    disk.stop_if_full(built.text, folder)
     if found and (reasons := refusals.of_target(folder, target, source)):
         return Built(False, "\n".join(reasons), "refused")
     if lines := link_errors(built.text, source):

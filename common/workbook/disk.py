@@ -39,7 +39,8 @@ def stop_if_full(said: str = "", *folders: Path) -> None:
     """Raises where a failed command `said` that there is no room, or where a folder has not enough
     for what a build writes.
 
-    `said` must not come from a compiler that a student's file can make say things.
+    `said` must not come from a compiler whose own errors are the reason: a student's file can make
+    it say anything.
     """
     for number, pattern in _SAID.items():
         if pattern.search(said):

@@ -75,20 +75,22 @@ class Disk(unittest.TestCase):
     def test_an_error_in_a_students_file_comes_first(self) -> None:
         """With a build folder that is full: a file that compiles is not to blame, another is."""
 
-        def built_with(compiler: str) -> build.Built:
-            full = {self.folder: errno.ENOSPC}
+        def built_with(compiler: str, said: str = _SILENT) -> build.Built:
+            full = {self.folder: errno.ENOSPC} if said == _SILENT else {}
             with (
                 mock.patch.object(refusals, "of_names_in_source", return_value=[]),
-                mock.patch.object(build, "build", return_value=build.Built(False, _SILENT)),
+                mock.patch.object(build, "build", return_value=build.Built(False, said)),
                 mock.patch.object(compile_commands, "of", return_value=([compiler], self.folder)),
                 mock.patch.object(disk, "_refused", lambda place: full.get(place, 0)),
             ):
                 return build.build_student_file(self.folder, "lesson_00", self.folder / "x.cu")
 
         self.assertEqual(built_with("false").stage, "compile")
-        with self.assertRaises(WorkbookError) as caught:
-            built_with("true")
-        self.assertIn("the disk is full", str(caught.exception))
+        for said in (_SILENT, "x.o: No space left on device"):
+            with self.assertRaises(WorkbookError) as caught:
+                built_with("true", said)
+            self.assertIn("the disk is full", str(caught.exception))
+        self.assertEqual(built_with("false", "#warning No space left on device").stage, "compile")
 
     def test_trying_leaves_nothing(self) -> None:
         disk.stop_if_full(_SILENT, self.folder)
