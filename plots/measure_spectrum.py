@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workbook import build
-from workbook.project import ROOT
+from workbook.base.project import ROOT
+from workbook.build import build
 
 LESSON = "40_capstone_dimuon"
 CASE = "task 8: a million events*"

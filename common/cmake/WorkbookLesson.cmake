@@ -15,7 +15,7 @@
 #
 # A lesson whose interface declares functions of C (`extern "C"`) is a library for other languages, too:
 # shared_lesson_NN_slug and shared_solution_NN_slug, shared/lesson/libslug.so and shared/solution/libslug.so
-# in the build folder, which Python's ctypes loads (common/workbook/python_programs.py).
+# in the build folder, which Python's ctypes loads (common/workbook/running/python_programs.py).
 #
 # lessons/link_NN_slug.txt and link_bench_NN_slug.txt in the build folder list what another .cu file
 # (a variant, a mutant) is linked with to take the place of the solution.

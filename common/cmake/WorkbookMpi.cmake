@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Open MPI, for lessons whose interface includes mpi.h: the real one, on either device. Programs are
 # linked with mpi_watch (common/libraries/mpi), which stands before it. Where Open MPI is missing,
-# these lessons have no targets; common/workbook/lesson_libraries.py installs it.
+# these lessons have no targets; common/workbook/setup/lesson_libraries.py installs it.
 set(places /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openmpi /usr/local /opt/openmpi)
 find_path(OPENMPI_INCLUDE_DIR mpi-ext.h PATHS ${places} PATH_SUFFIXES include)
 find_library(OPENMPI_LIBRARY mpi PATHS ${places} PATH_SUFFIXES lib)

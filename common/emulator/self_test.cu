@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program of the device's self-test (common/workbook/self_test.py): known values, known
+// The program of the device's self-test (common/workbook/build/self_test.py): known values, known
 // counters, and three deliberate mistakes on known lines. It prints its values.
 #include <cstdio>
 #include <vector>

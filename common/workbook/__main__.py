@@ -11,9 +11,9 @@ import signal
 import sys
 from pathlib import Path
 
-from . import files, install, phases, pypi, runner
-from .lock import only_one
-from .project import (
+from .base import files, phases
+from .base.lock import only_one
+from .base.project import (
     INTERNAL,
     NOT_ABLE,
     NOT_PASSED,
@@ -27,11 +27,16 @@ from .project import (
     lessons,
     relative,
 )
+from .running import runner
+from .setup import install, pypi
 
 
 def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
     """Builds, grades and shows one lesson on the devices of DEVICE; True when all passed."""
-    from . import build, grade, grade_screen, install, progress
+    from .build import build
+    from .judge import grade, progress
+    from .setup import install
+    from .show import grade_screen
 
     wanted = devices_wanted()
     if only_card := wanted == ["gpu"]:
@@ -63,7 +68,7 @@ def _grade(lesson: Lesson, as_json: bool, advice: bool = True) -> bool:
 
 def _say_next() -> None:
     """After a lesson that passed: the first one that has not."""
-    from . import progress
+    from .judge import progress
 
     data = progress.load()
     following = next((one for one in lessons() if not progress.solved(one, data)), None)
@@ -75,8 +80,9 @@ def _say_next() -> None:
 
 def _time(lesson: Lesson, folder: Path) -> None:
     """Times of the student's file and the solution, as a table and a figure."""
-    from . import gpu, programs
-    from .project import relative
+    from .base.project import relative
+    from .build import programs
+    from .show import gpu
 
     if not programs.has_workload(lesson):
         print("  (this lesson has no workload for the clock)")
@@ -89,7 +95,9 @@ def _time(lesson: Lesson, folder: Path) -> None:
 
 def _next(as_json: bool) -> int:
     """Plain `make`: grade the first unsolved lesson, say what to do; 0 whenever it could grade."""
-    from . import build, progress, screen
+    from .build import build
+    from .judge import progress
+    from .show import screen
 
     known = lessons()
     data = progress.load()
@@ -187,7 +195,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs one command; imports late, because setup must work before anything is installed."""
     command = options.command
     if command == "doctor":
-        from . import doctor
+        from .show import doctor
 
         return doctor.report()
     if command == "setup":
@@ -197,11 +205,11 @@ def run(options: argparse.Namespace) -> int:
     if command == "clean":
         return _clean()
     if command == "bench":
-        from . import bench
+        from .bench import measure
 
-        return bench.run()
+        return measure.run()
     if command == "plots":
-        from . import plots
+        from .bench import plots
 
         return plots.draw()
     if command in ("sanitize", "check-gpu"):
@@ -230,84 +238,87 @@ def run(options: argparse.Namespace) -> int:
     if command == "grade":
         return PASSED if _grade(lesson, options.json) else NOT_PASSED
     if command == "all":
-        from . import grade_all
+        from .show import grade_all
 
         return grade_all.run()
     if command == "grade-class":
         install.ensure_extra(install.CLASS_MODULES)
-        from . import class_command
+        from .teach import command as class_command
 
         return class_command.run()
     if command == "book":
-        from . import book
+        from .book import book
 
         return book.build()
     if command == "present":
-        from . import present
+        from .show import present
 
         return present.run()
     if command == "autograde":
         install.ensure_extra(install.CLASS_MODULES[1:])
-        from . import class_autograde
+        from .teach import autograde
 
-        return class_autograde.run(lesson)
+        return autograde.run(lesson)
     if command == "bench-cost":
-        from . import bench_cost
+        from .bench import cost
 
-        return bench_cost.run()
+        return cost.run()
     if command == "bench-loop":
-        from . import bench_loop
+        from .bench import loop
 
-        return bench_loop.run()
+        return loop.run()
     if command in ("sanitize", "check-gpu"):
-        from . import gpu
+        from .show import gpu
 
         return gpu.check_all() if command == "check-gpu" else gpu.sanitize(lesson)
     if command == "watch":
-        from . import build, grade, watch
+        from .build import build
+        from .judge import grade
+        from .show import watch
 
         device = devices_wanted()[0]
         folder = build.prepare(device)
         return watch.watch(lambda one: grade.grade_lesson(one, device, folder))
     if command == "picture":
-        from . import picture
+        from .pictures import picture
 
         return picture.make(lesson)
     if command == "demo":
-        from . import build, demo
+        from .build import build
+        from .show import demo
 
         if mutant := os.environ.get("MUTANT"):
             return demo.run_mutant(lesson, mutant)
         return demo.run(lesson, "gpu" in devices_wanted() or build.gpu_present())
     if command == "mutant":
-        from . import mutant_author
+        from .author import mutant_author
 
         if not (name := os.environ.get("NAME")):
             raise WorkbookError("which one?", f"make mutant-{lesson.number} NAME=no_guard", 2)
         return mutant_author.run(lesson, name, os.environ.get("SAVE") == "1")
     if command == "in-python":
-        from . import python_programs
+        from .running import python_programs
 
         if not options.lesson:
             return python_programs.set_up(devices_wanted()[0])
         return python_programs.run_lesson(lesson, devices_wanted()[0])
     if command == "prepare":
-        from . import build
+        from .build import build
 
         for device in devices_wanted():
             build.prepare(device)
         return PASSED
     if command == "progress":
-        from . import screen
+        from .show import screen
 
         screen.show_progress(lessons())
         return PASSED
     if command == "explain":
-        from . import explain
+        from .show import explain
 
         return explain.show(options.code)
     if command in ("test", "test-all", "bench-emulator", "format", "outputs"):
-        from . import maintain
+        from .author import maintain
 
         if command == "test":
             return maintain.test(options.arguments)
@@ -318,7 +329,7 @@ def run(options: argparse.Namespace) -> int:
         return (
             maintain.bench_emulator() if command == "bench-emulator" else maintain.format_sources()
         )
-    from . import lesson_files
+    from .show import lesson_files
 
     if command == "skeletons":
         return lesson_files.write_skeletons()
@@ -337,7 +348,7 @@ def main() -> int:
     if options.plain:
         os.environ["PLAIN"] = "1"
     if os.environ.get("PLAIN", "") not in ("", "0"):
-        from . import plain_output
+        from .base import plain_output
 
         plain_output.use_plain_words()
     pypi.use_tools()

@@ -20,7 +20,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbook import build_cache
+from workbook.build import build_cache
 
 CASES = Path(__file__).resolve().parent / "cases"
 STAND_INS = CASES.parents[2] / "common" / "libraries"

@@ -19,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "common"))
 
-from workbook import build_cache, install  # noqa: E402
+from workbook.build import build_cache  # noqa: E402
+from workbook.setup import install  # noqa: E402
 
 BUILD = ROOT / "build-left-out"
 PROGRAMS = ROOT / "tests" / "emulator" / "runtime" / "programs"

@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "common"))
 
-from workbook import install  # noqa: E402
+from workbook.setup import install  # noqa: E402
 
 # Preset, folder, what is built, and which tests of ctest run.
 KINDS = {

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE / "results"
 sys.path.insert(0, str(ROOT / "common"))
-from workbook import build_cache  # noqa: E402
+from workbook.build import build_cache  # noqa: E402
 
 
 class HardwareError(Exception):

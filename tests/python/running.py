@@ -10,8 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import python_programs
-from workbook.project import lessons
+from workbook.base.project import lessons
+from workbook.running import python_programs
 
 HERE = Path(__file__).resolve().parent
 EMULATOR = Path(os.environ.get("WORKBOOK_TEST_BUILD", "build")).resolve() / "emulator"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from running import EMULATOR, PYTHON, emulate, main, run_text
 
-from workbook import python_programs
-from workbook.project import find_lesson
+from workbook.base.project import find_lesson
+from workbook.running import python_programs
 
 
 class Errors(unittest.TestCase):

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from running import EMULATOR, HERE, emulate, main, run_text
 
-from workbook import python_programs
-from workbook.project import lessons
+from workbook.base.project import lessons
+from workbook.running import python_programs
 
 MARK = re.compile(r"(expect|launch): ([a-z-]+)")
 SAME = "all values equal NumPy's"

@@ -25,9 +25,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "common"))
-from workbook import install  # noqa: E402
-from workbook import toolkit as cuda  # noqa: E402
-from workbook.project import WorkbookError  # noqa: E402
+from workbook.base.project import WorkbookError  # noqa: E402
+from workbook.setup import install  # noqa: E402
+from workbook.setup import toolkit as cuda  # noqa: E402
 
 SKIPPED = 77
 # The command, and Debian's package of it.

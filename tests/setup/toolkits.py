@@ -173,7 +173,7 @@ def fetched(name: str, cache: Path) -> Path:
         (root / "lib" / "libcudart_static.a").write_text("INPUT(-lcudart)\n", encoding="utf-8")
         (root / "lib" / "libcudadevrt.a").write_text("!<arch>\n", encoding="utf-8")
     sys.path.insert(0, str(ROOT / "common"))
-    from workbook import toolkit as workbook_toolkit
+    from workbook.setup import toolkit as workbook_toolkit
 
     workbook_toolkit.complete_toolkit(root)
     (folder / "ready").touch()

@@ -45,7 +45,7 @@ std::string quoted(const std::string& text);
 void note_counters(const EmulatorCounters& counters);
 
 // {"count": {"host_launches": 1, ...}}: what is counted here and not by the emulator. The names are
-// in common/workbook/counters.py. `more`: further members of that object in JSON, or empty.
+// in common/workbook/facts/counters.py. `more`: further members of that object in JSON, or empty.
 void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers,
                   const std::string& more = "");
 

@@ -17,9 +17,10 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from workbook import runner, self_test
-from workbook.grade import grade_program
-from workbook.project import DeviceFailed, cores, find_lesson
+from workbook.base.project import DeviceFailed, cores, find_lesson
+from workbook.build import self_test
+from workbook.judge.grade import grade_program
+from workbook.running import runner
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LIBRARY = BUILD / "emulator_levels"

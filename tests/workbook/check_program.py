@@ -3,10 +3,10 @@
 
     check_program.py mutant 02_boundary_checks NAME...
 
-A mutant does what its verdicts say and nothing else; workbook/verdicts.py has their grammar. With
-NAMED=1 in the environment it runs in the cases that they name and a student is shown, and in others
-until each has come true: that is seen of every answer in a third of the time, and whether other
-cases pass is not.
+A mutant does what its verdicts say and nothing else; workbook/answers/verdicts.py has their
+grammar. With NAMED=1 in the environment it runs in the cases that they name and a student is shown,
+and in others until each has come true: that is seen of every answer in a third of the time, and
+whether other cases pass is not.
 
 A variant is one rung of a lesson's ladder (`solutions/NN_slug/variants/K_name.cu`): right and safe,
 and efficient too, unless `// verdict: efficient` lines say what it does too much of.
@@ -25,11 +25,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shared_headers import Compiler, NotShared
-from workbook import mutants, programs, runner, skeletons, test_cases, timing, verdicts
-from workbook.grade import Grade, grade_program, run_case
-from workbook.programs import BuildFailed
-from workbook.project import DeviceFailed, Lesson, WorkbookError, find_lesson
-from workbook.test_cases import TestCase
+from workbook.answers import mutants, verdicts
+from workbook.base.project import DeviceFailed, Lesson, WorkbookError, find_lesson
+from workbook.build import programs
+from workbook.build.programs import BuildFailed
+from workbook.judge.grade import Grade, grade_program, run_case
+from workbook.lesson import skeletons, test_cases
+from workbook.lesson.test_cases import TestCase
+from workbook.running import runner, timing
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 DEVICE = os.environ.get("WORKBOOK_TEST_DEVICE", "emulator")
@@ -68,7 +71,7 @@ def graded(
 def fail(grade: Grade | None, reasons: list[str]) -> int:
     """Shows the grade and why this test fails."""
     if grade:
-        from workbook import grade_screen
+        from workbook.show import grade_screen
 
         grade_screen.show_grade(grade, advice=False)
         for result in grade.results:

@@ -21,9 +21,11 @@ from pathlib import Path
 from rich.console import Console
 
 import check_program
-from workbook import demo, grade_screen, mutants, skeletons
-from workbook.grade import Grade, grade_program
-from workbook.project import ROOT, Lesson, find_lesson, lessons, relative
+from workbook.answers import mutants
+from workbook.base.project import ROOT, Lesson, find_lesson, lessons, relative
+from workbook.judge.grade import Grade, grade_program
+from workbook.lesson import skeletons
+from workbook.show import demo, grade_screen
 
 _BLOCK = re.compile(r"(<!-- output: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FINDING = re.compile(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)

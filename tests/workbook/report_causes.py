@@ -17,9 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from rich.console import Console
 
 import check_program
-from workbook import demo, grade_screen, mutants, programs
-from workbook.mutants import Mutant
-from workbook.project import lessons
+from workbook.answers import mutants
+from workbook.answers.mutants import Mutant
+from workbook.base.project import lessons
+from workbook.build import programs
+from workbook.show import demo, grade_screen
 
 
 def chosen(words: list[str]) -> list[Mutant]:

@@ -19,8 +19,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from workbook import mutants, programs, skeletons
-from workbook.project import Lesson
+from workbook.answers import mutants
+from workbook.base.project import Lesson
+from workbook.build import programs
+from workbook.lesson import skeletons
 
 _INCLUDE = re.compile(r"\s*#\s*include\b")
 _IF, _ENDIF = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")

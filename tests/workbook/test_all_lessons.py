@@ -11,12 +11,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import build, grade_all, grade_screen, skeletons
-from workbook.case_result import CaseResult
-from workbook.findings import Finding
-from workbook.grade import Grade
-from workbook.project import Lesson, WorkbookError, lessons
-from workbook.test_cases import Failure, Outcome, TestCase
+from workbook.base.project import Lesson, WorkbookError, lessons
+from workbook.build import build
+from workbook.facts.findings import Finding
+from workbook.judge.grade import Grade
+from workbook.lesson import skeletons
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
+from workbook.running.case_result import CaseResult
+from workbook.show import grade_all, grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 

@@ -17,7 +17,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from workbook.project import ROOT, build_folder
+from workbook.base.project import ROOT, build_folder
 
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD") or build_folder())
 PAGE = ROOT / "common" / "emulator" / "API.md"

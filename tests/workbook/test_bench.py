@@ -16,8 +16,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import bench, bench_cost, bench_csv, bench_python, build, programs, timing
-from workbook.project import NOT_ABLE, ROOT, find_lesson, lessons
+from workbook.base.project import NOT_ABLE, ROOT, find_lesson, lessons
+from workbook.bench.measure import cost, measure, python_peers, results
+from workbook.build import build, programs
+from workbook.running import timing
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 PLOTS = ROOT / "plots"
@@ -33,8 +35,8 @@ def work(name: str = "adds", median: float = 2.0, **more: object) -> timing.Time
 MACHINE = {"gpu": "Card", "driver": "1", "toolkit": "13.0", "date": "2026-01-01", "commit": "abc"}
 
 
-def some_rows() -> bench_csv.Rows:
-    rows = bench_csv.Rows(dict(MACHINE), ceilings=[4000.0, 4100.0, 4200.0])
+def some_rows() -> results.Rows:
+    rows = results.Rows(dict(MACHINE), ceilings=[4000.0, 4100.0, 4200.0])
     rows.add("02", "rung", "1_first", "", work())
     rows.add("02", "solution", "solution", "", work(median=1.0))
     rows.add("", "peer", "CUB", "3.0", work(median=1.25))
@@ -46,7 +48,7 @@ class Without(unittest.TestCase):
         out = io.StringIO()
         with mock.patch.object(build, "gpu_present", lambda: False):
             with contextlib.redirect_stdout(out):
-                self.assertEqual(bench.run(), NOT_ABLE)
+                self.assertEqual(measure.run(), NOT_ABLE)
         text = out.getvalue()
         self.assertIn("needs an NVIDIA card", text)
         for lesson in lessons():
@@ -64,7 +66,7 @@ class Without(unittest.TestCase):
     def test_the_command_needs_no_module_that_a_bare_machine_lacks(self) -> None:
         code = (
             "import sys; sys.modules['rich'] = sys.modules['numpy'] = None\n"
-            "from workbook import bench, bench_csv, bench_python; print(len(bench.plan()))"
+            "from workbook.bench import measure, python_peers, results; print(len(measure.plan()))"
         )
         env = dict(os.environ, PYTHONPATH=str(ROOT / "common"))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
@@ -72,9 +74,9 @@ class Without(unittest.TestCase):
 
     def test_a_library_that_is_absent_is_named(self) -> None:
         out = io.StringIO()
-        with mock.patch.object(bench_python, "python_with", lambda module: None):
+        with mock.patch.object(python_peers, "python_with", lambda module: None):
             with contextlib.redirect_stdout(out):
-                self.assertEqual(bench_python.measure(some_rows(), 10), 0)
+                self.assertEqual(python_peers.measure(some_rows(), 10), 0)
         self.assertEqual(len(re.findall(r"skipped: not installed", out.getvalue())), 5)
 
 
@@ -89,8 +91,8 @@ class Table(unittest.TestCase):
         self.assertAlmostEqual(float(peer["noise"]), 0.02)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bench.csv"
-            bench_csv.write(path, rows)
-            self.assertEqual(bench_csv.problems(path), [])
+            results.write(path, rows)
+            self.assertEqual(results.problems(path), [])
             text = path.read_text()
             for broken in (
                 text.replace("solution", "solution,1", 1), text.replace("Card", "", 1),
@@ -98,7 +100,7 @@ class Table(unittest.TestCase):
                 text.replace("elements", "size", 1), text.partition("\n")[0] + "\n",
             ):  # fmt: skip
                 path.write_text(broken)
-                self.assertNotEqual(bench_csv.problems(path), [], broken)
+                self.assertNotEqual(results.problems(path), [], broken)
 
     def test_the_second_measurement_takes_the_place_of_the_first(self) -> None:
         rows = some_rows()
@@ -109,22 +111,22 @@ class Table(unittest.TestCase):
     def test_chosen_lessons_leave_the_rows_of_an_earlier_run(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bench.csv"
-            bench_csv.write(path, some_rows())
-            rows = bench_csv.Rows(MACHINE | {"commit": "def"}, ceilings=[4000.0])
+            results.write(path, some_rows())
+            rows = results.Rows(MACHINE | {"commit": "def"}, ceilings=[4000.0])
             rows.keep(path)
             rows.add("02", "solution", "solution", "", work(median=0.5))
-            bench_csv.write(path, rows)
-            self.assertEqual(bench_csv.problems(path), [])
+            results.write(path, rows)
+            self.assertEqual(results.problems(path), [])
             found = {row["version"]: row["commit"] for row in rows.complete()}
             self.assertEqual(found, {"1_first": "abc", "solution": "def", "CUB": "abc"})
-            other = bench_csv.Rows(MACHINE | {"gpu": "another"})
+            other = results.Rows(MACHINE | {"gpu": "another"})
             other.keep(path)
             self.assertEqual(other.earlier, [])
 
     def test_chosen_lessons_run_the_libraries_that_do_their_work(self) -> None:
         def names(*chosen: str) -> list[str]:
-            wanted = bench.programs_of(list(chosen))
-            return [one.name for one, _ in bench.jobs(wanted, bench.peers(), part=True)]
+            wanted = measure.programs_of(list(chosen))
+            return [one.name for one, _ in measure.jobs(wanted, measure.peers(), part=True)]
 
         self.assertEqual(names("16")[0], "cublas")
         self.assertEqual(names("10"), ["solution"])
@@ -133,16 +135,16 @@ class Table(unittest.TestCase):
     def test_the_last_table_compares_with_the_best_library(self) -> None:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            bench_csv.show(some_rows())
+            results.show(some_rows())
         self.assertRegex(out.getvalue(), r"adds +solution +8 GB/s +0.2% of copy +1.25 x CUB")
 
     def test_the_recorded_tables_keep_it_too(self) -> None:
         data = PLOTS / "data"
-        self.assertEqual(bench_csv.problems(data / "bench.csv"), [])
+        self.assertEqual(results.problems(data / "bench.csv"), [])
         for name, columns in {
             "counters.csv": "what,pattern,counter,card,emulator,gpu",
             "pi.csv": "kind,stream,points,inside",
-            "cost.csv": ",".join(bench_cost.COLUMNS),
+            "cost.csv": ",".join(cost.COLUMNS),
         }.items():
             with (data / name).open(newline="") as file:
                 rows = list(csv.DictReader(file))
@@ -182,24 +184,24 @@ class Programs(unittest.TestCase):
 
     def test_measuring_goes_through_on_the_emulator(self) -> None:
         lesson = find_lesson("02")
-        rung = bench.Program("solution", "solution", lesson, lesson.solution_file)
+        rung = measure.Program("solution", "solution", lesson, lesson.solution_file)
         rung.path = BUILD / "lessons" / f"bench_solution_{lesson.id}"
-        absent = bench.Program("cublas", "peer", trouble="not built: why")
-        rows, out = bench_csv.Rows(dict(MACHINE)), io.StringIO()
+        absent = measure.Program("cublas", "peer", trouble="not built: why")
+        rows, out = results.Rows(dict(MACHINE)), io.StringIO()
         options = ["--elements", "3000", "--seconds", "0.02"]
         todo = iter([(rung, options), (absent, options)])
         with contextlib.redirect_stdout(out):
-            self.assertEqual(bench.measure("emulator", BUILD, todo, rows, 60), (0, []))
-            late = bench.measure("emulator", BUILD, iter([(rung, options)]), rows, -1)
+            self.assertEqual(measure.measure("emulator", BUILD, todo, rows, 60), (0, []))
+            late = measure.measure("emulator", BUILD, iter([(rung, options)]), rows, -1)
         self.assertEqual(late, (0, ["02 solution"]))
         self.assertIn("skipped: not built: why", out.getvalue())
         with tempfile.TemporaryDirectory() as folder:
-            bench_csv.write(Path(folder) / "bench.csv", rows)
-            self.assertEqual(bench_csv.problems(Path(folder) / "bench.csv"), [])
+            results.write(Path(folder) / "bench.csv", rows)
+            self.assertEqual(results.problems(Path(folder) / "bench.csv"), [])
         self.assertEqual([row["workload"] for row in rows.rows][0], "adds two vectors")
 
     def test_the_cost_of_a_lesson_is_measured(self) -> None:
-        costs = bench_cost.of_lesson(find_lesson("02"), BUILD, 3000)
+        costs = cost.of_lesson(find_lesson("02"), BUILD, 3000)
         self.assertEqual(len(costs), 2)
         for one in costs:
             self.assertGreater(min(one.checked, one.unchecked, one.one_core), 0)

@@ -14,22 +14,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from workbook import book, book_pages, book_views, phases, present, pypi, skeletons
+from workbook.base import phases
+from workbook.base.project import ROOT, WorkbookError, lessons
+from workbook.book.book import book, pages, views
+from workbook.lesson import skeletons
 from workbook.pictures import trace
-from workbook.project import ROOT, WorkbookError, lessons
+from workbook.setup import pypi
+from workbook.show import present
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 _FOLD = re.compile(r'^\?\?\? question "(.+?)"\n\n((?:    .*\n|\n)+)', re.MULTILINE)
 
 
 @contextlib.contextmanager
-def staged(with_solutions: bool = False) -> Iterator[tuple[Path, dict[str, list[book_pages.Page]]]]:
+def staged(with_solutions: bool = False) -> Iterator[tuple[Path, dict[str, list[pages.Page]]]]:
     """The pages as MkDocs gets them."""
     with tempfile.TemporaryDirectory() as scratch:
         docs = Path(scratch)
-        parts = book_pages.pages(ROOT, with_solutions)
-        book_pages.copy(parts, docs)
-        book_pages.convert(parts, docs, {}, with_solutions)
+        parts = pages.pages(ROOT, with_solutions)
+        pages.copy(parts, docs)
+        pages.convert(parts, docs, {}, with_solutions)
         yield docs, parts
 
 
@@ -56,10 +60,10 @@ def answers() -> list[tuple[str, str]]:
 
 class Pages(unittest.TestCase):
     def test_every_lesson_and_explanation_is_in_the_navigation_once(self) -> None:
-        text = json.dumps(book_pages.navigation(book_pages.pages(ROOT, False)))
+        text = json.dumps(pages.navigation(pages.pages(ROOT, False)))
         for lesson in lessons():
             self.assertEqual(text.count(f'"lessons/{lesson.id}/README.md"'), 1)
-        for page in (ROOT / book_pages.EXPLANATIONS).glob("*.md"):
+        for page in (ROOT / pages.EXPLANATIONS).glob("*.md"):
             self.assertEqual(text.count(f"/{page.name}"), 1, page.name)
         for path in ("README.md", "lessons/README.md", "plots/README.md", "CONTRIBUTING.md",
                      "common/emulator/LIMITS.md"):  # fmt: skip
@@ -109,22 +113,22 @@ class Pages(unittest.TestCase):
                 self.assertEqual(found, [])
 
     def test_a_link_to_a_file_that_is_no_page_becomes_text(self) -> None:
-        page = book_pages.Page(Path("README.md"))
+        page = pages.Page(Path("README.md"))
         text = "[the [MIT] licence](LICENSE), [`run`](common/workbook/run), `[a](b)`, [x](#y)\n"
         with tempfile.TemporaryDirectory() as scratch:
-            got = book_pages.with_links(text, page, set(), Path(scratch))
+            got = pages.with_links(text, page, set(), Path(scratch))
         self.assertEqual(got, "the [MIT] licence, `run`, `[a](b)`, [x](#y)\n")
 
     def test_a_broken_link_is_named(self) -> None:
-        page = book_pages.Page(Path("common/README.md"))
+        page = pages.Page(Path("common/README.md"))
         with self.assertRaisesRegex(WorkbookError, r"common/README.md links to missing.md"):
-            book_pages.with_links("[a](missing.md)", page, set(), Path("/nowhere"))
+            pages.with_links("[a](missing.md)", page, set(), Path("/nowhere"))
 
     def test_links_to_hints_lead_to_the_folds(self) -> None:
         lesson = lessons()[0]
         path = Path("lessons", lesson.id, "README.md")
-        got = book_pages.with_links(
-            "[hints](HINTS.md)", book_pages.Page(path, lesson), {path}, Path("/nowhere")
+        got = pages.with_links(
+            "[hints](HINTS.md)", pages.Page(path, lesson), {path}, Path("/nowhere")
         )
         self.assertEqual(got, "[hints](README.md#hints)")
 
@@ -190,24 +194,24 @@ class Barriers(unittest.TestCase):
     WRITES = (access(1, 0, "store", [0, 1]), access(2, 1, "store", [2, 3]))
 
     def test_what_another_warp_has_written_is_a_conflict(self) -> None:
-        steps = book_views.barriers(launch(*self.WRITES, access(3, 0, "load", [1, 2], 2)))
+        steps = views.barriers(launch(*self.WRITES, access(3, 0, "load", [1, 2], 2)))
         self.assertEqual([step["conflicts"] for step in steps], [[], [2]])
         self.assertEqual([step["writes"] for step in steps], [[0, 1, 2, 3], []])
 
     def test_with_a_barrier_between_it_is_none(self) -> None:
-        steps = book_views.barriers(
+        steps = views.barriers(
             launch(*self.WRITES, trace.Barrier(3, 0, []), access(4, 0, "load", [1, 2], 2))
         )
         self.assertEqual([step["conflicts"] for step in steps], [[], []])
         self.assertEqual([step["passed"] for step in steps], [0, 1])
 
     def test_what_two_warps_only_read_is_none(self) -> None:
-        steps = book_views.barriers(launch(access(1, 0, "load", [0]), access(2, 1, "load", [0])))
+        steps = views.barriers(launch(access(1, 0, "load", [0]), access(2, 1, "load", [0])))
         self.assertEqual([step["conflicts"] for step in steps], [[]])
 
     def test_a_read_after_a_write_on_one_line_is_the_next_round(self) -> None:
         rounds = [("load", [1]), ("store", [0]), ("load", [2]), ("store", [0])]
-        steps = book_views.barriers(
+        steps = views.barriers(
             launch(*[access(at, 0, kind, where) for at, (kind, where) in enumerate(rounds)])
         )
         self.assertEqual([step["reads"] for step in steps], [[1], [2]])

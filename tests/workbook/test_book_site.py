@@ -14,8 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from workbook import book, pypi
-from workbook.project import WorkbookError, state_folder
+from workbook.base.project import WorkbookError, state_folder
+from workbook.book.book import book
+from workbook.setup import pypi
 
 SKIPPED = 77
 PACKAGES = ("playwright==1.*", "axe-playwright-python==0.1.*")

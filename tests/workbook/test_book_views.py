@@ -14,8 +14,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import book_pages, book_views
-from workbook.project import ROOT, WorkbookError, find_lesson
+from workbook.base.project import ROOT, WorkbookError, find_lesson
+from workbook.book.book import pages as book_pages
+from workbook.book.book import views
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 
@@ -28,7 +29,7 @@ class Views(unittest.TestCase):
         pages = [page for part in book_pages.pages(ROOT, False).values() for page in part]
         for page in pages:  # those that explain marks as well
             with contextlib.redirect_stdout(io.StringIO()):
-                found = book_views.of_pages([page], BUILD)
+                found = views.of_pages([page], BUILD)
             for mark, html in found.items():
                 text = re.search(r"<script.*?>(.*)</script>", html).group(1)
                 cls.views[mark.split()[2]] = json.loads(text)
@@ -40,7 +41,7 @@ class Views(unittest.TestCase):
         return right["steps"], wrong["steps"]
 
     def test_there_is_one_of_each_kind(self) -> None:
-        self.assertEqual({*self.views}, {*book_views.KINDS})
+        self.assertEqual({*self.views}, {*views.KINDS})
 
     def test_a_tree_halves_from_barrier_to_barrier(self) -> None:
         right, wrong = self.steps("barriers")
@@ -87,9 +88,7 @@ class Views(unittest.TestCase):
                 (Path(scratch) / "page.md").write_text(mark)
                 page = book_pages.Page(Path("page.md"), find_lesson("16"), Path(scratch))
                 with contextlib.redirect_stdout(io.StringIO()):
-                    self.assertRaisesRegex(
-                        WorkbookError, words_of, book_views.of_pages, [page], BUILD
-                    )
+                    self.assertRaisesRegex(WorkbookError, words_of, views.of_pages, [page], BUILD)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import build, grade
-from workbook.project import ROOT, Lesson
+from workbook.base.project import ROOT, Lesson
+from workbook.build import build
+from workbook.judge import grade
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"

@@ -12,7 +12,7 @@ import numpy as np
 from diagnose_lab import floats, made
 from workbook import diagnose
 from workbook.diagnose import stopped
-from workbook.findings import Finding
+from workbook.facts.findings import Finding
 
 
 def finding(code: str, facts: dict | None = None, **more: object) -> Finding:

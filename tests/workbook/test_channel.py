@@ -13,11 +13,12 @@ import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbook import files, runner
-from workbook.case_run import run_case
-from workbook.channel import Channel, Told
-from workbook.project import ROOT, Lesson
-from workbook.test_cases import TestCase, cases_of
+from workbook.base import files
+from workbook.base.project import ROOT, Lesson
+from workbook.lesson.test_cases import TestCase, cases_of
+from workbook.running import runner
+from workbook.running.case_run import run_case
+from workbook.running.channel import Channel, Told
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
@@ -193,7 +194,9 @@ class Programs(unittest.TestCase):
         def codes(path: str, pattern: str) -> list[str]:
             return re.findall(pattern, (ROOT / path).read_text(encoding="utf-8"))
 
-        ours = codes("common/workbook/case_run.py", r"_EXIT_CALLED, _TAMPERED = (\d+), (\d+)")[0]
+        ours = codes(
+            "common/workbook/running/case_run.py", r"_EXIT_CALLED, _TAMPERED = (\d+), (\d+)"
+        )[0]
         self.assertEqual([ours[0]], codes("tests/support/grader/main.cpp", r"kExitCalled = (\d+)"))
         theirs = codes("tests/support/grader/channel.cpp", r"kTampered = (\d+)")
         self.assertEqual([ours[1]], theirs)

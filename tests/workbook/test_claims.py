@@ -11,7 +11,7 @@ from diagnose_lab import blank, floats, made, told
 from workbook import diagnose
 from workbook.diagnose import summary
 from workbook.diagnose.arrays import Launch
-from workbook.findings import Finding
+from workbook.facts.findings import Finding
 
 
 def cause(code: str, facts: dict | None = None, **more: object) -> str:

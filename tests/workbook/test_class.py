@@ -24,8 +24,10 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent / "class"))
 import make_class
 
-from workbook import class_alike, class_grade, class_layout, class_points, class_report, sandbox
-from workbook.project import ROOT, WorkbookError, find_lesson, lessons
+from workbook.base.project import ROOT, WorkbookError, find_lesson, lessons
+from workbook.running import sandbox
+from workbook.teach import alike, layout, report, submissions
+from workbook.teach import points as class_points
 
 KNOWN = lessons()
 SLUG = "boundary_checks.cu"
@@ -50,9 +52,9 @@ class Place(unittest.TestCase):
             for name, text in members.items():
                 archive.writestr(name, text)
 
-    def collect(self, wanted: str = "") -> class_layout.Collected:
+    def collect(self, wanted: str = "") -> layout.Collected:
         chosen = [find_lesson(number) for number in wanted.split()]
-        return class_layout.collect(self.place, KNOWN, chosen or None)
+        return layout.collect(self.place, KNOWN, chosen or None)
 
     def taken(self, wanted: str = "") -> set[tuple[str, str]]:
         return {(s.student, s.lesson.number) for s in self.collect(wanted).submissions if s.data}
@@ -64,7 +66,7 @@ class Layouts(Place):
         self.file(f"ben/lessons/02_boundary_checks/{SLUG}")
         self.file("ben/lessons/03_grid_stride/grid_stride.cu")
         self.assertEqual(self.taken(), {("anna", "02"), ("ben", "02"), ("ben", "03")})
-        self.assertEqual(self.collect().layouts, [class_layout.STUDENTS])
+        self.assertEqual(self.collect().layouts, [layout.STUDENTS])
 
     def test_folders_per_lesson(self) -> None:
         self.file("02_boundary_checks/anna.cu")
@@ -73,7 +75,7 @@ class Layouts(Place):
         self.zip("03/anna.zip", {"grid_stride.cu": "x"})
         wanted = {("anna", "02"), ("ben", "02"), ("cleo", "02"), ("anna", "03")}
         self.assertEqual(self.taken(), wanted)
-        self.assertIn(class_layout.LESSONS, self.collect().layouts)
+        self.assertIn(layout.LESSONS, self.collect().layouts)
 
     def test_moodle_with_folders_flat_and_as_one_zip(self) -> None:
         self.file(f"Anna Ek_4711_assignsubmission_file_/{SLUG}")
@@ -81,7 +83,7 @@ class Layouts(Place):
         self.zip("Cleo_4713_assignsubmission_file_/mine.zip", {f"a/b/{SLUG}": "x"})
         students = {("Anna Ek", "02"), ("Ben O'Neil", "02"), ("Cleo", "02")}
         self.assertEqual(self.taken(), students)
-        self.assertIn(class_layout.MOODLE, self.collect().layouts)
+        self.assertIn(layout.MOODLE, self.collect().layouts)
         self.setUp()
         self.zip("download.zip", {
             f"Anna_1_assignsubmission_file_/{SLUG}": "x",
@@ -94,7 +96,7 @@ class Layouts(Place):
             self.file(f"week-2-submissions/week-2-{name}/lessons/02_boundary_checks/{SLUG}", name)
         found = self.taken()
         self.assertEqual(found, {("anna", "02"), ("anton", "02"), ("ben-k", "02")})
-        self.assertEqual(self.collect().layouts, [class_layout.CLASSROOM])
+        self.assertEqual(self.collect().layouts, [layout.CLASSROOM])
 
     def test_names_of_students_that_begin_alike(self) -> None:
         for name in ("ben-k", "ben-x"):
@@ -112,7 +114,7 @@ class Layouts(Place):
         self.assertEqual(
             self.taken(), {("anna", "02"), ("ben-x", "02"), ("anna", "18"), ("noah", "02")}
         )
-        self.assertEqual(self.collect().layouts, [class_layout.STUDENTS, class_layout.CLASSROOM])
+        self.assertEqual(self.collect().layouts, [layout.STUDENTS, layout.CLASSROOM])
 
     def test_files_named_after_students(self) -> None:
         self.file("anna-boundary_checks.cu")
@@ -174,9 +176,9 @@ class Alike(unittest.TestCase):
         texts["one"] = base + odd
         texts["two"] = base + "// mine\n" + odd.replace("q", "index").replace(" c ", " total ")
         texts["three"] = base + other
-        found = class_alike.pairs(texts, [base])
+        found = alike.pairs(texts, [base])
         self.assertEqual([pair[1:] for pair in found], [("one", "two")])
-        self.assertEqual(class_alike.pairs(texts, [base + odd]), [])
+        self.assertEqual(alike.pairs(texts, [base + odd]), [])
 
 
 class FirstCauses(unittest.TestCase):
@@ -187,7 +189,7 @@ class FirstCauses(unittest.TestCase):
             f"gcc: internal compiler error: File size limit exceeded\n{stopped}": stopped,
             "only words\nand more": "only words",
         }.items():
-            self.assertTrue(class_grade._first_line(text).startswith(first), text)
+            self.assertTrue(submissions._first_line(text).startswith(first), text)
 
 
 class Links(html.parser.HTMLParser):
@@ -223,13 +225,13 @@ class Reports(Place):
         result = {"status": "not passed", "correct": False, "safe": True, "efficient": None,
                   "first_cause": odd, "cases": [case], "screen": odd, "build_error": "",
                   "causes": [{"words": odd, "line": 3, "code": odd}]}  # fmt: skip
-        collected = class_layout.Collected(
-            [class_layout.Submission(name, lesson, odd, b"x") for name in names], ["x"], [odd]
+        collected = layout.Collected(
+            [layout.Submission(name, lesson, odd, b"x") for name in names], ["x"], [odd]
         )
         results = {(name, lesson.id): result for name in names}
-        rows = class_report.rows_of(collected, results, class_points.Rules())
+        rows = report.rows_of(collected, results, class_points.Rules())
         out = self.place / "out"
-        class_report.write(out, collected, rows)
+        report.write(out, collected, rows)
         self.assertEqual(len(list((out / "students").iterdir())), len(names))
         self.assertEqual({path.name for path in self.place.iterdir()}, {"out"})
         for path in (out / "index.html", *(out / "students").iterdir()):
@@ -363,7 +365,9 @@ class Whole(Place):
         base = self.place / "autograder"
         (base / "submission").mkdir(parents=True, exist_ok=True)
         (base / "submission" / SLUG).write_text(text, encoding="utf-8")
-        script = ROOT / "common" / "workbook" / "autograders" / "gradescope" / "run_autograder"
+        script = (
+            ROOT / "common" / "workbook" / "teach" / "autograders" / "gradescope" / "run_autograder"
+        )
         settings = {"AUTOGRADER": str(base), "WORKBOOK": str(ROOT)}
         done = subprocess.run(
             ["sh", str(script)], env={**os.environ, **settings}, capture_output=True, text=True

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import link_errors
+from workbook.build import link_errors
 from workbook.diagnose import compiler, compiler_text
 
 # Words that must be told, the file's line, and what nvcc 13 says of it.

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 import unittest
 
-from workbook import course_maps
-from workbook.course_maps import Course, Session
-from workbook.project import ROOT, WorkbookError, lessons
+from workbook.base.project import ROOT, WorkbookError, lessons
+from workbook.lesson import course_maps
+from workbook.lesson.course_maps import Course, Session
 
 PAGE = (ROOT / "lessons" / "README.md").read_text(encoding="utf-8")
 MAPS = PAGE.partition("## Course maps")[2]

@@ -13,8 +13,9 @@ import unittest.mock
 from pathlib import Path
 
 import check_program
-from workbook import case_run, mutants, verdicts
-from workbook.project import Lesson, find_lesson
+from workbook.answers import mutants, verdicts
+from workbook.base.project import Lesson, find_lesson
+from workbook.running import case_run
 
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
 

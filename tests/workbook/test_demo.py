@@ -14,8 +14,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import counters, demo, mutants, programs, test_cases, timing
-from workbook.project import Lesson, lessons
+from workbook.answers import mutants
+from workbook.base.project import Lesson, lessons
+from workbook.build import programs
+from workbook.facts import counters
+from workbook.lesson import test_cases
+from workbook.running import timing
+from workbook.show import demo
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"

@@ -13,8 +13,11 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import build, class_build, compile_commands, disk, refusals, runner
-from workbook.project import ROOT, WorkbookError
+from workbook.base import disk
+from workbook.base.project import ROOT, WorkbookError
+from workbook.build import build, compile_commands, refusals
+from workbook.running import runner
+from workbook.teach import sandboxed_build
 
 # What binutils' ar says when the disk is full.
 _SILENT = "ar: unable to copy file 'libemulator_ptx.a'; reason: Success"
@@ -39,7 +42,7 @@ class Disk(unittest.TestCase):
 
     def test_a_full_folder_is_found_where_the_tool_says_nothing_of_it(self) -> None:
         """On a file system of 1 MiB, and not on one of 100."""
-        program = "import sys; from pathlib import Path; from workbook import disk\n"
+        program = "import sys; from pathlib import Path; from workbook.base import disk\n"
         program += f"disk.stop_if_full({_SILENT!r}, Path(sys.argv[1]))"
         mount = 'mount -t tmpfs -o "size=$1" tmpfs "$2" && exec "$3" -c "$4" "$2"'
         alone = ["unshare", "--map-root-user", "--mount"]
@@ -66,11 +69,11 @@ class Disk(unittest.TestCase):
 
     def test_a_submission_is_not_blamed_for_it(self) -> None:
         failed = mock.Mock(spec=runner.Ended, code=1, how="", output=_SILENT)
-        class_build._stop_if_ours(failed, self.folder)
+        sandboxed_build._stop_if_ours(failed, self.folder)
         refusal = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         with mock.patch.object(os, "posix_fallocate", side_effect=refusal):
             with self.assertRaises(WorkbookError):
-                class_build._stop_if_ours(failed, self.folder)
+                sandboxed_build._stop_if_ours(failed, self.folder)
 
     def test_an_error_in_a_students_file_comes_first(self) -> None:
         """With a build folder that is full: a file that compiles is not to blame, another is."""

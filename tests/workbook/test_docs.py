@@ -10,9 +10,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import explain, lesson_files, mutants, screen, skeletons
-from workbook.project import ROOT, lessons
-from workbook.test_cases import cases_of
+from workbook.answers import mutants
+from workbook.base.project import ROOT, lessons
+from workbook.lesson import skeletons
+from workbook.lesson.test_cases import cases_of
+from workbook.show import explain, lesson_files, screen
 
 HEADINGS = [
     "Idea",

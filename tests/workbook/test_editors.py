@@ -20,9 +20,12 @@ from unittest import mock
 
 from rich.console import Console
 
-from workbook import build, demo, editors, grade_screen, install, mutants, programs
-from workbook.grade import Grade, grade_program
-from workbook.project import ROOT, Lesson, find_lesson, lessons
+from workbook.answers import mutants
+from workbook.base.project import ROOT, Lesson, find_lesson, lessons
+from workbook.build import build, editors, programs
+from workbook.judge.grade import Grade, grade_program
+from workbook.setup import install
+from workbook.show import demo, grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")

@@ -20,8 +20,9 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from workbook import explain, runner
-from workbook.project import ROOT, build_folder, cores
+from workbook.base.project import ROOT, build_folder, cores
+from workbook.running import runner
+from workbook.show import explain
 
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD") or build_folder())
 

@@ -11,8 +11,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import skeletons
-from workbook.project import ROOT, Lesson, lessons
+from workbook.base.project import ROOT, Lesson, lessons
+from workbook.lesson import skeletons
 
 
 class Files(unittest.TestCase):

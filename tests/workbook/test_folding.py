@@ -14,11 +14,13 @@ from typing import Any
 
 from rich.console import Console
 
-from workbook import folding, grade, grade_screen, own_lines
-from workbook.case_result import CaseResult
-from workbook.findings import Finding
-from workbook.project import Lesson
-from workbook.test_cases import Failure, Outcome, TestCase
+from workbook.base.project import Lesson
+from workbook.facts.findings import Finding
+from workbook.judge import folding, grade
+from workbook.lesson import own_lines
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
+from workbook.running.case_result import CaseResult
+from workbook.show import grade_screen
 
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
 

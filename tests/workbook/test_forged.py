@@ -19,18 +19,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import (
-    build,
-    build_cache,
-    compile_commands,
-    grade,
-    grade_screen,
-    programs,
-    refusals,
-    runner,
-)
-from workbook.project import ROOT, Lesson, WorkbookError
-from workbook.test_cases import cases_of
+from workbook.base.project import ROOT, Lesson, WorkbookError
+from workbook.build import build, build_cache, compile_commands, programs, refusals
+from workbook.judge import grade
+from workbook.lesson.test_cases import cases_of
+from workbook.running import runner
+from workbook.show import grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 HERE = Path(__file__).resolve().parent

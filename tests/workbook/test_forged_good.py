@@ -7,8 +7,9 @@ from __future__ import annotations
 import unittest
 
 import test_forged
-from workbook import mutants, programs, refusals
-from workbook.project import find_lesson
+from workbook.answers import mutants
+from workbook.base.project import find_lesson
+from workbook.build import programs, refusals
 
 # Unusual and good: none of it is refused.
 GOOD = """

@@ -7,8 +7,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from workbook import maintain, skeletons
-from workbook.project import ROOT, lessons
+from workbook.author import maintain
+from workbook.base.project import ROOT, lessons
+from workbook.lesson import skeletons
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from workbook import diagnose
 from workbook.diagnose import geometry
 from workbook.diagnose.arrays import Launch, Writer
 from workbook.diagnose.geometry import Shape, Visit
-from workbook.findings import Finding
+from workbook.facts.findings import Finding
 
 SHAPE = Shape(30, 128)
 WHOLE = SHAPE.blocks * SHAPE.threads

@@ -16,19 +16,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import (
-    bench_loop,
-    case_run,
-    demo,
-    doctor,
-    grade,
-    grade_screen,
-    mutants,
-    programs,
-    runner,
-    test_cases,
-)
-from workbook.project import ROOT, Lesson
+from workbook.answers import mutants
+from workbook.base.project import ROOT, Lesson
+from workbook.bench.measure import loop
+from workbook.build import programs
+from workbook.judge import grade
+from workbook.lesson import test_cases
+from workbook.running import case_run, runner
+from workbook.show import demo, doctor, grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 HERE = Path(__file__).resolve().parent
@@ -131,8 +126,8 @@ class Other(unittest.TestCase):
 
     def test_the_bar_of_the_loop_adds_up(self) -> None:
         parts = {"tool": 0.3, "ninja": 0.1, "nvcc": 1.2, "link": 0.2, "tests": 0.5}
-        self.assertEqual(bench_loop.bar(parts), "tttn" + "c" * 12 + "ll" + "x" * 5)
-        self.assertEqual(len(bench_loop.bar({**parts, "tests": 60.0})), 40)
+        self.assertEqual(loop.bar(parts), "tttn" + "c" * 12 + "ll" + "x" * 5)
+        self.assertEqual(len(loop.bar({**parts, "tests": 60.0})), 40)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import gpu, grade, timing
-from workbook.case_result import CaseResult
-from workbook.project import find_lesson
-from workbook.test_cases import Outcome, TestCase
+from workbook.base.project import find_lesson
+from workbook.judge import grade
+from workbook.lesson.test_cases import Outcome, TestCase
+from workbook.running import timing
+from workbook.running.case_result import CaseResult
+from workbook.show import gpu
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 

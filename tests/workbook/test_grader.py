@@ -16,10 +16,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import diagnose, findings, grade, grade_screen, picture, runner, test_cases
-from workbook.findings import Finding
-from workbook.project import ROOT, Lesson, WorkbookError
-from workbook.test_cases import Failure, Outcome, TestCase
+from workbook import diagnose
+from workbook.base.project import ROOT, Lesson, WorkbookError
+from workbook.facts import findings
+from workbook.facts.findings import Finding
+from workbook.judge import grade
+from workbook.lesson import test_cases
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
+from workbook.pictures import picture
+from workbook.running import runner
+from workbook.show import grade_screen
 
 FIXTURE = Path(__file__).resolve().parent / "fixture"
 

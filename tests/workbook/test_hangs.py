@@ -14,11 +14,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import grade, grade_screen, programs, runner, test_cases, time_limits
-from workbook.case_result import NO_TIME, WRONG_VALUES, CaseResult
-from workbook.findings import Finding
-from workbook.project import Lesson
-from workbook.test_cases import Failure, Outcome, TestCase
+from workbook.base.project import Lesson
+from workbook.build import programs
+from workbook.facts.findings import Finding
+from workbook.judge import grade
+from workbook.lesson import test_cases
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
+from workbook.running import runner, time_limits
+from workbook.running.case_result import NO_TIME, WRONG_VALUES, CaseResult
+from workbook.show import grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"

@@ -11,9 +11,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import headers, pypi
-from workbook import toolkit as toolkits
-from workbook.project import ROOT, WorkbookError
+from workbook.base.project import ROOT, WorkbookError
+from workbook.setup import headers, pypi
+from workbook.setup import toolkit as toolkits
 
 RUNTIME = ROOT / "common" / "emulator" / "runtime"
 LAYOUT = "lib/python3.11/site-packages/nvidia/cu13/include"

@@ -18,8 +18,9 @@ from pathlib import Path
 from unittest import mock
 
 from workbook import __main__ as commands
-from workbook import grade, mutants, progress
-from workbook.project import INTERNAL, DeviceFailed, Lesson
+from workbook.answers import mutants
+from workbook.base.project import INTERNAL, DeviceFailed, Lesson
+from workbook.judge import grade, progress
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 CHECK = Path(__file__).resolve().parent / "check_program.py"
@@ -85,7 +86,7 @@ class Grader(unittest.TestCase):
             mock.patch.object(grade, "grade_lesson", graded),
             mock.patch.object(progress, "remember") as remember,
             mock.patch.object(commands.install, "ensure"),
-            mock.patch("workbook.build.prepare", return_value=BUILD),
+            mock.patch("workbook.build.build.prepare", return_value=BUILD),
             mock.patch.object(sys, "argv", ["workbook", "grade", "00"]),
             mock.patch.object(sys.stdout, "reconfigure", create=True),
             contextlib.redirect_stderr(said),

@@ -12,14 +12,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook.project import ROOT
+from workbook.base.project import ROOT
 
 # A package in the workbook's place, which says that it has begun and then takes long to load.
 SLOW = "import os, time\nos.write(1, b'begun\\n')\ntime.sleep(60)\n"
 # The same once it has its own handling: the real package's main() does this.
 RUNS = """\
 import os, signal, sys
-from workbook import runner
+from workbook.running import runner
 runner.end_on_signals()
 try:
     os.write(1, b'begun\\n')
@@ -37,8 +37,9 @@ class Interrupt(unittest.TestCase):
             package = Path(folder) / "common" / "workbook"
             package.mkdir(parents=True)
             shutil.copy(ROOT / "Makefile", folder)
-            for name in ("run", "runner.py", "files.py", "project.py"):
-                shutil.copy(ROOT / "common" / "workbook" / name, package)
+            shutil.copy(ROOT / "common" / "workbook" / "run", package)
+            for room in ("base", "running"):
+                shutil.copytree(ROOT / "common" / "workbook" / room, package / room)
             (package / "__init__.py").write_text("")
             (package / "__main__.py").write_text(main)
             env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PYTHONPATH")}

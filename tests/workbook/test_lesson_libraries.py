@@ -9,8 +9,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import install, lesson_libraries
-from workbook.project import NOT_ABLE, WorkbookError
+from workbook.base.project import NOT_ABLE, WorkbookError
+from workbook.setup import install, lesson_libraries
 
 TARGETS = ["lesson_31_libraries"]
 ALL = ("OPENBLAS_LIBRARY", "LAPACKE_INCLUDE_DIR", "FFTWF_LIBRARY")
@@ -195,7 +195,10 @@ class Libraries(unittest.TestCase):
     def test_cmake_and_the_tool_read_one_list(self) -> None:
         """No header of the list stands in CMake's or in the tool's code."""
         root = Path(lesson_libraries.__file__).resolve().parents[2]
-        for name in ("common/cmake/WorkbookLibraries.cmake", "common/workbook/lesson_libraries.py"):
+        for name in (
+            "common/cmake/WorkbookLibraries.cmake",
+            "common/workbook/setup/lesson_libraries.py",
+        ):
             text = (root / name).read_text(encoding="utf-8")
             for header in ("cublas_v2.h", "cusolverDn.h", "cufft.h"):
                 self.assertNotIn(header, text, name)

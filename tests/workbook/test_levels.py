@@ -15,7 +15,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from workbook import processor
+from workbook.base import processor
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 OBJECTS = BUILD / "common" / "emulator" / "CMakeFiles"

@@ -8,7 +8,7 @@ import platform
 import unittest
 
 import test_levels
-from workbook import build
+from workbook.build import build
 
 LEVEL = "emulator_x86_64_v4"
 

@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import maintain
-from workbook.project import WorkbookError
+from workbook.author import maintain
+from workbook.base.project import WorkbookError
 
 TESTS = """
 add_test(mutant.one "true")

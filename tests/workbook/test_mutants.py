@@ -10,8 +10,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import mutant_author, mutant_edits, mutants, skeletons
-from workbook.project import Lesson, WorkbookError, lessons
+from workbook.answers import mutant_edits, mutants
+from workbook.author import mutant_author
+from workbook.base.project import Lesson, WorkbookError, lessons
+from workbook.lesson import skeletons
 
 ID = "00_double_all"
 FIXTURE = Path(__file__).resolve().parent / "fixture"

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import check_program
-from workbook import grade, verdicts
-from workbook.findings import Finding
-from workbook.project import Lesson
-from workbook.test_cases import Failure, Outcome, TestCase
+from workbook.answers import verdicts
+from workbook.base.project import Lesson
+from workbook.facts.findings import Finding
+from workbook.judge import grade
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
 
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")
 FILE = Path("double_all.cu")
@@ -50,7 +51,7 @@ class Named(unittest.TestCase):
         with (
             unittest.mock.patch.object(check_program, "graded", graded),
             unittest.mock.patch.object(check_program, "NAMED", True),
-            unittest.mock.patch("workbook.test_cases.cases_of", return_value=CASES),
+            unittest.mock.patch("workbook.lesson.test_cases.cases_of", return_value=CASES),
         ):
             _, _, reasons = check_program.judged(LESSON, FILE, FILE, wanted, {"here": 7})
         return run, reasons

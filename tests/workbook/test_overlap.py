@@ -8,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook import counters, diagnose, timeline
+from workbook import diagnose
+from workbook.facts import counters, timeline
 from workbook.pictures import draw_timeline, theme
 
 CHECK = "timeline_overlaps"

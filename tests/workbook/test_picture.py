@@ -16,10 +16,12 @@ from unittest import mock
 
 import numpy as np
 
-from workbook import demo, mutants, picture, programs
-from workbook.findings import Finding
-from workbook.pictures import draw_access, draw_map, draw_time, theme, trace
-from workbook.project import Lesson
+from workbook.answers import mutants
+from workbook.base.project import Lesson
+from workbook.build import programs
+from workbook.facts.findings import Finding
+from workbook.pictures import draw_access, draw_map, draw_time, picture, theme, trace
+from workbook.show import demo
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"

@@ -19,11 +19,11 @@ from pathlib import Path
 from unittest import mock
 
 import test_watch
-from workbook import present
-from workbook.project import ROOT, WorkbookError, lessons
+from workbook.base.project import ROOT, WorkbookError, lessons
+from workbook.show import present
 
 DRIVER = test_watch.DRIVER.replace("sys.exit(watch.watch(graded))", "present.present(graded)")
-DRIVER = DRIVER.replace("plain_output, watch", "plain_output, present")
+DRIVER = DRIVER.replace("show import watch", "show import present")
 assert "present.present(graded)" in DRIVER and "watch" not in DRIVER
 
 

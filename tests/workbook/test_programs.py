@@ -15,8 +15,8 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import build_cache, programs
-from workbook.project import ROOT, Lesson
+from workbook.base.project import ROOT, Lesson
+from workbook.build import build_cache, programs
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"

@@ -10,8 +10,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import compile_commands, pypi, python_programs
-from workbook.project import find_lesson
+from workbook.base.project import find_lesson
+from workbook.build import compile_commands
+from workbook.running import python_programs
+from workbook.setup import pypi
 
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD", "build")).resolve()
 PAGE = """## In Python

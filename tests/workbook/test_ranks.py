@@ -20,9 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from workbook import ranks, runner
-from workbook.project import WorkbookError
-from workbook.test_cases import TestCase, case_bodies
+from workbook.base.project import WorkbookError
+from workbook.lesson.test_cases import TestCase, case_bodies
+from workbook.running import ranks, runner
 
 CASE = TestCase("task 1: adds", ("task1", "ranks:3"))
 FINDING = {"code": "race-global", "severity": "error", "file": "a.cu", "line": 7, "message": "m"}

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook.project import ROOT
+from workbook.base.project import ROOT
 
 # Somebody who owns nothing: root may write everywhere, so it becomes this user.
 _NOBODY = 65534

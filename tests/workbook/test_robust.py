@@ -18,9 +18,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook import build, files, grade, grade_screen, mutants, progress, runner
-from workbook.project import Lesson, WorkbookError
-from workbook.test_cases import Outcome, TestCase
+from workbook.answers import mutants
+from workbook.base import files
+from workbook.base.project import Lesson, WorkbookError
+from workbook.build import build
+from workbook.judge import grade, progress
+from workbook.lesson.test_cases import Outcome, TestCase
+from workbook.running import runner
+from workbook.show import grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"
@@ -151,9 +156,10 @@ class Processes(unittest.TestCase):
     CODE = """
 import sys, time
 from pathlib import Path
-from workbook import grade, runner
-from workbook.test_cases import TestCase
-from workbook.project import Lesson
+from workbook.judge import grade
+from workbook.running import runner
+from workbook.lesson.test_cases import TestCase
+from workbook.base.project import Lesson
 runner.end_on_signals()
 program = Path(sys.argv[1])
 cases = [TestCase(str(n), ("task1",)) for n in range(9)]

@@ -15,8 +15,11 @@ import unittest.mock
 from pathlib import Path
 
 from test_forged import AT_RUN_TIME, CASES, LESSON
-from workbook import class_build, grade, programs, runner, sandbox
-from workbook.project import ROOT, WorkbookError
+from workbook.base.project import ROOT, WorkbookError
+from workbook.build import programs
+from workbook.judge import grade
+from workbook.running import runner, sandbox
+from workbook.teach import sandboxed_build
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 HERE = Path(__file__).resolve().parent
@@ -24,8 +27,8 @@ RIGHT = LESSON.solution_file.read_text(encoding="utf-8")
 _environment = sandbox.environment
 
 
-def compiler(seconds: float = 60, memory: int = 3 << 30) -> class_build.Compiler:
-    return class_build.Compiler(LESSON, BUILD, seconds, memory)
+def compiler(seconds: float = 60, memory: int = 3 << 30) -> sandboxed_build.Compiler:
+    return sandboxed_build.Compiler(LESSON, BUILD, seconds, memory)
 
 
 def left_running() -> list[int]:
@@ -105,7 +108,7 @@ class AtRunTime(Boxed):
                 BUILD / "lessons" / "solution_00_double_all",
             )),
             *(f"write {path}" for path in (
-                ROOT / "common" / "workbook" / "grade.py", pyc, BUILD / "emulator" / "libcudart.so",
+                ROOT / "common/workbook/judge/grade.py", pyc, BUILD / "emulator" / "libcudart.so",
                 ROOT / "common" / "host" / "data.h", program, "/usr/x", "/x", "/dev/x",
             )),
             "environment SECRET", f"network {listener.getsockname()[1]}", "disk /tmp",

@@ -10,8 +10,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import self_test
-from workbook.project import INTERNAL, WorkbookError
+from workbook.base.project import INTERNAL, WorkbookError
+from workbook.build import self_test
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 

@@ -14,8 +14,11 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from workbook import build, doctor, install, lock, phases, processor, pypi, self_test, toolkit
-from workbook.project import ROOT, WorkbookError
+from workbook.base import lock, phases, processor
+from workbook.base.project import ROOT, WorkbookError
+from workbook.build import build, self_test
+from workbook.setup import install, pypi, toolkit
+from workbook.show import doctor
 
 
 def script(path: Path, text: str) -> None:
@@ -145,7 +148,8 @@ class Setup(unittest.TestCase):
         copy = self.folder / "common" / "workbook" / "run"
         copy.parent.mkdir(parents=True)
         copy.write_text(text.replace("/usr/bin/python3", "/nonexistent/python3"))
-        shutil.copy(ROOT / "common" / "workbook" / "install.py", copy.parent)
+        (copy.parent / "setup").mkdir()
+        shutil.copy(ROOT / "common" / "workbook" / "setup" / "install.py", copy.parent / "setup")
         done = subprocess.run(
             ["/bin/sh", str(copy), "next"], capture_output=True, text=True,
             env={"PATH": str(self.bin)},
@@ -292,7 +296,7 @@ class Lock(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             state = Path(name)
             code = (
-                "import sys, pathlib; from workbook import lock\n"
+                "import sys, pathlib; from workbook.base import lock\n"
                 "lock.state_folder = lambda: pathlib.Path(sys.argv[1])\n"
                 "with lock.only_one('building'): print('mine', flush=True)\n"
             )

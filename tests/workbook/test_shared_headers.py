@@ -14,8 +14,10 @@ from unittest import mock
 
 import shared_headers
 from shared_headers import Compiler, NotShared, lines_with_includes
-from workbook import mutants, programs, skeletons
-from workbook.project import Lesson
+from workbook.answers import mutants
+from workbook.base.project import Lesson
+from workbook.build import programs
+from workbook.lesson import skeletons
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import unittest
 
-from workbook import index, lesson_files, skeletons
-from workbook.project import ROOT, WorkbookError, lessons
+from workbook.base.project import ROOT, WorkbookError, lessons
+from workbook.lesson import index, skeletons
+from workbook.show import lesson_files
 
 SOURCE = """// head
 void f() {

@@ -13,8 +13,10 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import build, grade, skeletons, stale_outputs
-from workbook.project import Lesson
+from workbook.base.project import Lesson
+from workbook.build import build, stale_outputs
+from workbook.judge import grade
+from workbook.lesson import skeletons
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 FIXTURE = Path(__file__).resolve().parent / "fixture"

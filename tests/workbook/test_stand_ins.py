@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook.project import ROOT, build_folder
+from workbook.base.project import ROOT, build_folder
 
 BUILD = Path(os.environ.get("WORKBOOK_TEST_BUILD") or build_folder())
 STAND_INS = ROOT / "common" / "libraries"

@@ -8,10 +8,11 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from workbook import grade, verdicts, verdicts_proposed
-from workbook.findings import Finding
-from workbook.project import Lesson
-from workbook.test_cases import Failure, Outcome, TestCase
+from workbook.answers import verdicts, verdicts_proposed
+from workbook.base.project import Lesson
+from workbook.facts.findings import Finding
+from workbook.judge import grade
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 LESSON = Lesson("00_double_all", Path(__file__).resolve().parent / "fixture")

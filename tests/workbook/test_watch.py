@@ -17,15 +17,17 @@ import time
 import unittest
 from pathlib import Path
 
-from workbook import side_by_side
-from workbook.project import ROOT, lessons
+from workbook.base.project import ROOT, lessons
+from workbook.show import side_by_side
 
 # Grades without building: a file that holds `good` passes. Everything else is the real thing.
 DRIVER = """
 import sys
-from workbook import grade, plain_output, watch
-from workbook.test_cases import Failure, Outcome, TestCase
-from workbook.findings import Finding
+from workbook.judge import grade
+from workbook.base import plain_output
+from workbook.show import watch
+from workbook.lesson.test_cases import Failure, Outcome, TestCase
+from workbook.facts.findings import Finding
 
 def graded(lesson):
     text = lesson.student_file.read_text()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..findings import Finding
+from ..facts.findings import Finding
 from . import geometry, narrow
 from .by_code import by_code
 

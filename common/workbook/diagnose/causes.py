@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..findings import Finding
+from ..facts.findings import Finding
 from . import bounds, copies, geometry, races, scalars, source, stopped, summary
 from .arrays import Compared
 from .by_code import by_code, by_reason

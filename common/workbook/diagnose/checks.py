@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from .. import counters
+from ..facts import counters
 
 _WANT = {
     "==": "want {}", "<=": "want at most {}", ">=": "want at least {}", "<": "want less than {}",

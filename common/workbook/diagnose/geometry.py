@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..findings import Finding
+from ..facts.findings import Finding
 from .arrays import Compared
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .. import timeline
+from ..facts import timeline
 
 _WORK = ("kernel", "up", "down", "on_device", "fill")
 _COPIES = ("up", "down")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..findings import Finding
+from ..facts.findings import Finding
 
 
 def line_of(finding: Finding) -> str:

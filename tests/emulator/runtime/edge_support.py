@@ -14,7 +14,7 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 sys.path.insert(0, str(PROGRAMS.parents[3] / "common"))
-from workbook import build_cache  # noqa: E402
+from workbook.build import build_cache  # noqa: E402
 
 SHARED = ["-std=c++17", "-cudart", "shared"]
 PTX = [*SHARED, "-arch=compute_75", "-lineinfo", "-Xcompiler", "-g"]

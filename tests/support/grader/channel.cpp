@@ -21,7 +21,7 @@
 namespace wb::grader {
 namespace {
 
-constexpr int kTampered = 87;  // common/workbook/case_run.py has it too
+constexpr int kTampered = 87;  // common/workbook/running/case_run.py has it too
 constexpr size_t kToken = 16;
 constexpr size_t kLongestText = 32 << 10;
 constexpr const char* kVariable = "WORKBOOK_GRADER=";

@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr int kExitCalled = 86;  // common/workbook/case_run.py knows it
+constexpr int kExitCalled = 86;  // common/workbook/running/case_run.py knows it
 bool finished = false;
 size_t bodies_begun = 0, bodies_ended = 0;
 

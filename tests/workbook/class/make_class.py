@@ -15,8 +15,9 @@ import zipfile
 from collections.abc import Collection
 from pathlib import Path
 
-from workbook import mutants, skeletons
-from workbook.project import Lesson, find_lesson
+from workbook.answers import mutants
+from workbook.base.project import Lesson, find_lesson
+from workbook.lesson import skeletons
 
 LESSON = "02"
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What authors run: the tests, formatting, wrong answers to edit, genuine output."""

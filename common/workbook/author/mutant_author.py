@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""`make mutant-NN NAME=name`: a wrong answer as a file to edit, and back into mutants.txt.
+
+The first call writes the file to .workbook/mutants. Each later one grades it and shows the entry
+with the verdicts that describe what happened; with SAVE=1 it is written to mutants.txt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from rich.text import Text
+
+from ..answers import mutant_edits, mutants, verdicts
+from ..answers import verdicts_proposed as proposed
+from ..answers.mutants import Mutant
+from ..answers.verdicts import Verdict, Verdicts
+from ..base import files
+from ..base.project import NOT_PASSED, PASSED, USAGE, Lesson, WorkbookError, relative, state_folder
+from ..build import build as builder
+from ..build import programs
+from ..judge import grade
+from ..lesson import skeletons
+from ..running import runner
+from ..show import demo, screen
+
+# An edit of more lines than this part of the solution is harder to read than a whole file.
+_WHOLE_FROM = 0.6
+
+
+def run(lesson: Lesson, name: str, save: bool) -> int:
+    """Writes the file to edit, or reads it back."""
+    mutants.check_name(name, f"NAME={name}")
+    draft = state_folder() / "mutants" / lesson.id / f"{name}.cu"
+    again = f"make mutant-{lesson.number} NAME={name}"
+    if not draft.is_file():
+        begin(lesson, name, draft)
+        print(f"edit  {relative(draft)}")
+        print("      the first lines say what is wrong; `// <- here` marks the line of a finding")
+        print(f"then  {again}")
+        return PASSED
+    made, passed = read_back(lesson, name, draft)
+    out = screen.console()
+    demo.show_edit(made, out)
+    out.print(Text("\nThe entry, with the verdicts that describe what happened:\n", "bold"))
+    print(mutants.as_entry(made))
+    if passed:
+        print("This answer gets all three grades: nothing in the lesson's tests notices it.")
+        return NOT_PASSED
+    if not save:
+        print(f"Is that what should happen to it, for the reason you mean? {again} SAVE=1")
+        return PASSED
+    print(f"wrote {relative(store(made))}")
+    draft.unlink()
+    return PASSED
+
+
+def begin(lesson: Lesson, name: str, draft: Path) -> None:
+    """The answer of that name, or the solution, with its announcement."""
+    found = mutants.of_lesson(lesson).get(name)
+    head = ["// Mutant: one sentence on what is wrong with it."]
+    text = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
+    if found:
+        head = mutants.announced(found)
+        try:
+            text = _marked(*found.expand())
+        except mutants.BadMutant as error:
+            print(f"{error}\nSo the file is the solution; make this edit again:\n")
+            print(mutants.as_entry(found))
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    draft.write_text("\n".join(head) + "\n" + text, encoding="utf-8")
+
+
+def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Mutant, bool]:
+    """The answer as an edit, graded, with verdicts; and whether it passes, which it should not."""
+    lines = files.read_text(draft).splitlines()
+    summary, said, body = mutants.split_whole(lines, relative(draft))
+    if not summary.endswith("."):
+        raise WorkbookError(f"{relative(draft)}: the text in the first lines ends with a full stop")
+    text, marks = mutants.without_marks([line.rstrip() for line in body])
+    limit = [line for line in said if line.startswith("limit ")]
+    maybe = [line for line in said if line.startswith("maybe ")]
+    before = verdicts.parse([*limit, *maybe, "fails all"])
+    base = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
+    if text == base:
+        raise WorkbookError(f"{relative(draft)} is the solution", "edit it first", USAGE)
+    wanted, marks, passed = _happened(lesson, name, text, marks, before.limit)
+    allowed = [one for one in before.lines if one.maybe]
+    certain = [one for one in wanted.lines if dataclasses.replace(one, maybe=True) not in allowed]
+    wanted.lines = [*certain, *allowed]
+    used = {one.target.partition("@")[2] for one in wanted.lines if one.word == "finding"}
+    marks = {mark: line for mark, line in marks.items() if mark in used}
+    hunks = mutant_edits.edit(base.splitlines(), text.splitlines(), marks)
+    made = Mutant(lesson, name, summary, wanted, hunks)
+    if sum(len(hunk.lines) for hunk in hunks) > _WHOLE_FROM * len(base.splitlines()):
+        made = dataclasses.replace(made, hunks=[], whole=_marked(text, marks))
+    return made, passed
+
+
+def _marked(text: str, marks: dict[str, int]) -> str:
+    lines = text.splitlines()
+    for mark, number in marks.items():
+        lines[number - 1] += f"  // <- {mark}"
+    return "\n".join(lines) + "\n"
+
+
+def _happened(
+    lesson: Lesson, name: str, text: str, marks: dict[str, int], limit: float | None
+) -> tuple[Verdicts, dict[str, int], bool]:
+    """The verdicts that describe a run of `text`, the marks they need, whether it passes."""
+    build = builder.prepare("emulator")
+    built = builder.build(build, [f"solution_{lesson.id}"])
+    if not built.ok:
+        print(builder.first_failure(built.text))
+        raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
+    folder = build / "workbook" / "mutants" / lesson.id / name
+    source = mutants.write_as_student(folder, lesson, text)
+    try:
+        program, _ = programs.compiled(build, lesson, source)
+    except programs.BuildFailed as error:
+        print(error)
+        return Verdicts([Verdict(verdicts.word_of(error.stage))], limit), {}, False
+    limits = runner.Limits(seconds=limit or 60)
+    result = grade.grade_program(lesson, program, "emulator", build, limits=limits, thorough=True)
+    wanted, marks = proposed.propose(result, marks, source.name, limit)
+    return wanted, marks, result.passed
+
+
+def store(made: Mutant) -> Path:
+    """Writes the answer to where it belongs, in place of one of its name."""
+    whole = made.lesson.solution_folder / "mutants" / f"{made.name}.cu"
+    path = mutants.file_of(made.lesson)
+    entries = {name: one for name, one in mutants.of_lesson(made.lesson).items() if not one.whole}
+    entries.pop(made.name, None)
+    if made.whole:
+        whole.parent.mkdir(exist_ok=True)
+        whole.write_text("\n".join(mutants.announced(made)) + "\n" + made.whole, encoding="utf-8")
+    else:
+        entries[made.name] = made
+        whole.unlink(missing_ok=True)
+    text = "\n".join(mutants.as_entry(entries[name]) for name in sorted(entries))
+    path.write_text(text, encoding="utf-8")
+    return whole if made.whole else path

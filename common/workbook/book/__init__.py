@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The static site of all lessons."""

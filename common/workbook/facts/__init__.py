@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What a run reports, as fields: findings, counters, the timeline."""

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Which test cases fail for what an earlier one has shown: they are told in one line together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..running.case_result import CaseResult
+
+
+def failing_alike(results: Iterable[CaseResult]) -> dict[int, list[CaseResult]]:
+    """By the id() of a case: later ones that fail by findings that were all shown, and only by
+    them, the most of them in that case; or that the same failed call has stopped. A case whose
+    values are wrong for another reason, or that ended in another way, is none of them.
+    """
+    shown: dict[tuple[Any, ...], CaseResult] = {}
+    stopped: dict[str, CaseResult] = {}
+    alike: dict[int, list[CaseResult]] = {}
+    for result in results:
+        if result.skipped or result.passed or result.hangs:
+            continue
+        if error := _stopped_by(result):
+            if error in stopped:
+                alike.setdefault(id(stopped[error]), []).append(result)
+            else:
+                stopped[error] = result
+            continue
+        keys = [finding.key for finding in result.findings]
+        first = shown.get(keys[0]) if keys else None
+        if first and all(key in shown for key in keys) and _nothing_else(result, first):
+            alike.setdefault(id(first), []).append(result)
+            continue
+        for key in keys:
+            shown.setdefault(key, result)
+    return alike
+
+
+def _stopped_by(result: CaseResult) -> str:
+    """The exception by which a case failed, if there is nothing else that is wrong in it."""
+    failures = result.outcome.failures
+    if result.ended or result.findings or len(failures) != 1:
+        return ""
+    return failures[0].exception
+
+
+def _nothing_else(result: CaseResult, first: CaseResult) -> bool:
+    """Whether the findings, shown with `first`, are all that is wrong in `result`."""
+    if result.ended:
+        return False
+    if result.values_right:
+        return True
+    same_cause = bool(first.cause()) and result.cause() == first.cause()
+    return not result.case.efficient and not first.values_right and same_cause

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What is seen on a terminal or a projector: grades, hints, demos, times."""

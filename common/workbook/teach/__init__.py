@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Grades a class, and single files for other services."""
