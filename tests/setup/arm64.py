@@ -23,6 +23,8 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbook.build import folders
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "common"))
 from workbook.base.project import WorkbookError  # noqa: E402
@@ -314,7 +316,7 @@ def main() -> int:
     try:
         ensure_tools()
         build = Build(options.folder, options.jobs)
-        build.configure()
+        folders.configure()
         build.make("emulate", "emulator_cudart", "emulator_cuda")
         status, output = build.run(build.build / "emulator" / "emulate", "--platform")
         tally.add("emulate --platform", status == 0 and "arm64" in output, "")

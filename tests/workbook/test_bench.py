@@ -17,9 +17,10 @@ from pathlib import Path
 from unittest import mock
 
 from workbook.base.project import NOT_ABLE, ROOT, find_lesson, lessons
-from workbook.bench.measure import cost, measure, python_peers, results
-from workbook.build import build, programs
+from workbook.bench import cost, measure, python_peers, results
+from workbook.build import programs
 from workbook.running import timing
+from workbook.setup import cards
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 PLOTS = ROOT / "plots"
@@ -46,7 +47,7 @@ def some_rows() -> results.Rows:
 class Without(unittest.TestCase):
     def test_make_bench_says_what_it_would_do_and_fails(self) -> None:
         out = io.StringIO()
-        with mock.patch.object(build, "gpu_present", lambda: False):
+        with mock.patch.object(cards, "present", lambda: False):
             with contextlib.redirect_stdout(out):
                 self.assertEqual(measure.run(), NOT_ABLE)
         text = out.getvalue()

@@ -16,7 +16,7 @@ from unittest import mock
 
 from workbook.base import phases
 from workbook.base.project import ROOT, WorkbookError, lessons
-from workbook.book.book import book, pages, views
+from workbook.book import book, pages, views
 from workbook.lesson import skeletons
 from workbook.pictures import trace
 from workbook.setup import pypi

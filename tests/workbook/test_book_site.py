@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from workbook.base.project import WorkbookError, state_folder
-from workbook.book.book import book
+from workbook.book import book
 from workbook.setup import pypi
 
 SKIPPED = 77

@@ -15,8 +15,8 @@ from pathlib import Path
 from unittest import mock
 
 from workbook.base.project import ROOT, WorkbookError, find_lesson
-from workbook.book.book import pages as book_pages
-from workbook.book.book import views
+from workbook.book import pages as book_pages
+from workbook.book import views
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
 

@@ -10,7 +10,7 @@ import unittest.mock
 from pathlib import Path
 
 from workbook.base.project import ROOT, Lesson
-from workbook.build import build
+from workbook.build import build, folders
 from workbook.judge import grade
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -62,12 +62,12 @@ class Configured(unittest.TestCase):
             cache = f"CMAKE_HOME_DIRECTORY:INTERNAL={ROOT}\nCMAKE_CUDA_COMPILER:FILEPATH=/a/nvcc\n"
             (folder / "CMakeCache.txt").write_text(cache)
             with (
-                unittest.mock.patch.object(build, "build_folder", lambda device: folder),
-                unittest.mock.patch.object(build.subprocess, "run", side_effect=RuntimeError),
+                unittest.mock.patch.object(folders, "build_folder", lambda device: folder),
+                unittest.mock.patch.object(folders.subprocess, "run", side_effect=RuntimeError),
             ):
-                self.assertEqual(build.configure("emulator", Path("/a/nvcc")), folder)
+                self.assertEqual(folders.configure("emulator", Path("/a/nvcc")), folder)
                 with self.assertRaises(RuntimeError):
-                    build.configure("emulator", Path("/b/nvcc"))
+                    folders.configure("emulator", Path("/b/nvcc"))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,7 @@ import make_class
 
 from workbook.base.project import ROOT, WorkbookError, find_lesson, lessons
 from workbook.running import sandbox
-from workbook.teach import alike, layout, report, submissions
-from workbook.teach import points as class_points
+from workbook.teach import alike, grading, layout, report, scoring
 
 KNOWN = lessons()
 SLUG = "boundary_checks.cu"
@@ -189,7 +188,7 @@ class FirstCauses(unittest.TestCase):
             f"gcc: internal compiler error: File size limit exceeded\n{stopped}": stopped,
             "only words\nand more": "only words",
         }.items():
-            self.assertTrue(submissions._first_line(text).startswith(first), text)
+            self.assertTrue(grading._first_line(text).startswith(first), text)
 
 
 class Links(html.parser.HTMLParser):
@@ -229,7 +228,7 @@ class Reports(Place):
             [layout.Submission(name, lesson, odd, b"x") for name in names], ["x"], [odd]
         )
         results = {(name, lesson.id): result for name in names}
-        rows = report.rows_of(collected, results, class_points.Rules())
+        rows = report.rows_of(collected, results, scoring.Rules())
         out = self.place / "out"
         report.write(out, collected, rows)
         self.assertEqual(len(list((out / "students").iterdir())), len(names))

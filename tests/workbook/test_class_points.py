@@ -8,8 +8,8 @@ import unittest
 from pathlib import Path
 
 from workbook.base.project import ROOT, WorkbookError, find_lesson, lessons
-from workbook.teach import points
-from workbook.teach.submissions import ClassLimits
+from workbook.teach import scoring
+from workbook.teach.grading import ClassLimits
 
 KNOWN = lessons()
 
@@ -22,8 +22,8 @@ def case(task: int, right: bool, efficient: bool = False, passed: bool | None = 
 class PointsOfGrades(unittest.TestCase):
     CASES = (case(1, True), case(1, False), case(2, True), case(0, True, efficient=True))
 
-    def of(self, rule: points.Rule, **how: bool) -> points.Points:
-        return points.of_grade(rule, list(self.CASES), **{"safe": True, **how})
+    def of(self, rule: scoring.Rule, **how: bool) -> scoring.Points:
+        return scoring.of_grade(rule, list(self.CASES), **{"safe": True, **how})
 
     def file(self, text: str) -> Path:
         place = tempfile.TemporaryDirectory(prefix="workbook-test-")
@@ -33,31 +33,31 @@ class PointsOfGrades(unittest.TestCase):
         return made
 
     def test_the_defaults(self) -> None:
-        made = self.of(points.Rule())
+        made = self.of(scoring.Rule())
         self.assertEqual(made.tasks, ((17.5, 35.0), (35.0, 35.0)))
         self.assertEqual((made.safe, made.efficient), ((11.25, 15), (15, 15)))
         self.assertEqual((made.total, made.most), (78.75, 100))
-        self.assertEqual(self.of(points.Rule(), void=True).total, 0)
-        self.assertEqual(self.of(points.Rule(), safe=False).safe, (0, 15))
+        self.assertEqual(self.of(scoring.Rule(), void=True).total, 0)
+        self.assertEqual(self.of(scoring.Rule(), safe=False).safe, (0, 15))
 
     def test_equal_parts_have_no_rest(self) -> None:
         for count in range(1, 8):
             cases = [case(number, True) for number in range(1, count + 1)]
-            made = points.of_grade(points.Rule(efficient=30), cases, safe=True)
+            made = scoring.of_grade(scoring.Rule(efficient=30), cases, safe=True)
             self.assertEqual((made.total, made.most), (85, 85))
 
     def test_a_file_of_the_instructors(self) -> None:
-        path = self.file(points.EXAMPLE)
-        rules = points.read(path, KNOWN)
-        self.assertEqual(rules.of(find_lesson("02")), points.Rule())
+        path = self.file(scoring.EXAMPLE)
+        rules = scoring.read(path, KNOWN)
+        self.assertEqual(rules.of(find_lesson("02")), scoring.Rule())
         self.assertEqual(rules.of(find_lesson("18")).tasks, (20, 20, 30))
         path.write_text("[lessons.2]\ntasks = [10, 1]\npartial = false\nsafe = 0\nefficient = 0\n")
-        made = self.of(points.read(path, KNOWN).of(find_lesson("02")))
+        made = self.of(scoring.read(path, KNOWN).of(find_lesson("02")))
         self.assertEqual((made.tasks, made.most), (((0, 10), (1, 1)), 11))
 
     def test_readme_quotes_the_defaults(self) -> None:
         text = (ROOT / "README.md").read_text(encoding="utf-8")
-        self.assertIn(f"```toml\n{points.EXAMPLE}```", text)
+        self.assertIn(f"```toml\n{scoring.EXAMPLE}```", text)
         names = " ".join(f"{name}={value}" for name, value in vars(ClassLimits()).items())
         self.assertIn(f'LIMITS="{names}"', text)
 
@@ -69,7 +69,7 @@ class PointsOfGrades(unittest.TestCase):
             "[default": "points.toml",
         }.items():  # fmt: skip
             with self.assertRaises(WorkbookError) as wrong:
-                points.read(self.file(text), KNOWN)
+                scoring.read(self.file(text), KNOWN)
             self.assertIn(words, str(wrong.exception) + wrong.exception.to_do)
 
     def test_limits(self) -> None:

@@ -11,10 +11,12 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook.answers import mutants
+from workbook.base import commands
 from workbook.base.project import ROOT, lessons
 from workbook.lesson import skeletons
+from workbook.lesson.hints import read_hints
 from workbook.lesson.test_cases import cases_of
-from workbook.show import explain, lesson_files, screen
+from workbook.show import explain, screen
 
 HEADINGS = [
     "Idea",
@@ -72,7 +74,7 @@ class Lessons(unittest.TestCase):
     def test_hints_have_three_rungs_for_every_task(self) -> None:
         for lesson in lessons():
             with self.subTest(lesson=lesson.id):
-                hints = lesson_files.read_hints((lesson.folder / "HINTS.md").read_text())
+                hints = read_hints((lesson.folder / "HINTS.md").read_text())
                 self.assertEqual(tuple(hints), skeletons.of_lesson(lesson).tasks)
                 for task, rungs in hints.items():
                     titles = [title for title, _ in rungs]
@@ -167,10 +169,7 @@ class Links(unittest.TestCase):
                     self.assertIn(number, known, str(page.relative_to(ROOT)))
 
     def test_commands_that_pages_name_exist(self) -> None:
-        makefile = (ROOT / "Makefile").read_text()
-        known = set(re.findall(r"^([a-z-]+)(?:-%)?[: ]", makefile, re.MULTILINE))
-        for name in ("COMMANDS", "WITH_ARGUMENT"):
-            known |= set(re.search(rf"^{name} := (.*)$", makefile, re.MULTILINE).group(1).split())
+        known = {command.name for command in commands.COMMANDS}
         for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
             for command in re.findall(r"`make ([a-z][a-z-]*)", page.read_text()):
                 stem = re.sub(r"-(?:CODE|NN|race-.*|out-of-.*)?$", "", command)

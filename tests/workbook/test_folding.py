@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from workbook import diagnose
 from workbook.base.project import Lesson
 from workbook.facts.findings import Finding
 from workbook.judge import folding, grade
@@ -129,7 +130,7 @@ class Folding(unittest.TestCase):
         self.assertEqual(folding.failing_alike([case(1, bounds()), ended]), {})
 
     def test_the_cause_of_a_task_is_told_once(self) -> None:
-        with unittest.mock.patch.object(CaseResult, "cause", lambda self: "the sign is wrong"):
+        with unittest.mock.patch.object(diagnose.Diagnosis, "cause", "the sign is wrong"):
             results = [
                 case(1, wrong="element 0: got 1, want 2"),
                 case(2, wrong="element 1: got 3, want 4"),

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from workbook import diagnose
 from workbook.answers import mutants
 from workbook.base.project import ROOT, Lesson
-from workbook.bench.measure import loop
+from workbook.bench import loop
 from workbook.build import programs
 from workbook.judge import grade
 from workbook.lesson import test_cases
@@ -113,7 +114,7 @@ class Other(unittest.TestCase):
             result = grade.run_case(program, cases[0], "emulator", BUILD, runner.Limits(seconds=1))
         self.assertEqual(result.findings, [])
         self.assertIn("did not finish", result.ended)
-        self.assertIn("host code", result.cause())
+        self.assertIn("host code", diagnose.cause_of(result))
 
     def test_doctor_names_versions_and_what_to_do(self) -> None:
         out = io.StringIO()

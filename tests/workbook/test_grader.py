@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook import diagnose
+from workbook.base import processes
 from workbook.base.project import ROOT, Lesson, WorkbookError
 from workbook.facts import findings
 from workbook.facts.findings import Finding
@@ -103,7 +104,7 @@ class Runs(unittest.TestCase):
         self.fail("the child still runs")
 
     def test_a_daemon_is_found_and_ended(self) -> None:
-        own = runner.adopt_orphans()
+        own = processes.adopt_orphans()
         ended = self.run_python(
             "import os, time\n"
             "if os.fork() == 0:\n"
@@ -114,12 +115,12 @@ class Runs(unittest.TestCase):
             "os.wait()\n"
         )
         self.assertEqual(ended.code, 0)
-        self.assertEqual(runner.end_orphans(own), 1)
+        self.assertEqual(processes.end_orphans(own), 1)
 
     def test_a_child_of_the_graders_own_goes_on(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as helper:
-            own = runner.adopt_orphans()
-            self.assertEqual(runner.end_orphans(own), 0)
+            own = processes.adopt_orphans()
+            self.assertEqual(processes.end_orphans(own), 0)
             self.assertIsNone(helper.poll())
             helper.kill()
 

@@ -86,7 +86,7 @@ class Grader(unittest.TestCase):
             mock.patch.object(grade, "grade_lesson", graded),
             mock.patch.object(progress, "remember") as remember,
             mock.patch.object(commands.install, "ensure"),
-            mock.patch("workbook.build.build.prepare", return_value=BUILD),
+            mock.patch("workbook.build.folders.prepare", return_value=BUILD),
             mock.patch.object(sys, "argv", ["workbook", "grade", "00"]),
             mock.patch.object(sys.stdout, "reconfigure", create=True),
             contextlib.redirect_stderr(said),

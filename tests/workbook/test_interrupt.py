@@ -37,7 +37,8 @@ class Interrupt(unittest.TestCase):
             package = Path(folder) / "common" / "workbook"
             package.mkdir(parents=True)
             shutil.copy(ROOT / "Makefile", folder)
-            shutil.copy(ROOT / "common" / "workbook" / "run", package)
+            for name in ("run", "commands.mk"):
+                shutil.copy(ROOT / "common" / "workbook" / name, package)
             for room in ("base", "running"):
                 shutil.copytree(ROOT / "common" / "workbook" / room, package / room)
             (package / "__init__.py").write_text("")

@@ -194,7 +194,7 @@ class Libraries(unittest.TestCase):
 
     def test_cmake_and_the_tool_read_one_list(self) -> None:
         """No header of the list stands in CMake's or in the tool's code."""
-        root = Path(lesson_libraries.__file__).resolve().parents[2]
+        root = Path(lesson_libraries.__file__).resolve().parents[3]
         for name in (
             "common/cmake/WorkbookLibraries.cmake",
             "common/workbook/setup/lesson_libraries.py",

@@ -18,7 +18,8 @@ CODE = (".h", ".cpp", ".def")
 def rooms_of(text: str) -> dict[str, list[str]]:
     """By layer: its rooms in the order of the table; the top of a layer is the row without one."""
     rooms: dict[str, list[str]] = {}
-    for layer, room in ROW.findall(text[text.index("| room |") :]):
+    table = text[text.index("## Layers and rooms") + 1 :].partition("\n## ")[0]
+    for layer, room in ROW.findall(table[table.index("| room |") :]):
         rooms.setdefault(layer, [])
         if room:
             rooms[layer].append(room)

@@ -15,6 +15,7 @@ import unittest.mock
 from pathlib import Path
 
 from test_forged import AT_RUN_TIME, CASES, LESSON
+from workbook.base import processes
 from workbook.base.project import ROOT, WorkbookError
 from workbook.build import programs
 from workbook.judge import grade
@@ -40,7 +41,7 @@ def left_running() -> list[int]:
         return False
 
     for _ in range(50):
-        if not (left := [pid for pid in runner.below(os.getpid()) if runs(pid)]):
+        if not (left := [pid for pid in processes.below(os.getpid()) if runs(pid)]):
             break
         time.sleep(0.1)
     return left
@@ -131,7 +132,7 @@ class AtRunTime(Boxed):
     def test_nothing_goes_on_and_nothing_is_left(self) -> None:
         program = self.program("in_a_box")
         before = {*os.listdir(self.place)}
-        runner.adopt_orphans()  # a daemon would become a child of this process
+        processes.adopt_orphans()  # a daemon would become a child of this process
         for how, ending in (
             ("daemon", ""), ("forks", None), ("memory", "out-of-memory"),
         ):  # fmt: skip

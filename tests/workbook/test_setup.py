@@ -16,7 +16,7 @@ from unittest import mock
 
 from workbook.base import lock, phases, processor
 from workbook.base.project import ROOT, WorkbookError
-from workbook.build import build, self_test
+from workbook.build import build, folders, self_test
 from workbook.setup import install, pypi, toolkit
 from workbook.show import doctor
 
@@ -354,11 +354,11 @@ class BrokenDevice(unittest.TestCase):
 
     def ensure(self) -> Path:
         with (
-            mock.patch.object(build, "configure", lambda device, nvcc: self.build),
+            mock.patch.object(folders, "configure", lambda device, nvcc: self.build),
             mock.patch.object(build, "build", lambda *_, **__: build.Built(True)),
             mock.patch("builtins.print"),
         ):
-            return build.ensure_device("emulator", Path("nvcc"))
+            return folders.ensure_device("emulator", Path("nvcc"))
 
     def test_grades_nothing(self) -> None:
         with self.device_that("values: got 1, want 2"), self.assertRaises(WorkbookError) as caught:

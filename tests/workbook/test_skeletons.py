@@ -6,8 +6,7 @@ from __future__ import annotations
 import unittest
 
 from workbook.base.project import ROOT, WorkbookError, lessons
-from workbook.lesson import index, skeletons
-from workbook.show import lesson_files
+from workbook.lesson import index, skeletons, student_files
 
 SOURCE = """// head
 void f() {
@@ -71,7 +70,7 @@ class Repository(unittest.TestCase):
         for lesson in lessons():
             want = skeletons.of_lesson(lesson).text
             with self.subTest(lesson=lesson.id):
-                committed = lesson_files.committed_text(lesson.student_file)
+                committed = student_files.committed_text(lesson.student_file)
                 if lesson.student_file.is_file() and lesson.student_file.read_text() == want:
                     continue
                 if committed == want:

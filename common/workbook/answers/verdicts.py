@@ -48,6 +48,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..diagnose import cause_of
 from ..judge.grade import CaseResult, Grade
 from ..lesson.test_cases import TestCase
 
@@ -299,7 +300,7 @@ def _not_found(code: str, line: int, reports: list[_Report]) -> str:
 def told(result: CaseResult) -> str:
     """What the author of an answer is told of one failed case, apart from numbers' owners."""
     findings = [str(finding.data.get("message")) for finding in result.findings]
-    said = [*result.texts(), *findings, result.ended, result.cause()]
+    said = [*result.texts(), *findings, result.ended, cause_of(result)]
     return " ".join("\n".join(said).split())
 
 
@@ -309,7 +310,7 @@ def _not_said(verdict: Verdict, grade: Grade) -> str:
     failed = [result for result in grade.results if not result.passed and not result.skipped]
     saying = [result.case.name for result in failed if words in told(result)]
     if verdict.word == "says":
-        causes = "; ".join(dict.fromkeys(filter(None, (result.cause() for result in failed))))
+        causes = "; ".join(dict.fromkeys(filter(None, (cause_of(result) for result in failed))))
         return "" if saying else f"nothing says so; the causes: {causes or 'none'}"
     return f'said of "{saying[0]}"' if saying else ""
 

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from ..base import options
 from ..base.project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -22,9 +23,10 @@ from ..base.project import (
     devices_wanted,
     lessons,
 )
-from ..build import build, build_cache, programs
+from ..build import build, build_cache, folders, programs
+from ..lesson import student_files
 from ..setup import install, pypi
-from ..show import lesson_files
+from . import command_lists
 
 CLANG_FORMAT_MAJOR = 14  # Debian 12's: another major formats a few lines differently
 _RUFF = "ruff==0.6.*"
@@ -37,7 +39,7 @@ def say_edited() -> None:
     edited = [
         lesson
         for lesson in lessons()
-        if lesson.solution_file.is_file() and lesson_files.is_edited(lesson)
+        if lesson.solution_file.is_file() and student_files.is_edited(lesson)
     ]
     for lesson in edited:
         print(
@@ -46,19 +48,46 @@ def say_edited() -> None:
         )
 
 
-def test(names: list[str], everything: bool = False) -> int:
+def test() -> int:
+    """`make test`: the tests that TESTS names, or those that show that the workbook works."""
+    return run_tests(list(filter(None, [options.text("TESTS")])))
+
+
+def test_all() -> int:
+    """`make test-all`: all of them, then the emulator's under the sanitizers."""
+    return run_tests([], everything=True) or test_sanitized()
+
+
+def test_hardware() -> int:
+    """`make test-hardware`: measures on a card, then compares; without one compares."""
+    for device in devices_wanted():
+        folders.prepare(device)
+    return _script("hardware/run.py", "all", *options.words("PARTS"))
+
+
+def test_sanitized() -> int:
+    """`make test-sanitized`: with AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer."""
+    return _script("emulator/sanitized.py")
+
+
+def _script(name: str, *arguments: str) -> int:
+    """Runs a script of tests/ with this interpreter."""
+    return subprocess.run([sys.executable, str(ROOT / "tests" / name), *arguments]).returncode
+
+
+def run_tests(names: list[str], everything: bool = False) -> int:
     """Builds everything that is tested and runs ctest, whose summary is the last thing printed.
 
     Without names those tests that show that the workbook works, or with MORE=1 those that take
     longer and complete them; with `everything` all of them.
     """
-    share = share_of(os.environ.get("SHARE") or "")
+    share = share_of(options.text("SHARE"))
     device = devices_wanted()[0]
     try:  # before any test runs: they share the folder that it goes to
         install.ensure_extra(install.CLASS_MODULES)
     except WorkbookError as error:
         print(f"note: the tests of make grade-class are skipped: {error}")
-    folder = build.prepare(device)
+    folder = folders.prepare(device)
     say_edited()
     _want_package("qemu-x86_64", "qemu-user", "runs the device on other processors")
     if everything:
@@ -75,12 +104,12 @@ def test(names: list[str], everything: bool = False) -> int:
     at_once = cores() + 1  # some tests wait for time to pass
     command = ["ctest", "--test-dir", str(folder), "--output-on-failure", "-j", str(at_once)]
     command += [*chosen, *share]
-    if os.environ.get("MORE"):
+    if options.flag("MORE"):
         command += ["-L", "^more$"]
     elif not names and not everything:
         command += ["-LE", "^all$"]
     started = time.time()
-    done = subprocess.run(command, env=build._env())
+    done = subprocess.run(command, env=build.environment())
     if everything and done.returncode == 0:
         # Five megabytes for each state of each of a thousand programs: only the newest stay.
         build_cache.remove_unused(programs.folder_of(folder), started)
@@ -107,7 +136,7 @@ def share_of(share: str) -> list[str]:
 def needs_workloads(folder: Path, chosen: list[str]) -> bool:
     """Whether one of the chosen tests needs programs for the clock, which take minutes to build."""
     command = ["ctest", "--test-dir", str(folder), "-N", "-L", "needs_workloads", *chosen]
-    listed = subprocess.run(command, env=build._env(), capture_output=True, text=True).stdout
+    listed = subprocess.run(command, env=build.environment(), capture_output=True, text=True).stdout
     return "Total Tests: 0" not in listed
 
 
@@ -124,17 +153,17 @@ def _want_package(program: str, package: str, why: str) -> None:
 
 def outputs() -> int:
     """Pastes what programs print into the READMEs that quote them and the tests"""
-    folder = build.prepare("emulator")
+    folder = folders.prepare("emulator")
     wanted = [f"solution_{lesson.id}" for lesson in lessons()]
     wanted += ["solution_00_double_all", "lesson_00_double_all"]  # the tests' own lesson
     built = build.build(folder, wanted, "Building")
     if not built.ok:
         print(build.first_failure(built.text, 60))
         raise WorkbookError("the solutions did not build (see above)")
-    env = {**build._env(), "WORKBOOK_TEST_BUILD": str(folder)}
+    env = {**build.environment(), "WORKBOOK_TEST_BUILD": str(folder)}
     tests = ROOT / "tests" / "workbook"
-    for script, *options in (("fill_outputs.py",), ("test_golden.py", "--update")):
-        command = [sys.executable, str(tests / script), *options]
+    for script, *arguments in (("fill_outputs.py",), ("test_golden.py", "--update")):
+        command = [sys.executable, str(tests / script), *arguments]
         if code := subprocess.run(command, env=env, cwd=ROOT).returncode:
             return code
     return PASSED
@@ -142,7 +171,7 @@ def outputs() -> int:
 
 def bench_emulator() -> int:
     """Builds and runs the emulator's benchmark."""
-    folder = build.prepare("emulator")
+    folder = folders.prepare("emulator")
     built = build.build(folder, ["bench_emulator"])
     if not built.ok:
         print(build.tidy(built.text)[-4000:])
@@ -165,11 +194,9 @@ def bench_emulator() -> int:
 def sources(*suffixes: str) -> list[Path]:
     """Files of the repository with these endings; the students' .cu files are not among them."""
     found = []
-    for folder, folders, files in os.walk(ROOT):
+    for folder, below, files in os.walk(ROOT):
         here = Path(folder)
-        folders[:] = [
-            f for f in folders if f != "__pycache__" and (here != ROOT or f in _OWN_FOLDERS)
-        ]
+        below[:] = [f for f in below if f != "__pycache__" and (here != ROOT or f in _OWN_FOLDERS)]
         for name in files:
             path = here / name
             student = path.suffix == ".cu" and path.is_relative_to(ROOT / "lessons")
@@ -203,7 +230,10 @@ def ruff(install: bool = False) -> str | None:
 
 
 def format_sources() -> int:
-    """Formats C++, CUDA and Python in place; says what it could not."""
+    """Formats C++, CUDA and Python in place, and writes the lists of commands; says what it could
+    not.
+    """
+    command_lists.write()
     status = PASSED
     if tool := clang_format():
         subprocess.run([tool, "-i", *map(str, sources(".h", ".cpp", ".cu", ".cuh"))], check=True)

@@ -16,10 +16,10 @@ from ..answers import mutant_edits, mutants, verdicts
 from ..answers import verdicts_proposed as proposed
 from ..answers.mutants import Mutant
 from ..answers.verdicts import Verdict, Verdicts
-from ..base import files
+from ..base import files, options
 from ..base.project import NOT_PASSED, PASSED, USAGE, Lesson, WorkbookError, relative, state_folder
 from ..build import build as builder
-from ..build import programs
+from ..build import folders, programs
 from ..judge import grade
 from ..lesson import skeletons
 from ..running import runner
@@ -29,7 +29,14 @@ from ..show import demo, screen
 _WHOLE_FROM = 0.6
 
 
-def run(lesson: Lesson, name: str, save: bool) -> int:
+def run(lesson: Lesson) -> int:
+    """`make mutant-NN NAME=name`; with SAVE=1 into mutants.txt."""
+    if not (name := options.text("NAME")):
+        raise WorkbookError("which one?", f"make mutant-{lesson.number} NAME=no_guard", USAGE)
+    return write_or_read(lesson, name, options.flag("SAVE"))
+
+
+def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
     """Writes the file to edit, or reads it back."""
     mutants.check_name(name, f"NAME={name}")
     draft = state_folder() / "mutants" / lesson.id / f"{name}.cu"
@@ -109,7 +116,7 @@ def _happened(
     lesson: Lesson, name: str, text: str, marks: dict[str, int], limit: float | None
 ) -> tuple[Verdicts, dict[str, int], bool]:
     """The verdicts that describe a run of `text`, the marks they need, whether it passes."""
-    build = builder.prepare("emulator")
+    build = folders.prepare("emulator")
     built = builder.build(build, [f"solution_{lesson.id}"])
     if not built.ok:
         print(builder.first_failure(built.text))

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TextIO
+
+from . import options
 
 
 def is_plain() -> bool:
     """No colours, no symbols, no moving about: for screen readers and logs (`--plain`, PLAIN=1)."""
-    return os.environ.get("PLAIN", "") not in ("", "0")
+    return options.flag("PLAIN")
 
 
 class _PlainWords:

@@ -19,12 +19,13 @@ INTERNAL = 70
 
 
 class WorkbookError(Exception):
-    """A message for the user: what is wrong, and what to do about it."""
+    """A message for the user: what is wrong, and what to do about it. `log` is shown before it."""
 
-    def __init__(self, message: str, to_do: str = "", code: int = NOT_ABLE) -> None:
+    def __init__(self, message: str, to_do: str = "", code: int = NOT_ABLE, log: str = "") -> None:
         super().__init__(message)
         self.to_do = to_do
         self.code = code
+        self.log = log
 
 
 class DeviceFailed(WorkbookError):

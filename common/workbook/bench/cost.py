@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import csv
 import datetime
-import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..base import options
 from ..base.project import NOT_PASSED, PASSED, ROOT, Lesson, WorkbookError, lessons
 from ..build import build as builder
-from ..build import programs
+from ..build import folders, programs
 from ..running import timing
 from . import results
 
@@ -88,7 +88,7 @@ def write(path: Path, costs: list[Cost]) -> None:
 
 def run() -> int:
     """Times every solution on the emulated device; writes plots/data/cost.csv."""
-    build = builder.prepare("emulator")
+    build = folders.prepare("emulator")
     known = [lesson for lesson in lessons() if programs.has_workload(lesson)]
     built = builder.build(build, [f"bench_solution_{lesson.id}" for lesson in known], "Building")
     if not built.ok:
@@ -104,7 +104,7 @@ def run() -> int:
                 f"{one.one_core:9.2f}",
                 flush=True,
             )
-    out = Path(os.environ.get("OUT") or DATA) / "cost.csv"
+    out = Path(options.text("OUT") or DATA) / "cost.csv"
     write(out, costs)
     print(f"{out}: {len(costs)} rows")
     return PASSED if costs else NOT_PASSED

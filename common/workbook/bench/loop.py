@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..base.project import PASSED, ROOT, Lesson, lessons
 from ..build import build as builder
-from ..build import programs
+from ..build import folders, programs
 from ..judge import grade
 from ..show import screen
 
@@ -64,7 +64,7 @@ def bar(parts: dict[str, float], width: int = 40, whole: float = 4.0) -> str:
 
 def run() -> int:
     """Prints a bar for each lesson, and the slowest."""
-    build = builder.prepare("emulator")
+    build = folders.prepare("emulator")
     known = [lesson for lesson in lessons() if lesson.solution_file.is_file()]
     builder.build(build, [f"solution_{lesson.id}" for lesson in known], "Building")
     print("from a save to the verdict, seconds; one letter is 0.1 s:")

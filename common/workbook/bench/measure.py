@@ -6,7 +6,6 @@ It needs no more than nvcc, CMake and Catch2: no rich, no network.
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..base import options
 from ..base.project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -25,9 +25,9 @@ from ..base.project import (
     lessons,
 )
 from ..build import build as builder
-from ..build import programs
+from ..build import folders, programs
 from ..running import timing
-from ..setup import toolkit
+from ..setup import cards, toolkit
 from . import python_peers, results
 
 PEERS = ROOT / "tests" / "peers"
@@ -110,7 +110,7 @@ def plan() -> str:
 
 def find_nvcc() -> Path:
     """An nvcc of this machine that is new enough; nothing is fetched."""
-    named = os.environ.get("WORKBOOK_NVCC")
+    named = options.text("WORKBOOK_NVCC")
     for nvcc in [Path(named)] if named and named != "wheels" else toolkit.system_nvccs():
         if toolkit.nvcc_version(nvcc)[:2] >= toolkit.OLDEST_NVCC:
             return nvcc
@@ -222,7 +222,7 @@ def measure(
 ) -> tuple[int, list[str]]:
     """Runs everything one after the other; returns what was wrong, and what did not fit."""
     begin, wrong, late = time.monotonic(), 0, []
-    for one, options in todo:
+    for one, arguments in todo:
         if time.monotonic() - begin > budget:
             late.append(one.title)
             continue
@@ -230,11 +230,11 @@ def measure(
             print(f"  {one.title:44} skipped: {one.trouble.splitlines()[0]}", flush=True)
             wrong += bool(one.lesson)
             continue
-        timed = timing.run(one.path, device, folder, options=tuple(options))
+        timed = timing.run(one.path, device, folder, options=tuple(arguments))
         if timed.trouble:
             print(f"  {one.title:44} {timed.trouble}", flush=True)
             wrong += 1
-        if timed.ceiling and (device == "emulator" or "--elements" not in options):
+        if timed.ceiling and (device == "emulator" or "--elements" not in arguments):
             rows.ceilings.append(timed.ceiling)
         for work in timed.workloads:
             version = PEER_NAMES.get(one.name, one.name)
@@ -242,22 +242,22 @@ def measure(
                 rows.add(one.lesson.number if one.lesson else "", one.kind, version, "", work)
             wrong += bool(work.wrong)
             told = f"WRONG: {work.wrong.splitlines()[0]}" if work.wrong else results.short(work)
-            sized = f" ({work.elements})" if "--elements" in options else ""
+            sized = f" ({work.elements})" if "--elements" in arguments else ""
             print(f"  {one.title:34} {work.name + sized:46} {told}", flush=True)
     return wrong, late
 
 
 def run() -> int:
     """Builds, measures, writes; says what it would do where there is no card."""
-    if not builder.gpu_present():
+    if not cards.present():
         print("make bench needs an NVIDIA card with its driver, and nvidia-smi lists none here.")
         print(plan())
         return NOT_ABLE
-    chosen = (os.environ.get("LESSONS") or "").replace(",", " ").split()
+    chosen = options.words("LESSONS")
     nvcc = find_nvcc()
-    folder = builder.configure("gpu", nvcc)
-    budget = float(os.environ.get("SECONDS_FOR_BENCH") or BUDGET)
-    out = Path(os.environ.get("OUT") or DATA) / "bench.csv"
+    folder = folders.configure("gpu", nvcc)
+    budget = float(options.text("SECONDS_FOR_BENCH") or BUDGET)
+    out = Path(options.text("OUT") or DATA) / "bench.csv"
     return bench(folder, nvcc, chosen, out, budget)
 
 

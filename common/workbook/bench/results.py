@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import csv
 import datetime
-import os
 import statistics
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..base import options
 from ..base.project import ROOT
 from ..running.timing import Timed
 from ..setup import toolkit
@@ -110,7 +110,7 @@ def _said(*command: str) -> str:
 
 def commit() -> str:
     """The commit that was measured; COMMIT=... where git does not know."""
-    if named := os.environ.get("COMMIT"):
+    if named := options.text("COMMIT"):
         return named
     name = _said("git", "rev-parse", "--short", "HEAD")
     changed = _said("git", "status", "--porcelain", "--untracked-files=no")

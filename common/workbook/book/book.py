@@ -14,7 +14,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from ..base import options
 from ..base.project import PASSED, ROOT, USAGE, WorkbookError, build_folder, relative, state_folder
+from ..build import folders
 from ..setup import pypi
 from . import pages as book_pages
 
@@ -43,7 +45,7 @@ def environment() -> Path:
 
 def out_folder() -> Path:
     """Where the site goes: OUT, or a folder in build/. Raises where other files would be lost."""
-    named = os.environ.get("OUT")
+    named = options.text("OUT")
     folder = Path(named).expanduser().resolve() if named else build_folder() / "book"
     if folder.exists() and not folder.is_dir():
         raise WorkbookError(f"OUT={named} is a file", "choose a folder", USAGE)
@@ -58,13 +60,12 @@ def out_folder() -> Path:
 
 def build() -> int:
     """Stages the pages, makes the site, says where it is."""
-    from ..build import build as builder
     from . import views as book_views
 
     site = out_folder()
-    with_solutions = os.environ.get("SOLUTIONS") == "1"
+    with_solutions = options.flag("SOLUTIONS")
     programs = environment() / "bin"
-    device = builder.prepare("emulator")
+    device = folders.prepare("emulator")
     work = device / "book-pages"
     shutil.rmtree(work, ignore_errors=True)
     pages = book_pages.pages(ROOT, with_solutions)

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..base.project import ROOT, Lesson, WorkbookError, first_heading, lessons
 from ..lesson import skeletons
-from ..show import lesson_files
+from ..lesson.hints import read_hints
 
 EXPLANATIONS = Path("common/emulator/checks/explain")
 # Code, which is left alone, or a link or picture: its `!`, text and target.
@@ -168,7 +168,7 @@ def with_hints(text: str, hints: str) -> str:
     The search does not look into them: it would show what nobody has asked for yet.
     """
     parts = ["## Hints { data-search-exclude }", ""]
-    for task, rungs in lesson_files.read_hints(hints).items():
+    for task, rungs in read_hints(hints).items():
         parts += [f"**Task {task}**", ""]
         parts += [folded("question", title, body) for title, body in rungs]
     before, found, after = text.partition("\n## Run it")

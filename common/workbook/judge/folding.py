@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..diagnose import cause_of
 from ..running.case_result import CaseResult
 
 
@@ -50,5 +51,5 @@ def _nothing_else(result: CaseResult, first: CaseResult) -> bool:
         return False
     if result.values_right:
         return True
-    same_cause = bool(first.cause()) and result.cause() == first.cause()
+    same_cause = bool(cause_of(first)) and cause_of(result) == cause_of(first)
     return not result.case.efficient and not first.values_right and same_cause

@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from ..base import files, phases
+from ..base import files, phases, processes
 from ..base.project import Lesson, WorkbookError, cores, relative
+from ..build import build as builder
+from ..diagnose import cause_of
 from ..facts import findings
 from ..facts.findings import Finding
 from ..lesson import test_cases
@@ -24,10 +26,8 @@ from ..lesson.test_cases import Outcome, TestCase
 from ..running import runner
 from ..running.case_result import WRONG_VALUES, CaseResult
 from ..running.case_run import run_case
+from ..running.sandbox import Box
 from ..running.time_limits import TimeLimits, loops_of
-
-if TYPE_CHECKING:
-    from ..running.sandbox import Box
 
 __all__ = ["CaseResult", "Grade", "grade_lesson", "grade_program", "run_case"]
 
@@ -128,7 +128,7 @@ class Grade:
                     "peak_memory": result.peak_memory,
                     "failures": [vars(failure) for failure in result.outcome.failures],
                     "findings": [finding.data for finding in result.findings],
-                    "looks_like": result.cause(),
+                    "looks_like": cause_of(result),
                     "output": result.output[-2000:],
                 }
                 for result in self.results
@@ -159,7 +159,7 @@ def grade_program(
     cases = test_cases.cases_of(lesson) if cases is None else cases
     if not cases:
         raise WorkbookError(f"{relative(lesson.test_folder)} holds no TEST_CASE")
-    own = runner.adopt_orphans() if not box else set()
+    own = processes.adopt_orphans() if not box else set()
     try:
         limits = limits or runner.Limits.on(device)
         times = TimeLimits(limits, whole=thorough)
@@ -188,20 +188,41 @@ def grade_program(
                 raise
     finally:
         if not box:
-            runner.end_orphans(own)
+            processes.end_orphans(own)
     order = {case: at for at, case in enumerate(cases)}
     grade.results.sort(key=lambda result: order[result.case])
     return grade
 
 
-def grade_lesson(lesson: Lesson, device: str, build: Path, quiet: bool = False) -> Grade:
-    """Builds and grades the student's file; on a terminal a line tells how far it is.
+class Progress(Protocol):
+    """Shows how far a grading is (show/screen.py has one for terminals)."""
 
-    With `quiet` the caller shows that.
-    """
-    from ..build import build as builder
-    from ..show import screen
+    def tell(self, text: str) -> None: ...
 
+    def count(self, done: int, whole: int) -> None:
+        """How many of the test cases have ended."""
+
+    def clear(self) -> None: ...
+
+
+class _Silent:
+    """For callers that show something of their own."""
+
+    def tell(self, text: str) -> None:
+        pass
+
+    def count(self, done: int, whole: int) -> None:
+        pass
+
+    def clear(self) -> None:
+        pass
+
+
+def grade_lesson(
+    lesson: Lesson, device: str, build: Path, progress: Progress | None = None
+) -> Grade:
+    """Builds and grades the student's file, and says how far it is by `progress`."""
+    status = progress or _Silent()
     if not os.path.lexists(lesson.student_file):
         raise WorkbookError(
             f"lessons/{lesson.id}/{lesson.slug}.cu is missing",
@@ -215,7 +236,6 @@ def grade_lesson(lesson: Lesson, device: str, build: Path, quiet: bool = False) 
             f"remove it; make reset-{lesson.number} then brings the file back",
         ) from error
     target = f"lesson_{lesson.id}"
-    status = screen.Status(on=not quiet)
     status.tell("compiling ...")
     started = time.monotonic()
     built = builder.build_student_file(
@@ -226,10 +246,10 @@ def grade_lesson(lesson: Lesson, device: str, build: Path, quiet: bool = False) 
     if not built.ok:
         status.clear()
         if built.stage == "build":
-            print(built.text)
             raise WorkbookError(
                 f"{target} did not build, and not because of your file (see above)",
                 "make clean, then make; if it stays, please report it",
+                log=built.text,
             )
         return Grade(lesson, device, build_stage=built.stage, build_error=built.text)
     program = build / "lessons" / target

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from .. import diagnose
+from ..base import options
 from ..base.project import PASSED, USAGE, Lesson, WorkbookError, relative
 from ..build import build as builder
+from ..build import folders
 from ..facts import findings, timeline
 from ..judge import grade
 from ..lesson import test_cases
@@ -27,7 +29,7 @@ def make(lesson: Lesson) -> int:
             f"make {lesson.number} shows what your threads do",
             USAGE,
         )
-    build = builder.prepare("emulator")
+    build = folders.prepare("emulator")
     built = builder.build_student_file(build, f"lesson_{lesson.id}", lesson.student_file)
     if not built.ok:
         raise WorkbookError(
@@ -43,7 +45,7 @@ def make(lesson: Lesson) -> int:
 
 def _cases(lesson: Lesson) -> list[TestCase]:
     cases = test_cases.cases_of(lesson)
-    if wanted := os.environ.get("CASE"):
+    if wanted := options.text("CASE"):
         chosen = [case for case in cases if wanted in case.name]
         if not chosen:
             names = "\n".join(f"    {case.name}" for case in cases)
@@ -66,7 +68,7 @@ def _to_draw(
         shows = _shows(path)
         if timeline.last(result.details):  # best of a case that is about it
             shows = 5 if case.efficient else 4
-        if not result.passed and (shows or result.arrays):
+        if not result.passed and (shows or diagnose.of_case(result).arrays):
             return result, path
         if shows and (best is None or shows > best[0]):
             if best:
@@ -121,7 +123,7 @@ def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Pa
     """All pictures of one program: (file, what it shows). THEME=dark draws on black."""
     from . import draw_access, draw_map, draw_time, draw_timeline, theme, trace
 
-    chosen = theme.DARK if os.environ.get("THEME") == "dark" else theme.LIGHT
+    chosen = theme.DARK if options.text("THEME") == "dark" else theme.LIGHT
     with tempfile.TemporaryDirectory(prefix="workbook-") as scratch:
         result, path = _to_draw(lesson, program, build, Path(scratch))
         read = trace.read(path)
@@ -150,11 +152,12 @@ def draw(lesson: Lesson, program: Path, build: Path, out: Path) -> list[tuple[Pa
                 ("time", "warps by time, with barriers" + (" and the race" if race else ""),
                  draw_time.figure(launch, race.data if race else None, chosen)),
             ]  # fmt: skip
-        if result.arrays and result.telling is not None:
-            array = result.arrays[result.telling]
+        diagnosis = diagnose.of_case(result)
+        if diagnosis.arrays and diagnosis.telling is not None:
+            array = diagnosis.arrays[diagnosis.telling]
             figures += [
                 ("errors", "which elements are wrong",
-                 draw_map.errors(array, chosen, result.cause())),
+                 draw_map.errors(array, chosen, diagnosis.cause)),
                 ("owners", "which thread wrote each element", draw_map.owners(array, chosen)),
             ]  # fmt: skip
         suffix = "-dark" if chosen is theme.DARK else ""

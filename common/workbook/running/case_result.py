@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What came of one test case, and the cause that its checks, findings and arrays point to."""
+"""The result of one test case: its checks, its findings, how it ended."""
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..facts.findings import Finding
-from ..lesson.test_cases import CAPTURED, Outcome, TestCase
+from ..lesson.test_cases import Outcome, TestCase
 from .time_limits import hangs
-
-if TYPE_CHECKING:
-    from ..diagnose.arrays import Compared
 
 # Why a case was not run: its task's values are wrong, or others have used up the time.
 WRONG_VALUES, NO_TIME = "wrong values", "no time"
 
 
-@dataclass
+@dataclass(eq=False)  # one result is one object: diagnose/cases.py keeps a diagnosis for each
 class CaseResult:
     """One test case: `ended` is '' when it ran to its end, else how it did not. Of several ranks it
     is the result of the one to blame, with the findings of all.
@@ -64,55 +60,3 @@ class CaseResult:
             if failure.exception:
                 return failure.exception
         return ""
-
-    @functools.cached_property
-    def arrays(self) -> list[Compared]:
-        """The comparisons that failed, whole."""
-        from .. import diagnose
-        from ..diagnose import arrays  # imports numpy: only where something went wrong
-
-        found = arrays.compared(self.details)
-        told = [f for f in self.outcome.failures if diagnose.parse_mismatch(f.infos)]
-        for array, failure in zip(found, told, strict=False):
-            arrays.guess_columns(array, failure.infos)
-        return found
-
-    @functools.cached_property
-    def telling(self) -> int | None:
-        """Which of `arrays` the cause speaks of, where it speaks of one."""
-        from ..diagnose import summary
-
-        told = summary.most_telling(self.arrays)
-        return told[0] if told else None
-
-    def cause(self) -> str:
-        """The `looks like` line, or ''."""
-        if self.passed:
-            return ""
-        return self._cause
-
-    @functools.cached_property
-    def _cause(self) -> str:
-        from .. import diagnose
-
-        wrong = any(finding.severity == "error" for finding in self.findings)
-        if self.case.efficient and not wrong and not self.ended and self.outcome.failures:
-            counted = [c for entry in self.details if isinstance(c := entry.get("count"), dict)]
-            launched = any(c.get("launches") for c in counted)
-            for failure in self.outcome.failures:
-                if said := diagnose.of_timeline(failure.expression, self.details):
-                    return said
-                check = (failure.expression, failure.expansion)
-                if said := diagnose.of_counter(*check, launched, counted, self.details):
-                    return said
-            return ""
-        checks = [(failure.expression, failure.expansion) for failure in self.outcome.failures]
-        mistake = diagnose.of_mistakes(self.details)
-        explained = any(not CAPTURED.match(info) for info in self.texts())
-        if self.ending == "times-out" and not self.findings:
-            if self.case.ranks:
-                return ""  # which rank waits for which is said
-            return "host code that does not finish: no kernel was seen to hang"
-        return diagnose.likely_cause(
-            self.arrays, self.findings, self.exception(), checks, mistake, explained
-        ) or diagnose.of_crash(self.ended, self.output)

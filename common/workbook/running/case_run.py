@@ -14,7 +14,6 @@ import shlex
 import signal
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..base.project import ROOT, DeviceFailed, WorkbookError
 from ..facts import counters
@@ -23,10 +22,8 @@ from ..lesson.test_cases import Outcome, TestCase
 from . import ranks, runner, sandbox
 from .case_result import NO_TIME, CaseResult
 from .channel import Channel, Told
+from .sandbox import Box
 from .time_limits import TimeLimits, hangs
-
-if TYPE_CHECKING:
-    from .sandbox import Box
 
 # tests/support/grader ends a program that calls exit() inside a test with this code, and one that
 # does what no lesson's file needs with the other.

@@ -16,8 +16,16 @@ from pathlib import Path
 
 from ..base import disk
 from ..base.phases import Phase
-from ..base.project import NOT_PASSED, PASSED, Lesson, WorkbookError, relative, state_folder
-from ..build import build
+from ..base.project import (
+    NOT_PASSED,
+    PASSED,
+    Lesson,
+    WorkbookError,
+    devices_wanted,
+    relative,
+    state_folder,
+)
+from ..build import build, folders
 from ..setup import lesson_libraries, pypi, toolkit
 
 # Tested releases, which tests/python runs; PYTHON.md of the emulator states them, too.
@@ -53,6 +61,12 @@ def interpreter() -> Path | None:
     return python if python.exists() else None
 
 
+def run(lesson: Lesson | None) -> int:
+    """`make python` and `make python-NN`."""
+    device = devices_wanted()[0]
+    return run_lesson(lesson, device) if lesson else set_up(device)
+
+
 def set_up(device: str) -> int:
     """Installs the libraries, unless they are there, and builds the stand-ins that they open."""
     oldest = ".".join(map(str, _OLDEST))
@@ -66,7 +80,7 @@ def set_up(device: str) -> int:
     )
     if not new:
         print(f"Numba and CuPy are in {relative(environment())}: {len(PACKAGES)} packages.")
-    folder = build.prepare(device)
+    folder = folders.prepare(device)
     if device == "emulator":
         targets = lesson_libraries.require_for_python(folder)
         build.build_own(folder, targets, "Building stand-ins for CuPy's libraries")
@@ -179,7 +193,7 @@ def run_lesson(lesson: Lesson, device: str) -> int:
     python = interpreter()
     if not python:
         raise WorkbookError("Numba and CuPy are not installed", "make python")
-    folder = build.prepare(device)
+    folder = folders.prepare(device)
     if device == "emulator":  # what has changed since they were built
         targets = ["emulate", "emulator_cudart", *lesson_libraries.built_for_python(folder)]
         build.build_own(folder, targets, "Building the emulated device")

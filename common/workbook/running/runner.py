@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import math
 import os
@@ -16,16 +15,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from ..base import files
+from ..base import files, processes
 
-if TYPE_CHECKING:
-    from .channel import Channel
-    from .ranks import RankChannels
-    from .sandbox import Box
-
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _MOST_PROCESSES = 64  # in a box, threads not counted
 _PATIENCE = 5
 
@@ -68,6 +61,36 @@ class Ended:
         return signal_words(-self.code) if self.code < 0 else ""
 
 
+class Reports(Protocol):
+    """What takes a program's reports while it runs (channel.py, ranks.py)."""
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        """The open files that the program gets."""
+
+    @property
+    def processes(self) -> list[int]:
+        """Those that report, where the program that was started is not the one."""
+
+    def fileno(self) -> int: ...
+
+    def started(self) -> None: ...
+
+    def take(self) -> bool:
+        """Takes what has arrived; False once nothing more can come."""
+
+
+class Surroundings(Protocol):
+    """What a program may see and use (sandbox.py)."""
+
+    @property
+    def process(self) -> int | None:
+        """The number by which the program knows itself; None for the number that all see."""
+
+    def around(self, command: list[str]) -> list[str]:
+        """The command line that runs `command` in there."""
+
+
 def signal_words(number: int) -> str:
     """A signal in words that a beginner may have met."""
     words = {
@@ -88,128 +111,13 @@ def signal_words(number: int) -> str:
         return f"signal {number}"
 
 
-def adopt_orphans() -> set[int]:
-    """From now on a process whose parent has ended becomes a child of this one, if it was below it.
-    Returns the children that there are before.
-
-    A program may leave a daemon running, outside of its session: end_orphans() finds it.
-    """
-    set_child_subreaper = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
-    try:
-        ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
-    except (OSError, AttributeError):
-        pass
-    return set(_children())
-
-
-def end_orphans(own: set[int]) -> int:
-    """Ends every child of this process but its `own`; call it when no run is under way. Returns how
-    many.
-    """
-    ended = 0
-    for _ in range(100):  # ending one may orphan the next
-        children = set(_children()) - own
-        if not children:
-            break
-        for pid in children:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                ended += 1
-            except (ProcessLookupError, ChildProcessError, PermissionError):
-                pass
-    return ended
-
-
-def _children() -> list[int]:
-    """The children of this process."""
-    try:
-        lists = Path("/proc/self/task").glob("*/children")  # in most kernels
-        found = [int(pid) for one in lists for pid in one.read_bytes().split()]
-        if Path("/proc/self/task", str(os.getpid()), "children").exists():
-            return found
-    except OSError:
-        pass
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", "rb") as file:
-                    if int(file.read().rsplit(b")", 1)[1].split()[1]) == os.getpid():
-                        found.append(int(entry))
-            except (OSError, IndexError, ValueError):
-                pass
-    return found
-
-
-def _session_memory(session: int) -> int:
-    """Resident bytes of every process in `session`, so that a fork does not hide memory."""
-    total = 0
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat", "rb") as file:
-                fields = file.read().rsplit(b")", 1)[1].split()
-        except (OSError, IndexError):
-            continue
-        if int(fields[3]) == session:  # field 6 of proc(5), after pid and comm
-            total += int(fields[21]) * _PAGE
-    return total
-
-
-def below(pid: int) -> list[int]:
-    """All processes that `pid` and its children have started: what leaves a session stays there."""
-    children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                with open(f"/proc/{entry}/stat", "rb") as file:
-                    parent = int(file.read().rsplit(b")", 1)[1].split()[1])
-                children.setdefault(parent, []).append(int(entry))
-    found, to_read = [], [pid]
-    while to_read:
-        below = children.get(to_read.pop(), [])
-        found += below
-        to_read += below
-    return found
-
-
-def _processor_seconds(pid: int) -> float:
-    """What `pid` and everything below it have used, processes that have ended included."""
-    ticks = 0
-    for one in (pid, *below(pid)):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            with open(f"/proc/{one}/stat", "rb") as file:
-                fields = file.read().rsplit(b")", 1)[1].split()
-            # Fields 14 to 17 of proc(5): its own, and those of children that were waited for.
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def _is_late(pid: int, started: float, limits: Limits) -> bool:
     seconds = time.monotonic() - started
     if seconds <= limits.seconds:
         return False
     if not limits.of_processor or seconds > _PATIENCE * limits.seconds:
         return True
-    return _processor_seconds(pid) > limits.seconds
-
-
-def _own_memory(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
-    except (OSError, IndexError, ValueError):
-        return 0
-
-
-def kill_group(pid: int) -> None:
-    """Ends all processes of the group that `pid` leads."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
+    return processes.processor_seconds(pid) > limits.seconds
 
 
 # How long a program has to say where it was; the emulated device needs a few milliseconds.
@@ -223,7 +131,7 @@ def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool, ranks: list[int])
             for pid in ranks:
                 os.kill(pid, signal.SIGTERM)
         elif boxed:  # the box itself would end at once, and everything in it
-            for pid in below(process.pid):
+            for pid in processes.below(process.pid):
                 os.kill(pid, signal.SIGTERM)
         else:
             os.killpg(process.pid, signal.SIGTERM)
@@ -255,8 +163,8 @@ def run(
     folder: Path,
     limits: Limits = Limits(),
     until: Callable[[], float] = lambda: math.inf,
-    channel: Channel | RankChannels | None = None,
-    box: Box | None = None,
+    channel: Reports | None = None,
+    box: Surroundings | None = None,
 ) -> Ended:
     """Runs `command` in its own session; everything it started is gone on return.
 
@@ -317,15 +225,15 @@ def run(
                 break
             ticks += 1
             if boxed and ticks % 4 == 0:
-                inside = below(process.pid)
-                used = sum(map(_own_memory, inside))
+                inside = processes.below(process.pid)
+                used = sum(map(processes.own_memory, inside))
                 if len(inside) > _MOST_PROCESSES:
                     how = "processes"
                     break
             elif ticks % 16 == 0 and not boxed:
-                used = _session_memory(process.pid)
+                used = processes.session_memory(process.pid)
             else:
-                used = _own_memory(process.pid)
+                used = processes.own_memory(process.pid)
             peak = max(peak, used)
             if used > limits.memory:
                 how = "memory"
@@ -337,10 +245,10 @@ def run(
                 break
     finally:  # also after Ctrl-C: ends everything that was started here
         if channel and channel.processes:  # mpirun puts each rank into a group of its own
-            for pid in below(process.pid):
+            for pid in processes.below(process.pid):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-        kill_group(process.pid)
+        processes.kill_group(process.pid)
     process.wait()
     if channel:
         channel.take()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.project import ROOT
-from ..build.build import gpu_count
+from ..setup import cards
 from . import ranks, runner
 
 MOST_RANKS = 4  # of work that several processes share
@@ -105,7 +105,7 @@ def run(
     chosen += ["--elements", str(elements)] if elements else []
     command = [str(program), *chosen, *options]
     if b"libmpi.so" in program.read_bytes():  # a process for each card
-        count = 2 if device == "emulator" else max(1, min(gpu_count(), MOST_RANKS))
+        count = 2 if device == "emulator" else max(1, min(cards.count(), MOST_RANKS))
         command = ranks.command(count, command, [{}] * count)
     ended = runner.run(command, env, ROOT, limits)
     return read(ended)

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from ..base import disk, phases, processor
+from ..base import commands, disk, options, phases, processor
 from ..base.lock import only_one
 from ..base.phases import Phase
-from ..base.project import WorkbookError, state_folder
+from ..base.project import PASSED, WorkbookError, state_folder
 from . import pypi, toolkit
 from .toolkit import output
 
@@ -103,7 +103,7 @@ def missing() -> list[Need]:
     # Without g++ the headers cannot be looked for; their packages are harmless when present.
     headers = ["catch2/catch.hpp", "catch2/catch_test_macros.hpp"]
     absent = missing_headers(headers) if compiler else headers
-    if os.environ.get("DEVICE") != "gpu":
+    if options.text("DEVICE") != "gpu":
         needs += emulator_needs() if compiler else _HEADERS.values()
     named = os.environ.get("Catch2_DIR") or os.environ.get("CMAKE_PREFIX_PATH")
     if set(headers) <= set(absent) and not named:
@@ -221,7 +221,7 @@ def _root(prefix: list[str], command: list[str], phase: Phase, start: float, end
 
 def check_machine() -> None:
     """What no installation can mend, before minutes of installing."""
-    device = os.environ.get("DEVICE") or "emulator"
+    device = options.text("DEVICE") or "emulator"
     objection = processor.objection() if device != "gpu" else ""
     if objection:
         raise WorkbookError(
@@ -245,10 +245,10 @@ def _fingerprint() -> dict[str, str]:
         "python": sys.executable,
         "path": os.environ.get("PATH", ""),
         "cxx": os.environ.get("CXX", ""),
-        "nvcc": os.environ.get("WORKBOOK_NVCC", ""),
+        "nvcc": options.text("WORKBOOK_NVCC"),
         "cuda": "|".join(os.environ.get(v, "") for v in ("CUDA_HOME", "CUDA_PATH", "CUDACXX")),
         "ignore": os.environ.get("WORKBOOK_IGNORE_USR_LOCAL_CUDA", ""),
-        "device": "gpu" if os.environ.get("DEVICE") == "gpu" else "emulator",
+        "device": "gpu" if options.text("DEVICE") == "gpu" else "emulator",
         "tools": "|".join(str(shutil.which(tool)) for tool in ("cmake", "g++", "nvcc", "ninja")),
     }
 
@@ -344,3 +344,22 @@ def ensure(force: bool = False) -> Path:
         found = {"for": _fingerprint(), "nvcc_found": str(nvcc)}
         stamp.write_text(json.dumps(found), encoding="utf-8")
     return nvcc
+
+
+def set_up() -> int:
+    """`make setup`."""
+    ensure(force=True)
+    print("Everything the workbook needs is here.")
+    return PASSED
+
+
+def ensure_for(needs: str) -> None:
+    """What a row of the table of commands needs."""
+    if needs == commands.MODULES:
+        ensure_modules()  # these build nothing, and write little
+    elif needs != commands.NOTHING:
+        ensure()
+    if needs == commands.CLASS:
+        ensure_extra(CLASS_MODULES)
+    elif needs == commands.SUBMISSION:
+        ensure_extra(CLASS_MODULES[1:])

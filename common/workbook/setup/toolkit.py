@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ..base import disk
+from ..base import disk, options
 from ..base.phases import Phase
 from ..base.project import ROOT, WorkbookError, state_folder
 from . import pypi
@@ -80,7 +80,7 @@ def local_toolkit() -> Path | None:
 
 def present_nvcc() -> Path | None:
     """WORKBOOK_NVCC, the system's nvcc if it is new enough, else the wheels'; None without one."""
-    wanted = os.environ.get("WORKBOOK_NVCC", "")
+    wanted = options.text("WORKBOOK_NVCC")
     if wanted and wanted != "wheels":
         version = nvcc_version(wanted)
         if not version:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 import textwrap
 from collections.abc import Callable
@@ -16,13 +15,15 @@ from rich.table import Table
 from rich.text import Text
 
 from ..answers import mutants
-from ..base.project import PASSED, Lesson, WorkbookError, cores, relative
+from ..base import options
+from ..base.project import PASSED, Lesson, WorkbookError, cores, devices_wanted, relative
 from ..build import build as builder
-from ..build import programs
+from ..build import folders, programs
 from ..facts import counters
 from ..judge import grade
 from ..lesson import skeletons, test_cases
 from ..running import timing
+from ..setup import cards
 from . import grade_screen, screen
 
 
@@ -281,15 +282,22 @@ def draw(lesson: Lesson, rungs: list[Rung], folder: Path) -> list[Path]:
     return demo_figure.draw(lesson, rungs, rows, folder)
 
 
-def run(lesson: Lesson, with_gpu: bool) -> int:
-    """`make demo-NN`: table and figure."""
-    build = builder.prepare("emulator")
+def run(lesson: Lesson) -> int:
+    """`make demo-NN`: a ladder, or with MUTANT=name a wrong answer."""
+    if mutant := options.text("MUTANT"):
+        return run_mutant(lesson, mutant)
+    return run_ladder(lesson, "gpu" in devices_wanted() or cards.present())
+
+
+def run_ladder(lesson: Lesson, with_gpu: bool) -> int:
+    """Table and figure."""
+    build = folders.prepare("emulator")
     rungs = climb(lesson, build)
     show(lesson, rungs)
     if with_gpu and programs.has_workload(lesson):
-        time_rungs(lesson, rungs, builder.prepare("gpu"))
+        time_rungs(lesson, rungs, folders.prepare("gpu"))
         show_times(rungs)
-    folder = Path(os.environ.get("OUT") or build / "demo")
+    folder = Path(options.text("OUT") or build / "demo")
     files = draw(lesson, rungs, folder)
     if files:
         print("\nfigure: " + ", ".join(relative(path) for path in files))
@@ -299,7 +307,7 @@ def run(lesson: Lesson, with_gpu: bool) -> int:
 def run_mutant(lesson: Lesson, name: str) -> int:
     """`make demo-NN MUTANT=name`: the edit, and exactly the screen of a student who made it."""
     mutant = mutants.find(lesson, name)
-    build = builder.prepare("emulator")
+    build = folders.prepare("emulator")
     built = builder.build(build, [f"solution_{lesson.id}"])
     if not built.ok:
         print(builder.first_failure(built.text))

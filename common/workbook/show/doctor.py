@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from ..base import disk, processor
+from ..base import disk, options, processor
 from ..base.project import NOT_ABLE, PASSED, ROOT, build_folder, relative
-from ..build import build, self_test
+from ..build import folders, self_test
 from ..running import sandbox
-from ..setup import install, pypi, toolkit
+from ..setup import cards, install, pypi, toolkit
 from ..setup.toolkit import output
 
 _DISK_BUILT_MIB = 200  # where everything is set up: lessons' programs, reports, figures
@@ -84,7 +84,7 @@ def _place_of(program: str, version: tuple[int, ...]) -> str:
 def _compilers() -> tuple[list[Row], tuple[int, ...]]:
     """The rows of all nvcc, and the version of the one that is used."""
     nvccs = [(path, toolkit.nvcc_version(path)) for path in toolkit.system_nvccs()]
-    wanted = os.environ.get("WORKBOOK_NVCC", "")
+    wanted = options.text("WORKBOOK_NVCC")
     if wanted == "wheels":
         nvccs = []
     elif wanted:
@@ -134,7 +134,7 @@ def _packages() -> list[Row]:
 
 
 def _gpu(nvcc: tuple[int, ...]) -> list[Row]:
-    if not build.gpu_present():
+    if not cards.present():
         return [Row(None, "GPU", "none: not needed, the emulator takes its place")]
     query = output(
         "nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"
@@ -162,7 +162,7 @@ def _device() -> Row:
     folder = build_folder()
     if not (folder / "emulator" / "workbook-built").exists():
         return Row(None, "device", "not built yet: make builds it")
-    if build.moved(folder):
+    if folders.moved(folder):
         return Row(
             None, "device", f"{folder.name}/ was made for another place: make builds it anew"
         )

@@ -12,6 +12,8 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from .. import diagnose
+from ..base import options
 from ..base.project import (
     NOT_ABLE,
     NOT_PASSED,
@@ -23,7 +25,7 @@ from ..base.project import (
     relative,
 )
 from ..build import build as builder
-from ..build import programs
+from ..build import folders, programs
 from ..running import runner, timing
 from ..setup import toolkit
 from . import screen
@@ -149,8 +151,8 @@ def _one_line(output: str) -> str:
 
 def sanitize(lesson: Lesson) -> int:
     """`make sanitize-NN`: the student's file under every tool (SOLUTION=1: the solution)."""
-    folder = builder.prepare("gpu")
-    kind = "solution" if os.environ.get("SOLUTION") == "1" else "lesson"
+    folder = folders.prepare("gpu")
+    kind = "solution" if options.flag("SOLUTION") else "lesson"
     target = f"{kind}_{lesson.id}"
     _build(folder, [target])
     print(f"Lesson {lesson.number} · {lesson.title}: compute-sanitizer on {target}")
@@ -176,7 +178,7 @@ def check_all() -> int:
     """`make check-gpu`: every solution on the card: values, the four tools, and its times."""
     from ..judge import grade
 
-    folder = builder.prepare("gpu")
+    folder = folders.prepare("gpu")
     known = [lesson for lesson in lessons() if lesson.solution_file.is_file()]
     print(f"Building {len(known)} solutions for the card ...", flush=True)
     timed = [lesson for lesson in known if programs.has_workload(lesson)]
@@ -203,7 +205,7 @@ def check_all() -> int:
         print(f"{lesson.id}: " + " · ".join(words), flush=True)
         for case in result.results:
             if not case.values_right:
-                print(f"    {case.case.name}: {case.ended or case.cause() or 'wrong'}")
+                print(f"    {case.case.name}: {case.ended or diagnose.cause_of(case) or 'wrong'}")
     for lesson in timed:
         program = folder / "lessons" / f"bench_solution_{lesson.id}"
         show_times([Contender(lesson.number, timing.run(program, "gpu", folder))])

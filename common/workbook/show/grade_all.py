@@ -12,7 +12,7 @@ from rich.text import Text
 from ..base import files
 from ..base.phases import Phase
 from ..base.project import NOT_PASSED, PASSED, Lesson, WorkbookError, lessons
-from ..build import build
+from ..build import build, folders
 from ..judge import grade, progress
 from ..judge.grade import Grade
 from ..lesson import skeletons
@@ -71,7 +71,7 @@ def grade_all(folder: Path, known: list[Lesson]) -> list[Row]:
 
 def _row(lesson: Lesson, folder: Path) -> Row:
     try:
-        result = grade.grade_lesson(lesson, "emulator", folder, quiet=True)
+        result = grade.grade_lesson(lesson, "emulator", folder)
     except WorkbookError as error:
         return Row(lesson, words=str(error))
     progress.remember(result)
@@ -114,7 +114,7 @@ def show(rows: list[Row], out: screen.Console | None = None) -> None:
 
 def run() -> int:
     """Exit status 0 only where every lesson passes."""
-    folder = build.prepare("emulator")
+    folder = folders.prepare("emulator")
     rows = grade_all(folder, lessons())
     show(rows)
     failed = [row for row in rows if not row.passed and row.words != NOT_BEGUN]

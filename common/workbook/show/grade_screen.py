@@ -146,7 +146,7 @@ def _show_case(result: CaseResult, out: Console, seen: dict) -> None:
         out.print(Text(" " * (4 + len(head)) + line))
     if result.passed:
         return
-    cause = result.cause()
+    cause = diagnose.cause_of(result)
     # Of what goes wrong in a task for one cause, the first case shows all.
     same = bool(cause) and not result.findings and (label, cause) in seen
     if cause and not result.findings:
@@ -181,11 +181,12 @@ def _telling_failure(result: CaseResult) -> tuple[Failure, Compared | None]:
     """The failed check to show, and its array: that of which the cause speaks, else the first."""
     failures = result.outcome.failures
     first = next((f for f in failures if f.exception), failures[0])
-    if first.exception or result.telling is None:
+    diagnosis = diagnose.of_case(result)
+    if first.exception or diagnosis.telling is None:
         return first, None
     with_array = [f for f in failures if diagnose.parse_mismatch(f.infos)]
-    if result.telling < len(with_array):
-        return with_array[result.telling], result.arrays[result.telling]
+    if diagnosis.telling < len(with_array):
+        return with_array[diagnosis.telling], diagnosis.arrays[diagnosis.telling]
     return first, None
 
 

@@ -25,7 +25,9 @@ from typing import Any
 
 from rich.console import Console
 
+from ..base import options
 from ..base.project import ROOT, USAGE, Lesson, WorkbookError, find_lesson, lessons
+from ..build import folders
 from ..judge import progress
 from ..judge.grade import Grade
 from ..lesson import index
@@ -205,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _wanted_port() -> int | None:
-    named = os.environ.get("PORT")
+    named = options.text("PORT")
     if not named:
         return None
     if not named.isdigit() or not 1 <= int(named) <= 65535:
@@ -240,7 +242,7 @@ def present(grade: Callable[[Lesson], Grade]) -> int:
     if not known:
         raise WorkbookError("there is no lesson's file to watch", "make skeletons writes them")
     data = progress.load()
-    named = os.environ.get("LESSON")
+    named = options.text("LESSON")
     unsolved = (one for one in known if not progress.solved(one, data))
     first = find_lesson(named) if named else next(unsolved, known[0])
     files, news = watch.Files(known), News()
@@ -252,6 +254,8 @@ def present(grade: Callable[[Lesson], Grade]) -> int:
             result = grade(lesson)
         except WorkbookError as error:
             print(error)
+            if error.log:
+                print(error.log)
             lines = f"  error: {error}\n  to do: {error.to_do}".splitlines()
             news.tell({"state": "failed", "lesson": lesson.number, "lines": lines})
             return
@@ -276,8 +280,7 @@ def present(grade: Callable[[Lesson], Grade]) -> int:
 
 def run() -> int:
     """The command."""
-    from ..build import build
     from ..judge import grade as grader
 
-    folder = build.prepare("emulator")
-    return present(lambda one: grader.grade_lesson(one, "emulator", folder, quiet=True))
+    folder = folders.prepare("emulator")
+    return present(lambda one: grader.grade_lesson(one, "emulator", folder))

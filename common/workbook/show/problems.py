@@ -6,14 +6,11 @@ lessons/02_boundary_checks/boundary_checks.cu:11: error: `a[1000]` is read ... [
 
 from __future__ import annotations
 
-import os
 import re
-from typing import TYPE_CHECKING
 
+from ..base import options
 from ..base.project import relative
-
-if TYPE_CHECKING:
-    from ..judge.grade import Grade
+from ..judge.grade import Grade
 
 # nvcc's front end writes FILE(LINE), the host compiler FILE:LINE:COLUMN.
 _COMPILER = re.compile(
@@ -25,7 +22,7 @@ _COMPILER = re.compile(
 
 def wanted() -> bool:
     """Whether an editor reads the output: its tasks set PROBLEMS=1."""
-    return os.environ.get("PROBLEMS", "") not in ("", "0")
+    return options.flag("PROBLEMS")
 
 
 def _of_compiler(text: str) -> list[str]:

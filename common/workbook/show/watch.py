@@ -16,10 +16,12 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ..base.project import PASSED, Lesson, WorkbookError, lessons
+from ..base.project import PASSED, Lesson, WorkbookError, devices_wanted, lessons
+from ..build import folders
 from ..judge import progress
-from ..judge.grade import Grade
-from . import grade_screen, problems, screen
+from ..judge.grade import Grade, grade_lesson
+from ..pictures import picture
+from . import explain, grade_screen, hints, problems, screen
 from .pager import Pager
 
 _POLL_SECONDS = 0.5
@@ -132,17 +134,13 @@ class Session:
         return True
 
     def _answer(self, pressed: str) -> None:
-        from . import explain, lesson_files
-
         graded = self.result.lesson if self.result else self.lesson
         if not self.pager.on:
             print()
         try:
             if pressed == "h":
-                lesson_files.show_hint(graded)
+                hints.show_hint(graded)
             elif pressed == "p":
-                from ..pictures import picture
-
                 picture.make(graded)
             elif pressed == "e":
                 found = self.result.merged_findings() if self.result else []
@@ -151,7 +149,7 @@ class Session:
                 else:
                     print("There is no finding to explain: nothing unsafe was seen.")
             elif pressed == "s":
-                lesson_files.show_solution(graded)
+                hints.solution(graded)
             elif pressed == "l":
                 screen.show_progress(self.known)
             else:
@@ -162,6 +160,8 @@ class Session:
 
 
 def _show_error(error: WorkbookError) -> None:
+    if error.log:
+        print(error.log)
     print(f"error: {error}" + (f"\n  to do: {error.to_do}" if error.to_do else ""))
 
 
@@ -240,3 +240,10 @@ def watch(grade: Callable[[Lesson], Grade]) -> int:
             session.pager.resized()
             if saved := files.changed():
                 session.run(saved)
+
+
+def run() -> int:
+    """`make watch`."""
+    device = devices_wanted()[0]
+    folder = folders.prepare(device)
+    return watch(lambda one: grade_lesson(one, device, folder, screen.Status()))

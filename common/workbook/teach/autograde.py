@@ -22,25 +22,25 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from ..base import files
+from ..base import files, options
 from ..base.project import INTERNAL, NOT_PASSED, PASSED, USAGE, Lesson, WorkbookError, lessons
 from ..running import sandbox
-from . import command, report, submissions
+from . import command, grading, report
+from .grading import ClassLimits, Grader
 from .layout import Collected, Submission
 from .report import Row
-from .submissions import ClassLimits, Grader
 
 
 def run(lesson: Lesson) -> int:
     """Grades and reports; the exit status is the verdict."""
-    style = os.environ.get("FORMAT") or "json"
+    style = options.text("FORMAT") or "json"
     if style not in FORMATS:
         raise WorkbookError(f"FORMAT={style} is not known", "one of " + ", ".join(FORMATS), USAGE)
-    source = Path(os.environ.get("FILE") or lesson.student_file).expanduser()
+    source = Path(options.text("FILE") or lesson.student_file).expanduser()
     with redirect_stdout(sys.stderr):  # what is said meanwhile is no part of the result
         row = _graded(lesson, source)
     text = FORMATS[style](row)
-    if out := os.environ.get("OUT"):
+    if out := options.text("OUT"):
         path = Path(out).expanduser()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8", errors="replace")
@@ -49,16 +49,16 @@ def run(lesson: Lesson) -> int:
     if style == "github" and (listed := os.environ.get("GITHUB_OUTPUT")):
         with open(listed, "a", encoding="utf-8") as file:
             file.write(f"result={base64.b64encode(text.encode()).decode()}\n")
-    if row.status == submissions.BROKEN:
+    if row.status == grading.BROKEN:
         print(f"not graded: {row.first_cause}", file=sys.stderr)
         return INTERNAL
-    return PASSED if row.status == submissions.PASSED else NOT_PASSED
+    return PASSED if row.status == grading.PASSED else NOT_PASSED
 
 
 def _graded(lesson: Lesson, source: Path) -> Row:
-    limits = ClassLimits.of(os.environ.get("LIMITS", ""))
+    limits = ClassLimits.of(options.text("LIMITS"))
     rules = command.rules_of(None, lessons())
-    sandbox.require(os.environ.get("TRUST") == "1")
+    sandbox.require(options.flag("TRUST"))
     one = Submission("", lesson, source.name)
     try:
         one.data = files.read_bytes(source)
@@ -124,7 +124,7 @@ def gradescope(row: Row) -> str:
 
 def github(row: Row) -> str:
     """The result of one test runner for GitHub Classroom's reporter."""
-    status = "pass" if row.status == submissions.PASSED else "fail"
+    status = "pass" if row.status == grading.PASSED else "fail"
     tests = [
         {
             "name": name, "status": "pass" if got >= most else "fail", "score": got,

@@ -11,16 +11,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from ..base import files
+from ..base import files, options, processes
 from ..base.phases import Phase
 from ..base.project import PASSED, ROOT, USAGE, Lesson, WorkbookError, cores, find_lesson, lessons
-from ..build import build
-from ..running import runner, sandbox
+from ..build import build, folders
+from ..running import sandbox
 from ..show import screen
-from . import layout, points, report
-from . import submissions as class_grade
+from . import grading, layout, report, scoring
+from .grading import ClassLimits, Grader
 from .layout import Collected, Submission
-from .submissions import ClassLimits, Grader
 
 _POINTS = "points.toml"
 _SHOWN = 12  # problems on the screen; the report has all
@@ -33,10 +32,10 @@ def run() -> int:
     if out == root or root.is_relative_to(out):
         raise WorkbookError(f"OUT={out} holds the submissions", "choose another folder", USAGE)
     known = lessons()
-    wanted = [find_lesson(name) for name in os.environ.get("LESSONS", "").replace(",", " ").split()]
-    limits = ClassLimits.of(os.environ.get("LIMITS", ""))
+    wanted = [find_lesson(name) for name in options.words("LESSONS")]
+    limits = ClassLimits.of(options.text("LIMITS"))
     rules = rules_of(root, known)
-    sandbox.require(os.environ.get("TRUST") == "1")
+    sandbox.require(options.flag("TRUST"))
     collected = layout.collect(root, known, wanted or None)
     if out.is_relative_to(root):
         collected.submissions = [
@@ -57,7 +56,7 @@ def run() -> int:
 
 
 def _folder(name: str, must_exist: bool = False) -> Path:
-    value = os.environ.get(name)
+    value = options.text(name)
     if not value:
         raise WorkbookError(
             f"{name} is not given", "make grade-class SUBMISSIONS=folder OUT=folder", USAGE
@@ -71,25 +70,25 @@ def _folder(name: str, must_exist: bool = False) -> Path:
 
 
 def _jobs() -> int:
-    text = os.environ.get("JOBS") or str(cores())
+    text = options.text("JOBS") or str(cores())
     if not text.isdigit() or not 0 < int(text) <= 512:
         raise WorkbookError(f"JOBS={text} is no number of jobs", f"JOBS={cores()}", USAGE)
     return int(text)
 
 
-def rules_of(root: Path | None, known: list[Lesson]) -> points.Rules:
+def rules_of(root: Path | None, known: list[Lesson]) -> scoring.Rules:
     """POINTS=file, or points.toml beside the submissions, or the defaults."""
-    if named := os.environ.get("POINTS"):
-        return points.read(Path(named).expanduser(), known)
+    if named := options.text("POINTS"):
+        return scoring.read(Path(named).expanduser(), known)
     beside = root / _POINTS if root else None
     if beside and beside.is_file():
-        return points.read(beside, known)
-    return points.Rules()
+        return scoring.read(beside, known)
+    return scoring.Rules()
 
 
 def prepare(wanted: dict[str, Lesson]) -> Path:
     """The build folder with the tests of these lessons."""
-    folder = build.prepare("emulator")
+    folder = folders.prepare("emulator")
     targets = [f"lesson_test_{name}" for name in wanted]
     targets += [*build.PROGRAM, "emulator_cudart"]
     built = build.build(folder, targets, show="Building the tests")
@@ -133,7 +132,7 @@ def _graded(grader: Grader, left: dict[str, Submission], jobs: int) -> Any:
     except BaseException:
         grader.stopping.set()
         pool.shutdown(wait=False, cancel_futures=True)
-        for pid in runner.below(os.getpid()):
+        for pid in processes.below(os.getpid()):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         raise
@@ -167,7 +166,7 @@ def _say_what_came_of_it(rows: list[report.Row], out: Path) -> None:
     counts = Counter(row.status for row in rows)
     _say(", ".join(f"{count} {status}" for status, count in counts.most_common()) + ".")
     for row in rows:
-        if row.status in (class_grade.REFUSED, class_grade.TAMPERED, class_grade.BROKEN):
+        if row.status in (grading.REFUSED, grading.TAMPERED, grading.BROKEN):
             one = row.submission
             head = f"{one.student}, lesson {one.lesson.number}, {row.status}: "
             _say(head + row.first_cause.removeprefix("not graded: "), "  ")

@@ -17,10 +17,9 @@ from ..base import files
 from ..base.project import Lesson
 from ..lesson.skeletons import of_lesson
 from ..lesson.test_cases import cases_of
-from . import alike, submissions
-from . import points as class_points
+from . import alike, grading, scoring
 from .layout import Collected, Submission
-from .points import Points, Rules
+from .scoring import Points, Rules
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _MOST_CAUSES, _MOST_EXAMPLES, _MOST_PAIRS = 15, 3, 60
@@ -64,8 +63,8 @@ def rows_of(
     for one in collected.submissions:
         result = results.get((one.student, one.lesson.id), {})
         cases = result.get("cases") or _cases_without(one.lesson)
-        void = not result or result["status"] in submissions.VOID
-        points = class_points.of_grade(rules.of(one.lesson), cases, bool(result.get("safe")), void)
+        void = not result or result["status"] in grading.VOID
+        points = scoring.of_grade(rules.of(one.lesson), cases, bool(result.get("safe")), void)
         rows.append(Row(one, result, points))
     return rows
 
@@ -179,7 +178,7 @@ def as_json(row: Row) -> dict[str, Any]:
 
 def _as_json(collected: Collected, rows: list[Row]) -> dict[str, Any]:
     return {
-        "version": submissions.VERSION,
+        "version": grading.VERSION,
         "layouts": collected.layouts,
         "remarks": collected.remarks,
         "submissions": [as_json(row) for row in rows],
@@ -275,13 +274,13 @@ def _page_of_class(collected: Collected, rows: list[Row], pages: dict[str, str])
         by_lesson[row.submission.lesson.id].append(row)
     shown = [_lesson(own) for own in by_lesson.values()]
     problems = [row for row in rows if row.submission.problem]
-    attention = [row for row in rows if row.status in (submissions.REFUSED, submissions.TAMPERED,
-                                                       submissions.BROKEN)]  # fmt: skip
+    attention = [row for row in rows if row.status in (grading.REFUSED, grading.TAMPERED,
+                                                       grading.BROKEN)]  # fmt: skip
     return str(
         _template("class.html.j2").render(
             collected=collected, rows=rows, pages=pages, lessons=shown, problems=problems,
             attention=attention, cells=CELLS, graded=sum(bool(row.result) for row in rows),
-            passed=sum(row.status == submissions.PASSED for row in rows),
+            passed=sum(row.status == grading.PASSED for row in rows),
         )
     )  # fmt: skip
 
@@ -310,7 +309,7 @@ def _lesson(rows: list[Row]) -> dict[str, Any]:
         "causes": _causes(rows),
         "alike": _alike(lesson, rows),
         "graded": len(totals),
-        "passed": sum(row.status == submissions.PASSED for row in rows),
+        "passed": sum(row.status == grading.PASSED for row in rows),
         "mean": sum(totals) / len(totals) if totals else 0.0,
         "most": rows[0].points.most,
     }
@@ -342,13 +341,12 @@ def _alike(lesson: Lesson, rows: list[Row]) -> dict[str, Any]:
     """Equal files, and pairs that are nearly so."""
     same: dict[bytes, list[str]] = defaultdict(list)
     for row in rows:
-        if row.submission.data and row.result and row.status != submissions.UNCHANGED:
+        if row.submission.data and row.result and row.status != grading.UNCHANGED:
             same[row.submission.data].append(row.submission.student)
     texts = {
-        names[0]: submissions.own_code(data.decode("utf-8", "replace"))
-        for data, names in same.items()
+        names[0]: grading.own_code(data.decode("utf-8", "replace")) for data, names in same.items()
     }
-    given = [of_lesson(lesson).text, submissions.own_code(files.read_text(lesson.solution_file))]
+    given = [of_lesson(lesson).text, grading.own_code(files.read_text(lesson.solution_file))]
     given += [files.read_text(path) for path in lesson.solution_folder.glob("unusual/*.cu")]
     return {
         "equal": [names for names in same.values() if len(names) > 1],

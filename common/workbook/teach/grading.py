@@ -24,6 +24,7 @@ from rich.console import Console
 from ..base import files
 from ..base.project import USAGE, Lesson, WorkbookError
 from ..build import build_cache, compile_commands, programs
+from ..diagnose import cause_of
 from ..judge.grade import Grade, grade_program
 from ..lesson import own_lines, skeletons
 from ..running import runner
@@ -195,7 +196,7 @@ def _first_cause(grade: Grade) -> str:
         return grade_all.first_problem(grade) + ": " + _first_line(grade.build_error)
     told = [result for result in grade.results if not result.passed and not result.skipped]
     for result in sorted(told, key=lambda one: one.ending != "tampered"):
-        words = result.cause() or result.ended
+        words = cause_of(result) or result.ended
         if result.findings:
             first = result.findings[0]
             words = words or str(first.data.get("message", ""))
@@ -236,7 +237,7 @@ def _cases(grade: Grade) -> list[dict[str, Any]]:
 def _message(result: Any) -> str:
     if result.passed or result.skipped:
         return ""
-    said = [result.ended, result.cause()]
+    said = [result.ended, cause_of(result)]
     said += [f"{f.place}: {f.data.get('message', '')}" for f in result.findings[:3]]
     if not any(said):
         said = [result.exception(), *result.texts()[:3]]
@@ -269,7 +270,7 @@ def _causes(grade: Grade, lines: list[str]) -> list[dict[str, Any]]:
         unsafe = [one for one in result.findings if one.unsafe]
         task = min(result.case.task_numbers, default=0)
         line = unsafe[0].line if unsafe else starts.get(task, 0)
-        if cause := result.cause():
+        if cause := cause_of(result):
             add(cause, line)
         elif unsafe:
             add(unsafe[0].code, line)
