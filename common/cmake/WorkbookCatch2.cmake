@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Catch2's session: the library of version 3, or what Debian's package of version 2 holds compiled. To
 # compile that one takes a core a quarter of a minute. It has a main function, which gets another name
-# here. Where there is neither, tests/support/catch_session.cpp compiles the session.
+# here. Where there is neither, common/harness/catch/catch_session.cpp compiles the session.
 #
 # WORKBOOK_CATCH_LIBRARY is the library to link, or empty. WORKBOOK_CATCH_RENAMED says that its main
 # function is workbook_catch_main.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions of the emulated device beyond the CUDA runtime API. Only the emulator's
 // libcudart exports these functions: look them up with dlsym, so that the same program also runs on
-// NVIDIA's library (as tests/support/lesson_test.h does).
+// NVIDIA's library (as common/harness/lesson_test.h does).
 #pragma once
 
 #include <stdint.h>

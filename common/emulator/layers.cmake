@@ -52,11 +52,11 @@ if(EMULATOR_DRIVER)
 endif()
 target_link_libraries(emulator_runtime PUBLIC ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
 # API calls are never attributed to these: the emulator itself, the wrappers that lessons share, and
-# the tests' own, through which a student's calls go.
+# the harness, through which a student's calls go.
 get_filename_component(host_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../host ABSOLUTE)
-get_filename_component(test_wrappers ${CMAKE_CURRENT_SOURCE_DIR}/../../tests/support ABSOLUTE)
+get_filename_component(harness ${CMAKE_CURRENT_SOURCE_DIR}/../harness ABSOLUTE)
 target_compile_definitions(emulator_runtime PRIVATE
-    EMULATOR_LIBRARY_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/:${host_wrappers}/:${test_wrappers}/")
+    EMULATOR_LIBRARY_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/:${host_wrappers}/:${harness}/")
 
 set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
 set(names ${CMAKE_CURRENT_SOURCE_DIR}/names)
@@ -109,21 +109,23 @@ if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-fsanitize")
     set(no_undefined_names -Wl,-z,defs)
 endif()
 
+# What the drop-in library is linked from.
+add_library(emulator_cudart_link INTERFACE)
+# Links all of the runtime's objects: nothing refers to cudaMalloc, and a weak stub would take its place.
+target_link_libraries(emulator_cudart_link INTERFACE
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime> ${driver_archive}
+    emulator_checks emulator_machine emulator_ptx)
+target_link_options(emulator_cudart_link INTERFACE ${no_undefined_names}
+    -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
+set_target_properties(emulator_cudart_link PROPERTIES INTERFACE_LINK_DEPENDS ${generated}/stubs.stamp)
+
 # emulator_shared_library(NAME FOLDER LEVELS): the drop-in library with handlers for these processor
 # levels in addition to the chosen one.
 function(emulator_shared_library name folder levels)
     add_library(${name} SHARED $<TARGET_OBJECTS:emulator_cudart_objects>)
-    # Links all of the runtime's objects: nothing refers to cudaMalloc, and a weak stub would take
-    # its place.
-    target_link_libraries(${name} PRIVATE
-        $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime> ${driver_archive}
-        emulator_checks emulator_machine emulator_ptx ${levels})
-    target_link_options(${name} PRIVATE
-        -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
-    target_link_options(${name} PRIVATE ${no_undefined_names})
-    set_target_properties(${name} PROPERTIES
-        LINKER_LANGUAGE CXX OUTPUT_NAME cudart SOVERSION 13
-        LINK_DEPENDS ${generated}/stubs.stamp LIBRARY_OUTPUT_DIRECTORY ${folder})
+    target_link_libraries(${name} PRIVATE emulator_cudart_link ${levels})
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME cudart SOVERSION 13
+        LIBRARY_OUTPUT_DIRECTORY ${folder})
 endfunction()
 emulator_shared_library(emulator_cudart ${PROJECT_BINARY_DIR}/emulator emulator_chosen_levels)
 
@@ -131,16 +133,6 @@ emulator_shared_library(emulator_cudart ${PROJECT_BINARY_DIR}/emulator emulator_
 emulator_shared_library(
     emulator_cudart_levels ${PROJECT_BINARY_DIR}/emulator_levels emulator_tested_levels)
 set_target_properties(emulator_cudart_levels PROPERTIES EXCLUDE_FROM_ALL ON)
-
-# For the tests: a device that crashes at every launch.
-add_library(emulator_broken_launches OBJECT EXCLUDE_FROM_ALL
-    ${PROJECT_SOURCE_DIR}/tests/support/broken_launches.cpp)
-target_link_libraries(emulator_broken_launches PRIVATE emulator_runtime)
-add_library(emulator_broken_objects INTERFACE)
-target_sources(emulator_broken_objects INTERFACE $<TARGET_OBJECTS:emulator_broken_launches>)
-emulator_shared_library(
-    emulator_cudart_broken ${PROJECT_BINARY_DIR}/emulator_broken emulator_broken_objects)
-set_target_properties(emulator_cudart_broken PROPERTIES EXCLUDE_FROM_ALL ON)
 
 # libcuda.so.1 contains nothing but a dependency on the library above, so that both APIs share one
 # state however a program loads them.

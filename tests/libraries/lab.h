@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 
 namespace lab {
 

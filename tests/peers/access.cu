@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For the figures of lessons 06, 11 and 16: reads with a stride, columns of a tile with rows of
 // several widths, and the most arithmetic that the card does.
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/workload_data.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
 
-#include "tests/support/segments.h"
-#include "tests/support/selection.h"
-#include "tests/support/sorting.h"
+#include "common/harness/workloads/segments.h"
+#include "common/harness/workloads/selection.h"
+#include "common/harness/workloads/sorting.h"
 
 namespace {
 

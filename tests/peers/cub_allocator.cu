@@ -2,7 +2,7 @@
 // CUB's caching allocator on the temporary arrays of lesson 33.
 #include <cub/util_allocator.cuh>
 
-#include "tests/support/temporaries.h"
+#include "common/harness/workloads/temporaries.h"
 
 namespace {
 

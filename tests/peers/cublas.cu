@@ -3,8 +3,8 @@
 // products of matrices of float and of half.
 #include <cublas_v2.h>
 
-#include "tests/support/products.h"
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/products.h"
+#include "common/harness/workloads/workload_data.h"
 
 #include <cmath>
 

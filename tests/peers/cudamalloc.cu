@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // cudaMalloc and cudaFree for each temporary array: what the allocators of lesson 33 avoid.
-#include "tests/support/temporaries.h"
+#include "common/harness/workloads/temporaries.h"
 
 namespace {
 

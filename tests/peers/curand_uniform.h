@@ -4,7 +4,7 @@
 
 #include <curand.h>
 
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/workload_data.h"
 
 inline void check(curandStatus_t status) {
     if (status != CURAND_STATUS_SUCCESS)

@@ -2,7 +2,7 @@
 // cuSPARSE on the work of lesson 28: products with sparse matrices.
 #include <cusparse.h>
 
-#include "tests/support/segments.h"
+#include "common/harness/workloads/segments.h"
 
 #include <stdexcept>
 

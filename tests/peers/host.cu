@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The same work on the CPU, by one core and by all: what a card has to beat.
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/workload_data.h"
 
 #include <cmath>
 #include <thread>

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/workload_data.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Python libraries on the work of the lessons: python3 python_peers.py cupy [--seconds 30] [--tiny]
 
-Prints one JSON object a line, as tests/support/bench_main.cpp does, with the library's version.
+Prints one JSON object a line, as workloads/bench_main.cpp does, with the library's version.
 The sizes are those of the lessons' workloads, many times a card's L2 cache; each result is
 compared with NumPy's on its first elements. A card's work is timed by events and finds a cold L2
 cache, as in bench_main.cpp; a library without events is timed by the host's clock around ten calls.

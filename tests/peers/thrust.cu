@@ -10,9 +10,9 @@
 #include <thrust/sort.h>
 #include <thrust/tuple.h>
 
-#include "tests/support/segments.h"
-#include "tests/support/selection.h"
-#include "tests/support/sorting.h"
+#include "common/harness/workloads/segments.h"
+#include "common/harness/workloads/selection.h"
+#include "common/harness/workloads/sorting.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For the figure of bandwidth against size: an addition whose data are on the card, and one whose
 // data must travel there and back, from ordinary memory and from pinned memory.
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/workload_data.h"
 
 namespace {
 

@@ -39,7 +39,7 @@ WORKS = 77  # a process that is none
 
 
 class Program:
-    """The other end: what tests/support/grader does."""
+    """The other end: what common/harness/grader does."""
 
     def __init__(self, channel: Channel) -> None:
         self._socket = channel.theirs
@@ -197,11 +197,11 @@ class Programs(unittest.TestCase):
         ours = codes(
             "common/workbook/running/case_run.py", r"_EXIT_CALLED, _TAMPERED = (\d+), (\d+)"
         )[0]
-        self.assertEqual([ours[0]], codes("tests/support/grader/main.cpp", r"kExitCalled = (\d+)"))
-        theirs = codes("tests/support/grader/channel.cpp", r"kTampered = (\d+)")
+        self.assertEqual([ours[0]], codes("common/harness/grader/main.cpp", r"kExitCalled = (\d+)"))
+        theirs = codes("common/harness/grader/channel.cpp", r"kTampered = (\d+)")
         self.assertEqual([ours[1]], theirs)
         # 87 failed checks are not 87, the code of a program that tampers with the grading.
-        ended = codes("tests/support/grader/main.cpp", r"    return (failed.*);")
+        ended = codes("common/harness/grader/main.cpp", r"    return (failed.*);")
         self.assertEqual(ended, ["failed == 0 ? 0 : 1"])
 
 

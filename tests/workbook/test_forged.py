@@ -320,7 +320,7 @@ class Includes(unittest.TestCase):
         command = ["nvcc", f"-I{ROOT}/common/host"]
         self.assertEqual(refusals.of_includes(read, source, command), [])
         for other in (
-            "solutions/02_boundary_checks/boundary_checks.cu", "tests/support/lesson_test.h",
+            "solutions/02_boundary_checks/boundary_checks.cu", "common/harness/lesson_test.h",
             "tests/lessons/02_boundary_checks/test_1_values.cpp",
             "common/emulator/emulator_api.h", "build/lessons/x.cu",
         ):  # fmt: skip

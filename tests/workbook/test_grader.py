@@ -143,7 +143,7 @@ def finding(code: str = "race-shared", severity: str = "error", **more: object) 
 
 
 def array_note(got: list[float], want: list[float]) -> dict[str, object]:
-    """What tests/support/details.h notes of an array; thread 5 wrote element 0 on line 12."""
+    """What report/details.h notes of an array; thread 5 wrote element 0 on line 12."""
     bad = bytes(g != w for g, w in zip(got, want, strict=True))
     array = {
         "what": "element", "size": len(got), "columns": 0, "wrong": sum(bad),

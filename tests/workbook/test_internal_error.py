@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A device that dies at every launch: the failure is named as the device's, and nothing is graded.
 
-The device is a build of the real one with tests/support/broken_launches.cpp linked in.
+The device is a build of the real one with tests/workbook/broken_launches.cpp linked in.
 """
 
 from __future__ import annotations

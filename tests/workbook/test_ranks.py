@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test cases of several ranks: how they connect to the grader, and which one is to blame.
 
-The ranks here are children of this process that do what tests/support/grader does.
+The ranks here are children of this process that do what common/harness/grader does.
 """
 
 from __future__ import annotations

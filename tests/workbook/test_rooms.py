@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The emulator's layers and their rooms include one another in the order of common/README.md."""
+"""The emulator's layers and rooms, and the harness's, include in the order of common/README.md.
+
+The tool's rooms, which are Python, have test_tool_rooms.py.
+"""
 
 from __future__ import annotations
 
 import re
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -53,6 +57,49 @@ def violations(path: str, text: str, rooms: dict, allowed: dict) -> list[str]:
             elif middle and order.index(to_middle[0]) > order.index(middle[0]):
                 bad.append(f"{path} includes {included}: {to_middle[0]} comes after {middle[0]}")
     return bad
+
+
+def rows_below(heading: str, page: str) -> list[str]:
+    """The first column of the table below a heading: folders without their slash, or files."""
+    part = page[page.index(f"## {heading}") + 1 :].partition("\n## ")[0]
+    return re.findall(r"^\| `([\w.]+)/?` \|", part, re.MULTILINE)
+
+
+def includes_below(folder: Path, rows: list[str]) -> list[str]:
+    """What files of these rooms include of rows further down; `folder` holds the rooms."""
+    bad = []
+    for file in sorted(folder.rglob("*")):
+        if file.suffix not in CODE:
+            continue
+        path = file.relative_to(folder)
+        for included in INCLUDE.findall(file.read_text(encoding="utf-8")):
+            to = included.removeprefix(f"common/{folder.name}/").partition("/")[0]
+            if to in rows and rows.index(to) > rows.index(path.parts[0]):
+                bad.append(f"{path} includes {included}: {to} comes after {path.parts[0]}")
+    return bad
+
+
+class Harness(unittest.TestCase):
+    FOLDER = ROOT / "common" / "harness"
+
+    def setUp(self) -> None:
+        page = (ROOT / "common" / "README.md").read_text(encoding="utf-8")
+        self.rows = rows_below("Rooms of the harness", page)
+
+    def test_the_table_names_every_room_and_loose_file(self) -> None:
+        code = [file for file in self.FOLDER.rglob("*") if file.suffix in CODE]
+        self.assertEqual({f.relative_to(self.FOLDER).parts[0] for f in code}, set(self.rows))
+
+    def test_files_include_only_what_comes_before_them(self) -> None:
+        self.assertEqual(includes_below(self.FOLDER, self.rows), [])
+
+    def test_a_back_edge_is_found(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "report").mkdir()
+            file = Path(name) / "report" / "details.h"
+            file.write_text('#include "watches/cuda_calls.h"\n')
+            (bad,) = includes_below(Path(name), self.rows)
+            self.assertIn("watches comes after report", bad)
 
 
 class Rooms(unittest.TestCase):

@@ -38,7 +38,7 @@ _INSERTED = "__tsan_"
 # What the test measures messages with, and MPI's own ways past it.
 _OF_MPI = re.compile(r"PMPI_\w+|PMPIX_\w+|mpiWatch[A-Z]\w*")
 _OF_CATCH = re.compile(r"_Z\w*\d*5Catch\w*")
-# What the files of a test share with each other: namespace wb::of_test (tests/support).
+# What the files of a test share with each other: namespace wb::of_test (common/harness).
 _OF_TEST = re.compile(r"_Z\w*2wb7of_test\w*")
 _OF_STANDARD = re.compile(r"_Z(?:T[VTIS])?N?K?S[tabsiod]|_Z(?:nw|na|dl|da)[mP]")
 
@@ -343,9 +343,9 @@ def _identity(path: Path) -> tuple[int, int]:
 
 @functools.cache
 def _hidden_files() -> frozenset[tuple[int, int]]:
-    """Solutions and tests, by what stays the same under another name (a hard link)."""
+    """Solutions, tests and the harness, by what stays the same under another name (a hard link)."""
     found = set()
-    for top in ("solutions", "tests"):
+    for top in ("solutions", "tests", "common/harness"):
         for path in (ROOT / top).rglob("*"):
             if path.suffix in (".cu", ".cpp", ".h") and "/fixture/lessons/" not in str(path):
                 found.add(_identity(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arrays that a check compared, whole, as tests/support/details.h wrote them down."""
+"""The arrays that a check compared, whole, as common/harness/report/details.h wrote them down."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _BY_COUNTER = (
                                    "about the same to do"),
     (r"instructions", "more instructions than needed: few threads do the work of all, or "
                       "something is done in vain"),
-    # The three answers of check_shared_work in tests/support.
+    # The three answers of check_shared_work in common/harness.
     (r"^enough_threads$", "too few threads: most of the device stays idle"),
     (r"^lanes_work_together$", "few lanes of a warp work at a time"),
     (r"^warps_share_the_work$", "one warp has too much to do: it works for others, or every warp "

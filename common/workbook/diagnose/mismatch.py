@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The wrong elements that a check lists in its text, as tests/support/lesson_test.h writes it."""
+"""The wrong elements that a check lists in its text, as common/harness/lesson_test.h writes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Mismatch:
 
 
 def parse_mismatch(texts: list[str]) -> Mismatch | None:
-    """Reads the form that tests/support/lesson_test.h writes: the first such text."""
+    """Reads the form that common/harness/lesson_test.h writes: the first such text."""
     for text in texts:
         found = _ELEMENT.findall(text)
         if not found:

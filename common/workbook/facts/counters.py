@@ -39,7 +39,7 @@ _WORDS = {
 # What a timeline is measured by, in cases that need one.
 OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
-# Counted by the tests and not by the emulator (tests/support/host_calls.h, jit_calls.h).
+# Counted by the tests and not by the emulator (common/harness/watches/host_calls.h, jit_calls.h).
 _OF_HOST = (
     "host_launches", "graph_instantiations", "stream_captures", "host_waits",
     "driver_allocations", "driver_frees", "stream_waits", "model_microseconds",
@@ -105,7 +105,7 @@ def _of_timeline(shown: timeline.Timeline) -> dict[str, int]:
 
 
 def read_details(path: Path) -> list[dict[str, Any]]:
-    """The side file of one test case (tests/support/details.h). A damaged rest is left out.
+    """The side file of one test case (common/harness/report/details.h). A damaged rest is left out.
 
     Arrays come with their bytes under `raw`.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The model timeline of an answer, as tests/support/timeline.h writes it down for the grader.
+"""The model timeline of an answer, as common/harness/cases/timeline.h writes it for the grader.
 
 The file is written by the process in which the student's code runs, so a timeline that is not as it
 should be counts as none.

@@ -25,7 +25,7 @@ from .channel import Channel, Told
 from .sandbox import Box
 from .time_limits import TimeLimits, hangs
 
-# tests/support/grader ends a program that calls exit() inside a test with this code, and one that
+# common/harness/grader ends a program that calls exit() inside a test with this code, and one that
 # does what no lesson's file needs with the other.
 _EXIT_CALLED, _TAMPERED = 86, 87
 # The emulated device ends a program with it that cannot run on this machine at all.

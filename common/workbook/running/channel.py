@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The grader's end of the socket over which a lesson's program reports (tests/support/grader).
+"""The grader's end of the socket over which a lesson's program reports (common/harness/grader).
 
 Records arrive while the program runs, and stay here whatever it does later. Each carries a token
 that only this run of the program was given; a record without it was made by somebody else.

@@ -25,7 +25,7 @@ from ..lesson.test_cases import Failure, TestCase
 from . import runner
 from .channel import Channel, Told
 
-_HELLO = struct.Struct("ii")  # the rank and its process, as tests/support/grader/channel.cpp sends
+_HELLO = struct.Struct("ii")  # the rank and its process, as common/harness/grader/channel.cpp sends
 _PEER = struct.Struct("iii")  # SO_PEERCRED of socket(7)
 
 # Open MPI within one machine: shared memory, no network beyond loopback, no other machines. Cores

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program built from tests/support/bench_main.cpp and reads what it measured."""
+"""Runs a program built from common/harness/workloads/bench_main.cpp and reads what it measured."""
 
 from __future__ import annotations
 

@@ -149,9 +149,9 @@ def _toolkit(command: list[str]) -> list[Path]:
     folders += [Path(word.partition("=")[2]) for word in command if word.startswith("-isystem=")]
     for name in ("-I", "-isystem"):
         folders += [Path(w.removeprefix(name)) for w in command if re.match(name + "/", w)]
-    ours = (ROOT / "lessons", ROOT / "common" / "host", ROOT / "tests", ROOT / "solutions")
+    tops = ("lessons", "common/host", "common/harness", "tests", "solutions")
     return _seen_outside_usr(
-        [one for one in folders if not any(one.is_relative_to(top) for top in ours)]
+        [one for one in folders if not any(one.is_relative_to(ROOT / top) for top in tops)]
     )
 
 

@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/report/report.h"
 #include "machine/memory.h"
 #include "machine/observer.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/race/race_global.h"
 #include "checks/race/race_shared.h"
 #include "event_player.h"

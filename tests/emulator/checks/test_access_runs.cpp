@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/checks.h"
 #include "checks/record/counters.h"
 #include "checks/report/report.h"

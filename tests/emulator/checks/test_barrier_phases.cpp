@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/checks.h"
 #include "checks/report/report.h"
 #include "machine/machine.h"

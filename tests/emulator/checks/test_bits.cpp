@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/uninitialized/bits.h"
 
 TEST_CASE("bits: agree with one flag per byte", "[checks][bits]") {

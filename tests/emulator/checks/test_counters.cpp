@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/record/counter_rules.h"
 #include "checks/record/counters.h"
 #include "event_player.h"

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/race/clock.h"
 
 using checks::Clock;

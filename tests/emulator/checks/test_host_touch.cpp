@@ -2,7 +2,7 @@
 // The host's own accesses against launches and copies that it has not waited for.
 #include <map>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/race/race_global.h"
 #include "event_player.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The writer of JSON, byte by byte: readers of traces and counters depend on it.
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/text/json.h"
 
 using namespace checks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parts of the race detector, each alone: the table of instructions, and what the shadow remembers.
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/race/history.h"
 #include "checks/race/instructions.h"
 #include "checks/race/sectors.h"

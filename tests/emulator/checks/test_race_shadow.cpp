@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests of what the race checkers' shadow keeps and lets go of.
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/race/shadow.h"
 
 using checks::cell_entry;

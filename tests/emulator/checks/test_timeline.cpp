@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rules of the timeline: what waits for what, which engine does it, and how long it takes.
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/record/timeline.h"
 
 using checks::Interval;

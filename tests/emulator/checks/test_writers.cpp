@@ -5,7 +5,7 @@
 #include <sstream>
 #include <unistd.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "checks/record/trace.h"
 #include "checks/record/writers.h"
 #include "event_player.h"

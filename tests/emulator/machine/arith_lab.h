@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/lanes/arith_core.h"
 #include "machine/lanes/levels.h"
 

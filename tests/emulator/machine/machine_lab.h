@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/machine.h"
 
 namespace machine_lab {

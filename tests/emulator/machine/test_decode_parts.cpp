@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The parts of the decoder, each alone: rows and constants, launch invariants, fused products, and
 // instructions that leave the body.
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/decode/fusion.h"
 #include "machine/decode/invariants.h"
 #include "machine/decode/removals.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/lanes/levels.h"
 
 using machine::ProcessorLevel;

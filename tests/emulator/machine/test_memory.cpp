@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/memory.h"
 
 using machine::Allocation;

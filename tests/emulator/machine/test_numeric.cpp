@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/lanes/numeric.h"
 
 using namespace machine;

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <sys/mman.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/platform/platform.h"
 
 using machine::HostFault;

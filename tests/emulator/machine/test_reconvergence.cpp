@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Divergence alone: splits and the points where they meet, without executing anything.
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/definedness/undefined.h"
 #include "machine/execute/divergence.h"
 #include "machine/memory.h"

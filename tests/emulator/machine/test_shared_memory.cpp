@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "machine/memory.h"
 #include "machine/shared_file.h"
 

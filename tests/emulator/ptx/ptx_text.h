@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "ptx/module.h"
 
 inline const std::string kHeader =

@@ -9,7 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "runtime/core/context.h"
 
 // The entry points that no public header declares.

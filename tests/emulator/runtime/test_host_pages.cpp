@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "runtime/host_watch/fault_handler.h"
 #include "runtime/host_watch/host_calls.h"
 #include "runtime/host_watch/host_pages.h"

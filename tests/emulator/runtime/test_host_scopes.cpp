@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "runtime/host_watch/host_source.h"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include <sys/wait.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "runtime/host_watch/memory_levels.h"
 #include "runtime/host_watch/memory_watch.h"
 

@@ -2,7 +2,7 @@
 // Machine code after a call, and whether it uses what the call returned.
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "runtime/host_watch/result_use.h"
 
 #if defined(__x86_64__)

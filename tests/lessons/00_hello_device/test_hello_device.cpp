@@ -5,9 +5,9 @@
 // Tolerance: none. No number of any card is written here: the facts are compared with what the
 // runtime says, and with a card that does not exist. Errors are injected by letting calls fail, so
 // no real fault has to happen.
-#include "cuda_calls.h"
 #include "hello_device.h"
 #include "lesson_test.h"
+#include "watches/cuda_calls.h"
 
 #include <cstdio>
 

@@ -3,10 +3,10 @@
 //
 // Tolerance: none, all results are exact. Inputs are random; outputs start as 0xFF bytes (-1, NaN),
 // so an element that no thread writes is wrong.
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "indexing_1d.h"
 #include "lesson_test.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

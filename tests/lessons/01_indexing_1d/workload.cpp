@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 01: reversing an array, which moves each element once.
 #include "indexing_1d.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 // and the rest are whole numbers. Outputs start as 0xFF bytes (NaN), so an element that no thread
 // writes is wrong.
 #include "boundary_checks.h"
-#include "call_checks.h"
 #include "lesson_test.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 02: no work is launched in vain, and no byte is moved twice.
 #include "boundary_checks.h"
+#include "cases/shared_work.h"
 #include "lesson_test.h"
-#include "shared_work.h"
 
 TEST_CASE("efficient: a million additions leave less than one block idle",
           "[efficient][task1][task2][task3]") {

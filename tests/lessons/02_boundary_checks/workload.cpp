@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 02: the addition and the gather, both limited by memory.
 #include "boundary_checks.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -4,10 +4,10 @@
 //
 // Tolerance: none. One correctly rounded addition or product for each element, on host and device.
 // Outputs start as 0xFF bytes (NaN), so an element that no thread writes is wrong.
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "grid_stride.h"
 #include "lesson_test.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // What is timed of lesson 03: the addition by a grid that just fills the card, and by a far too
 // small one.
 #include "grid_stride.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 // matrices whose last rows are far from the first.
 #pragma once
 
+#include "cases/sparse.h"
 #include "indexing_2d.h"
 #include "lesson_test.h"
-#include "sparse.h"
 
 #include <cmath>
 

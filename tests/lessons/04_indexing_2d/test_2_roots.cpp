@@ -3,8 +3,8 @@
 //
 // Tolerance: 4 units in the last place: two roundings before the root and one in it make at most 2,
 // and CUDA's own hypotf is documented with 3.
-#include "call_checks.h"
 #include "reference.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 04, a warp walks along a row, and few threads have no element.
+#include "cases/shared_work.h"
 #include "reference.h"
-#include "shared_work.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 04: three matrices with rows that begin at multiples of 512 bytes.
 #include "indexing_2d.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <cmath>
 

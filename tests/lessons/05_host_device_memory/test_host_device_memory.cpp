@@ -4,9 +4,9 @@
 // Tolerance: none. Copies are exact, and the pipeline computes with whole numbers below 2^24, which
 // float adds and multiplies without rounding. Allocations, frees and copies are counted from the
 // calls to the runtime, which works on a card too.
-#include "cuda_calls.h"
 #include "host_device_memory.h"
 #include "lesson_test.h"
+#include "watches/cuda_calls.h"
 
 #include <stdexcept>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 05: a pipeline whose data travel to the card and back.
 #include "host_device_memory.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

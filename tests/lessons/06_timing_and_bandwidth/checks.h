@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "cuda_calls.h"
 #include "lesson_test.h"
 #include "timing_and_bandwidth.h"
+#include "watches/cuda_calls.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 06: its own measurement of a kernel that adds 1 to doubles.
 #include "timing_and_bandwidth.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

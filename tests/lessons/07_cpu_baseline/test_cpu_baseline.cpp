@@ -5,10 +5,10 @@
 // Tolerance: a float sum of n products in any order is off by at most n * 2^-24 times the sum of
 // the products' absolute values, to first order (Higham, "Accuracy and Stability of Numerical
 // Algorithms", section 4.2); the reference is a sum in double. Threads are judged by what they do
-// (tests/support/thread_watch.h), not by their speed.
+// (common/harness/watches/thread_watch.h), not by their speed.
 #include "cpu_baseline.h"
 #include "lesson_test.h"
-#include "thread_hooks.h"
+#include "watches/thread_hooks.h"
 
 #include <cmath>
 #include <limits>

@@ -7,8 +7,8 @@
 // so a sum of scale * sin and cos is off by (4 |scale| + 4) u or less, which is the relative error
 // of its exp, and 4 u of its own; sigmoid has exp, + and /; a power takes |n| roundings by
 // squaring, and twice that if x is inverted first.
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 #include <limits>
 

@@ -7,9 +7,9 @@
 // terms, s = sqrt(b b - 4 a c). The stable root has no cancellation beyond that in b b - 4 a c:
 // where 4 |a c| <= b b / 2, which holds for all data of those tests, that is at most 3 of the
 // relative roundings, halved by the root, and five more: 4e-7 (6.7 u) in float.
+#include "cases/shared_work.h"
 #include "kernel_fusion.h"
 #include "lesson_test.h"
-#include "shared_work.h"
 
 #include <limits>
 

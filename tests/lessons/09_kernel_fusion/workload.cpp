@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 09: the roots of quadratic equations, as in a textbook and accurate.
 #include "kernel_fusion.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <cmath>
 

@@ -7,9 +7,9 @@
 // phi1 - phi2 of angles up to pi is rounded by 4 u in absolute terms; where phi wraps around, that
 // is not small compared with the opening angle, so 5e-7 / opening is allowed on top for such pairs.
 // The textbook formula at openings of 1 and more loses 10 u by cancellation: allowed 2e-6.
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 10: the invariant masses of pairs.
 #include "device_functions_z_mass.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <cmath>
 

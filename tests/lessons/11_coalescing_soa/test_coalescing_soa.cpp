@@ -3,9 +3,9 @@
 //
 // Tolerance: none. pt_squared is one product and one fma, both correctly rounded on host and
 // device; everything else copies.
+#include "cases/shared_work.h"
 #include "coalescing_soa.h"
 #include "lesson_test.h"
-#include "shared_work.h"
 
 #include <cstring>
 

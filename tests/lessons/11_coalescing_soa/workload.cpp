@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 11: numbers from columns, and the change of the layout.
 #include "coalescing_soa.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -6,10 +6,10 @@
 // the operations; twenty steps make 1e-10 of that at most, and no pixel of the pictures tested here
 // has |z|^2 that close to 4. In float 11 to 13 of the 6,000,000 pixels come out differently: 60 are
 // allowed.
+#include "cases/shared_work.h"
+#include "cases/sparse.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
-#include "sparse.h"
 
 #include <algorithm>
 #include <numeric>

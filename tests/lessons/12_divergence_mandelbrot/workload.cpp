@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 12: the Mandelbrot set in double and in float, three columns to two rows.
 #include "divergence_mandelbrot.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <cmath>
 

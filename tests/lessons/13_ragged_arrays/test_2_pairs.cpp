@@ -3,10 +3,10 @@
 //
 // Tolerance: a mass is good to 2e-6 (lesson 10: the device's sinhf and sinf, and the rounding of
 // the difference of two phi, which adds 5e-7 / opening where phi wraps round).
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 #include <numeric>
 

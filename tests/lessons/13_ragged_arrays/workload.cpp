@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 13: the sums of short lists by threads and of long lists by warps.
 #include "ragged_arrays.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -4,10 +4,10 @@
 //
 // Tolerance: none. A difference is one correctly rounded subtraction on host and device; the rest
 // moves values. Inputs are random; outputs start as 0xFF bytes (NaN).
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "shared_memory_barriers.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 14: differences of neighbours and the reversal, both through a tile.
 #include "shared_memory_barriers.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

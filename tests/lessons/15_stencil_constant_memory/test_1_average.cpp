@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 15, the moving average: each output is computed from the neighbours that exist.
-#include "call_checks.h"
 #include "checks.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

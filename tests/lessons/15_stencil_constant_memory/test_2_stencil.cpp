@@ -2,9 +2,9 @@
 // Lesson 15, the stencil: the weights that were set last, steps between two arrays, and what both
 // kernels load. The steps of repeat_stencil use weights of sum 1 or below on data in [-1, 1]: each
 // step adds at most its own error.
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

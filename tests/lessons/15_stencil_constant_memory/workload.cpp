@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 15: a stencil with a small and one with a large radius.
 #include "stencil_constant_memory.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

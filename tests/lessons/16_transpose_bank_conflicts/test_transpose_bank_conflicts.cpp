@@ -4,11 +4,11 @@
 //
 // Tolerance: none, elements are only moved. The data are random, so that no two places look alike,
 // and NaN in the gaps of the input: none of it may appear in the output.
-#include "call_checks.h"
+#include "cases/shared_work.h"
+#include "cases/sparse.h"
 #include "lesson_test.h"
-#include "shared_work.h"
-#include "sparse.h"
 #include "transpose_bank_conflicts.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 #include <climits>

@@ -3,9 +3,9 @@
 // their order.
 //
 // Tolerance: none. Counts and indexes are whole numbers.
-#include "call_checks.h"
 #include "lesson_test.h"
 #include "reference.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 // Lesson 17, the maximum and its index, and how many atomics all functions need.
 //
 // Tolerance: none. A maximum is one of the inputs, and an index is a whole number.
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 #include <limits>

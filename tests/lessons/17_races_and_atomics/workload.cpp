@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 17: counting with an atomic for each element, and for each warp.
 #include "races_and_atomics.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

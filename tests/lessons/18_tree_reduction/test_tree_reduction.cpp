@@ -5,8 +5,8 @@
 // 2^24 eighths and are exact in float, in any order. One level of the halving tree is one correctly
 // rounded addition for each element. Sums of fractions: n additions in any order are off by at most
 // n * 2^-24 * sum |x| (the first-order bound; ours is far below it). Outputs start as NaN.
+#include "cases/shared_work.h"
 #include "lesson_test.h"
-#include "shared_work.h"
 #include "tree_reduction.h"
 
 #include <numeric>

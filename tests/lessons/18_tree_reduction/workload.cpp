@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 18: the sum by a tree in each block, and the sum by halving.
 #include "tree_reduction.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 19: each level of the reduction is complete, whatever the operation, and always the same.
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 19: a sum over the whole grid, and the sums of rows.
 #include "block_and_warp_reduction.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

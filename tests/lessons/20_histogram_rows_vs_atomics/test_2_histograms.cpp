@@ -2,9 +2,9 @@
 // Lesson 20, many values: each is counted once, by rows and by atomics, and loaded once.
 //
 // Tolerance: none, counts are whole numbers.
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
 
 #include <algorithm>
 

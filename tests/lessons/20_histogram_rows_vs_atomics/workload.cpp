@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 20: histograms of floats that are spread evenly, by rows and by atomics.
 #include "histogram_rows_vs_atomics.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -2,10 +2,10 @@
 // Lesson 21: every key is counted once, in its own bin, whatever the grid and the number of bins.
 //
 // Tolerance: none, counts are whole numbers. Keys outside the bins are among all inputs.
-#include "cuda_calls.h"
+#include "cases/shared_work.h"
 #include "histogram_shared.h"
 #include "lesson_test.h"
-#include "shared_work.h"
+#include "watches/cuda_calls.h"
 
 #include <algorithm>
 #include <climits>

@@ -2,7 +2,7 @@
 // What is timed of lesson 21: histograms of keys that are spread over few and many bins, and of
 // keys that are mostly equal.
 #include "histogram_shared.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "philox_reference.h"
+#include "cases/philox_reference.h"
 #include "rng_seeding.h"
 
 namespace {

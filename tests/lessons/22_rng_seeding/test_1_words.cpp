@@ -3,8 +3,8 @@
 // draws.
 //
 // Tolerance: words and fractions are compared exactly.
+#include "cases/philox_reference.h"
 #include "checks.h"
-#include "philox_reference.h"
 
 #include <array>
 

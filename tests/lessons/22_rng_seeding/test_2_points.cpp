@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 22, the points of streams that continue, by the student's generator and by cuRAND's, and
 // what they cost.
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 22: random fractions into memory, and points by our streams and cuRAND's.
 #include "rng_seeding.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

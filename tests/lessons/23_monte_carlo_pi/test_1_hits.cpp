@@ -2,8 +2,8 @@
 // Lesson 23, the hits: exactly the requested samples, and all bits of the count.
 //
 // Tolerance: counts are compared exactly, since points are whole numbers.
-#include "call_checks.h"
 #include "checks.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 // Tolerance: pi and sigma come from five double operations at most: 1e-14, relative. How far an
 // estimate lies from pi is bounded at 5 sigma, sigma = sqrt(pi (4 - pi) / n), and tested last:
 // wrong samples give pi too. The seeds are fixed, so a run never depends on luck.
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 

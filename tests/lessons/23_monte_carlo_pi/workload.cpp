@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "monte_carlo_pi.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

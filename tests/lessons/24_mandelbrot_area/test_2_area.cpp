@@ -5,10 +5,10 @@
 // Tolerance: counts are compared exactly. area, sigma and margin come from a few double operations:
 // 1e-14, relative. The estimate may lie 5 sigma, sigma = sqrt(A (9 - A) / n) = 3.36 / sqrt(n), and
 // the margin away from A = 1.50659 (Foerstemann, 2012). The seeds are fixed.
-#include "call_checks.h"
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "mandelbrot_area.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

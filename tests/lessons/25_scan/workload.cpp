@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 25: running sums in three launches and in one, and offsets of lists.
 #include "scan.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

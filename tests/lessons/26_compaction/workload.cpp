@@ -2,7 +2,7 @@
 // What is timed of lesson 26: a selection of half and of few of the elements, rows of a table, and
 // a partition. Each call waits for the number that it returns.
 #include "compaction.h"
-#include "selection.h"
+#include "workloads/selection.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 //
 // Tolerance: none, keys and values are moved. Values are random; where an order is lost, they say
 // so. Outputs, the spare arrays and the scratch memory start as bytes of 0xFF.
+#include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
-#include "shared_work.h"
 
 #include <algorithm>
 #include <climits>

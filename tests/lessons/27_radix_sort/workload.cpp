@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 27: floats alone and with values, and 100 million doubles.
 #include "radix_sort.h"
-#include "sorting.h"
+#include "workloads/sorting.h"
 
 namespace {
 

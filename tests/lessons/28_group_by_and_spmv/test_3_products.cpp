@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 28, products: the rows of sparse matrices, empty rows too.
-#include "call_checks.h"
+#include "cases/sparse.h"
 #include "checks.h"
-#include "sparse.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // Lesson 28, what sums of groups and of rows cost.
 #include <optional>
 
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // What is timed of lesson 28: sums of short and of long groups, and products with matrices of three
 // shapes: rows of a few entries, rows of 64, and rows of which a few are very long.
 #include "group_by_and_spmv.h"
-#include "segments.h"
+#include "workloads/segments.h"
 
 namespace {
 

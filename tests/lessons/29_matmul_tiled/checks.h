@@ -6,9 +6,9 @@
 // NaN in the gaps between rows; outputs start as NaN.
 #pragma once
 
-#include "call_checks.h"
+#include "cases/sparse.h"
 #include "reference.h"
-#include "sparse.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // Lesson 29, how much is loaded, by which threads, and what it costs besides.
 #include <optional>
 
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 29: products of square matrices without gaps.
 #include "matmul_tiled.h"
-#include "products.h"
+#include "workloads/products.h"
 
 namespace {
 

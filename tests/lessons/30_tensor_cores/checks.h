@@ -7,9 +7,9 @@
 // is no part of the tolerance. Gaps between rows hold NaN; outputs start as NaN.
 #pragma once
 
-#include "call_checks.h"
+#include "cases/sparse.h"
 #include "reference.h"
-#include "sparse.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // Lesson 30, matrix instructions, and what they wait for.
 #include <optional>
 
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 namespace {
 

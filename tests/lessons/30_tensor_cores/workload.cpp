@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 30: products of square matrices of halves, without gaps.
-#include "products.h"
 #include "tensor_cores.h"
+#include "workloads/products.h"
 
 namespace {
 

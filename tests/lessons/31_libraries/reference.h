@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "call_checks.h"
 #include "lesson_test.h"
 #include "libraries.h"
-#include "library_calls.h"
+#include "watches/call_checks.h"
+#include "watches/library_calls.h"
 
 namespace {
 

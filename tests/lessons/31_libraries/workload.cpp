@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is timed of lesson 31: products of square matrices by cuBLAS, and a filter by cuFFT.
 #include "libraries.h"
-#include "products.h"
+#include "workloads/products.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 // Buffers start as NaN; those of a stage have exactly the size of a chunk.
 #pragma once
 
-#include "call_checks.h"
+#include "cases/timeline.h"
 #include "reference.h"
-#include "timeline.h"
+#include "watches/call_checks.h"
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 // What is timed of lesson 32: upload, kernel and download of many samples in sixteen chunks, from
 // pinned memory and through stages.
 #include "streams_overlap.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <cmath>
 

@@ -6,9 +6,9 @@
 // counted from the calls to the runtime, which works on a card too.
 #pragma once
 
-#include "call_checks.h"
-#include "freed_memory.h"
 #include "reference.h"
+#include "watches/call_checks.h"
+#include "watches/freed_memory.h"
 
 namespace {
 

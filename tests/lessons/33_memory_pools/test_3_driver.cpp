@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 33, the driver's pool, and managed memory, which both sides use in turns.
+#include "cases/devices.h"
 #include "checks.h"
-#include "devices.h"
-#include "host_calls.h"
+#include "watches/host_calls.h"
 
 #include <algorithm>
 

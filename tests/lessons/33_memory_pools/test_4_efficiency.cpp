@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 33, what blocks and managed memory cost: calls of the driver, and waits.
 #include "checks.h"
-#include "host_calls.h"
+#include "watches/host_calls.h"
 
 #include <algorithm>
 

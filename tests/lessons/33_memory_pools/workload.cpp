@@ -3,7 +3,7 @@
 // allocator and by the driver's pool; and rounds in managed memory, which moves by itself or is
 // moved.
 #include "memory_pools.h"
-#include "temporaries.h"
+#include "workloads/temporaries.h"
 
 namespace {
 

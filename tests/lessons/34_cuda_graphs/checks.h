@@ -6,8 +6,8 @@
 // runtime, which works on a card too.
 #pragma once
 
-#include "call_checks.h"
 #include "reference.h"
+#include "watches/call_checks.h"
 
 namespace {
 

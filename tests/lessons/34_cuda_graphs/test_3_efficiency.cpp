@@ -2,7 +2,7 @@
 // Lesson 34, what steps cost the host: launches, captures, instances and waits. Times are those of
 // the emulator's model (TIMELINE.md).
 #include "checks.h"
-#include "host_calls.h"
+#include "watches/host_calls.h"
 
 TEST_CASE("efficient: each plain step is one launch, without a wait", "[efficient][task1]") {
     TestRod test(1000);

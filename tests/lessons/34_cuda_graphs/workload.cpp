@@ -2,7 +2,7 @@
 // What is timed of lesson 34: 1000 steps of a rod so short that a launch takes longer than a step.
 // The solver has made its recording before.
 #include "cuda_graphs.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <utility>
 

@@ -6,8 +6,8 @@
 // get is made by the test. Whole numbers are exact.
 #pragma once
 
-#include "freed_memory.h"
 #include "reference.h"
+#include "watches/freed_memory.h"
 
 #include <cmath>
 #include <limits>

@@ -3,9 +3,9 @@
 // inputs.
 #pragma once
 
-#include "jit_calls.h"
 #include "jit_nvrtc.h"
 #include "lesson_test.h"
+#include "watches/jit_calls.h"
 
 namespace {
 

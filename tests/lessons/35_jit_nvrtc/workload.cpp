@@ -2,7 +2,7 @@
 // What is timed of lesson 35: the roots of lesson 09, by a kernel that is compiled at run time. The
 // first call, which compiles, is one of those that warm up.
 #include "jit_nvrtc.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <cmath>
 

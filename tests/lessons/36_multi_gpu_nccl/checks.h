@@ -5,8 +5,8 @@
 // Tolerances: sums of squares are exact, since the numbers are multiples of 1/16.
 #pragma once
 
-#include "call_checks.h"
 #include "reference.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "devices.h"
+#include "cases/devices.h"
 #include "lesson_test.h"
 #include "multi_gpu_nccl.h"
 

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
+#include "cases/timeline.h"
 #include "checks.h"
-#include "nccl_calls.h"
-#include "timeline.h"
+#include "watches/nccl_calls.h"
 
 namespace {
 

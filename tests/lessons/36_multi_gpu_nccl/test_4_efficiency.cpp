@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 36, all devices are at work before the host waits, and little travels between them.
+#include "cases/timeline.h"
 #include "checks.h"
-#include "nccl_calls.h"
-#include "timeline.h"
+#include "watches/nccl_calls.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 // call its bus bandwidth times its time: 2 (ranks - 1) / ranks of the array; with one rank, the
 // array.
 #include "reference.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

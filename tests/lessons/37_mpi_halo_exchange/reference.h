@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ranks.h"
+#include "cases/ranks.h"
 
 namespace {
 

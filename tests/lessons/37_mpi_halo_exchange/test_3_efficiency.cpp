@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 37, what a step costs: messages, stores, and waits that the inner cells do not need.
+#include "cases/timeline.h"
 #include "reference.h"
-#include "timeline.h"
 
 TEST_CASE("efficient: two cells travel between neighbours in each step",
           "[efficient][task6][ranks:3]") {

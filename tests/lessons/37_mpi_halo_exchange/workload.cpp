@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "mpi_halo_exchange.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 38, derivatives of functions of two variables and of a network on the device, compared
 // with formulas that are differentiated by hand. Tolerances: see reference.h.
-#include "call_checks.h"
 #include "checks.h"
+#include "watches/call_checks.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 38, what derivatives cost: transfers, launches and instructions.
+#include "cases/shared_work.h"
 #include "checks.h"
-#include "shared_work.h"
 
 TEST_CASE("efficient: tangents stay in registers", "[efficient][task5][task6][task7][task8]") {
     const uint64_t n = 4096;

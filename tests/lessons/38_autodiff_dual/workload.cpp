@@ -2,7 +2,7 @@
 // What is timed of lesson 38: gradients of a short and of a long function, second derivatives, and
 // a descent of 64 steps from each point.
 #include "autodiff_dual.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <array>
 #include <cmath>

@@ -7,9 +7,9 @@
 // show it.
 #pragma once
 
-#include "call_checks.h"
+#include "cases/timeline.h"
 #include "reference.h"
-#include "timeline.h"
+#include "watches/call_checks.h"
 
 namespace {
 

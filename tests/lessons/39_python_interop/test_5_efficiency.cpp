@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 39, no byte moves and the host does not wait when an array is handed over.
 #include "checks.h"
-#include "host_calls.h"
+#include "watches/host_calls.h"
 
 TEST_CASE("efficient: the stream that is waited for does not wait itself", "[efficient][task3]") {
     const TwoStreams test;

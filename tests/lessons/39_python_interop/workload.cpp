@@ -2,7 +2,7 @@
 // What is timed of lesson 39: a relay. An array goes from stream to stream, 100 times by each
 // protocol, and each stream multiplies it by a factor that takes the last one back.
 #include "python_interop.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lesson 40, all stages together: in a stream, as a graph, on a million events, and as text.
-#include "call_checks.h"
 #include "checks.h"
-#include "host_calls.h"
+#include "watches/call_checks.h"
+#include "watches/host_calls.h"
 
 #include <cstdlib>
 #include <memory>

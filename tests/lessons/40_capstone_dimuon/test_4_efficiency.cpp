@@ -2,7 +2,7 @@
 // Lesson 40, what each stage and the whole analysis cost: nothing goes over the bus but the events
 // and the spectrum.
 #include "checks.h"
-#include "host_calls.h"
+#include "watches/host_calls.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 // the peaks. A million events, repeated: no muon is used by two events.
 #include "capstone_dimuon.h"
 #include "reference.h"
-#include "workload_data.h"
+#include "workloads/workload_data.h"
 
 #include <memory>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "declarations.h"
 
 using namespace cuda12;

@@ -17,14 +17,14 @@
 
 #include <dlfcn.h>
 
-#include "catch.h"
+#include "catch/catch.h"
 #include "common/emulator/emulator_api.h"
 #include "common/host/cuda_check.h"
 #include "common/host/data.h"
 #include "common/host/device_buffer.h"
-#include "compare.h"
-#include "details.h"
 #include "grader/test_body.h"
+#include "report/compare.h"
+#include "report/details.h"
 
 namespace wb {
 namespace {

@@ -4,7 +4,7 @@
 // failure.
 #pragma once
 
-#include "catch.h"
+#include "catch/catch.h"
 
 namespace wb::grader {
 

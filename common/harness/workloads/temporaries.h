@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/support/workload_data.h"
+#include "common/harness/workloads/workload_data.h"
 
 namespace wb {
 

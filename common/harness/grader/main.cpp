@@ -17,7 +17,7 @@
 
 #include <unistd.h>
 
-#include "../catch_session.h"
+#include "catch/catch_session.h"
 #include "channel.h"
 #include "intact.h"
 #include "test_body.h"

@@ -3,9 +3,9 @@
 // to the runtime (which works on a card, too), and the time by the emulator's model.
 #pragma once
 
+#include "cases/timeline.h"
 #include "cuda_calls.h"
 #include "lesson_test.h"
-#include "timeline.h"
 
 namespace wb {
 namespace {

@@ -15,7 +15,7 @@
 #include "common/host/cuda_check.h"
 #include "common/host/data.h"
 #include "common/host/device_buffer.h"
-#include "compare.h"
+#include "report/compare.h"
 #include "workload.h"
 
 namespace wb {
