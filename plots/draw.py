@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws the pictures of the lessons into plots/figures, as SVG and PNG: python3 plots/draw.py 02
+"""Draws the pictures of the lessons into plots/figures, as SVG: python3 plots/draw.py 02
 
 draw_NN.py hold the lessons' ideas, chart_*.py what was measured. A chart whose data have not been
 measured yet is left out and named: no figure is drawn from invented numbers.
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +27,19 @@ def figures() -> dict[str, Callable[[], Figure]]:
     for path in sorted([*here.glob("draw_*.py"), *here.glob("chart_*.py")]):
         found.update(importlib.import_module(path.stem).FIGURES)
     return found
+
+
+def with_short_paths(svg: str) -> str:
+    """The same drawing with each path on one line: Matplotlib starts a line for each vertex."""
+    paths = re.compile(r'(<path [^>]*?\bd=")([^"]*)"')
+    return paths.sub(lambda found: found[1] + " ".join(found[2].split()) + '"', svg)
+
+
+def svg_of(figure: Figure) -> str:
+    """The text of the figure's file, the same on every run; call it inside rc_context(STYLE)."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return with_short_paths(text.getvalue())
 
 
 def main() -> None:
@@ -49,8 +64,7 @@ def main() -> None:
             except NoData as missing:
                 print(f"left out: {name}: {missing}")
                 continue
-            figure.savefig(arguments.out / f"{name}.svg", metadata={"Date": None})
-            figure.savefig(arguments.out / f"{name}.png", dpi=110)
+            (arguments.out / f"{name}.svg").write_text(svg_of(figure), encoding="utf-8")
             plt.close(figure)
 
 

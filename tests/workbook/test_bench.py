@@ -284,9 +284,8 @@ class Figures(unittest.TestCase):
         index = (PLOTS / "README.md").read_text()
         pages = {lesson.number: (lesson.folder / "README.md").read_text() for lesson in lessons()}
         for name in filter(self.has_data, self.charts):
-            for kind in ("svg", "png"):
-                path = PLOTS / "figures" / f"{name}.{kind}"
-                self.assertGreater(path.stat().st_size, 5000, name)
+            path = PLOTS / "figures" / f"{name}.svg"
+            self.assertGreater(path.stat().st_size, 5000, name)
             self.assertIn(f"figures/{name}.svg", index)
             if page := pages.get(name[:2]):
                 self.assertIn(f"figures/{name}.svg", page)

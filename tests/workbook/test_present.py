@@ -109,7 +109,7 @@ class Saved(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             root = Path(scratch)
             for folder in ("lessons", "common/workbook", "plots/figures"):
-                ignored = shutil.ignore_patterns("__pycache__", "*.png")
+                ignored = shutil.ignore_patterns("__pycache__")
                 shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
             (root / "driver.py").write_text(DRIVER)
             with socket.create_server(("127.0.0.1", 0)) as free:

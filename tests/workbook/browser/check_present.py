@@ -31,7 +31,7 @@ class Projected(Browsed):
         for folder in ("lessons", "common/workbook", "plots/figures"):
             shutil.copytree(
                 ROOT / folder, cls.root / folder,
-                ignore=shutil.ignore_patterns("__pycache__", "*.png"),
+                ignore=shutil.ignore_patterns("__pycache__"),
             )  # fmt: skip
         # The same grades without building as test_present.py has.
         driver = (
