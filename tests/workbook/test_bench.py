@@ -226,6 +226,11 @@ def has_matplotlib() -> bool:
     return False
 
 
+def words_in(svg: str) -> list[str]:
+    """What a figure's labels say, in order of the alphabet."""
+    return sorted(filter(None, map(str.strip, re.findall(r"<text [^>]*>([^<]*)", svg))))
+
+
 @unittest.skipUnless(has_matplotlib(), "drawing needs matplotlib")
 class Figures(unittest.TestCase):
     @classmethod
@@ -253,10 +258,33 @@ class Figures(unittest.TestCase):
                         function()
                     continue
                 figure = function()
+                self.check_committed(name, figure)
                 figure.draw_without_rendering()
                 self.assertTrue(any(axes.has_data() for axes in figure.axes))
                 self.check_units_and_edges(figure)
                 plt.close(figure)
+
+    def test_every_picture_of_an_idea_is_committed_as_drawn(self) -> None:
+        import matplotlib.pyplot as plt
+        from style import STYLE
+
+        pictures = {k: draw for k, draw in self.draw.figures().items() if k not in self.charts}
+        self.assertGreaterEqual(len(pictures), len(lessons()))
+        for name, function in pictures.items():
+            with self.subTest(name), plt.rc_context(STYLE):
+                figure = function()
+                self.check_committed(name, figure)
+                plt.close(figure)
+
+    def check_committed(self, name: str, figure) -> None:
+        """The same file as the one in the repository, if the same Matplotlib drew that; another
+        version places things a fraction of a pixel away, but writes the same words and numbers."""
+        committed = (PLOTS / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        drawn = self.draw.svg_of(figure)
+        versions = [re.search(r"Matplotlib v([\d.]+)", one)[1] for one in (committed, drawn)]
+        if versions[0] != versions[1]:
+            committed, drawn = words_in(committed), words_in(drawn)
+        self.assertTrue(committed == drawn, f"out of date: run python3 plots/draw.py {name}")
 
     def has_data(self, name: str) -> bool:
         """A figure stands in the repository exactly where its numbers have been measured."""
