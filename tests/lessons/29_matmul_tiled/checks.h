@@ -35,41 +35,23 @@ inline void check_product(Matmul matmul, const Shape& shape) {
     CUDA_CHECK(cudaGetLastError());
     const Floats c = d_c.download();
     const Floats got = packed(c, m, n, sizes.c_pitch, before);
-    const Product want = product(a, b, m, n, k, 0, k);
-    CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
+    const Product want = product(a, b, m, n, k);
+    CHECK_MATRIX(n, got, want.values, want.tolerance());
     const auto run_on = [&](const Floats& all, size_t elements) {  // as if there were no gaps
         return Floats(all.begin() + before, all.begin() + before + elements);
     };
-    recognize_mistakes(
-        got,
-        want,
-        a,
-        b,
-        shape,
-        {{"rows of A and B are read as if they had no gaps: their pitches say where they begin",
-          [&, m = m, n = n, k = k] {
-              if (!shape.a_gap || !shape.b_gap) return Floats();
-              return product(run_on(in_a, a.size()), run_on(in_b, b.size()), m, n, k, 0, k).values;
-          }},
-         {"rows of A are read as if they had no gaps: a_pitch says where they begin",
-          [&, m = m, n = n, k = k] {
-              if (!shape.a_gap) return Floats();
-              return product(run_on(in_a, a.size()), b, m, n, k, 0, k).values;
-          }},
-         {"rows of B are read as if they had no gaps: b_pitch says where they begin",
-          [&, m = m, n = n, k = k] {
-              if (!shape.b_gap) return Floats();
-              return product(a, run_on(in_b, b.size()), m, n, k, 0, k).values;
-          }}});
-    size_t spoilt = 0;  // floats that are not part of C and no longer hold their filling
-    for (size_t i = 0; i < c.size(); ++i) {
-        const bool inside =
-            i >= size_t(before) && int((i - before) % sizes.c_pitch) < n && sizes.c_pitch > 0;
-        spoilt += !inside && !std::isnan(c[i]);
-    }
-    const bool gaps_unchanged = spoilt == 0;
-    INFO(spoilt << " floats between the rows of C were overwritten");
-    CHECK(gaps_unchanged);
+    recognize_mistakes(got, want, a, b, shape, [&](const ProductMistakes& with) -> Mistakes {
+        const auto where = ProductMistakes::where;
+        return {
+            {"rows of A and B are read as if they had no gaps: their pitches say where they begin",
+             where(shape.a_gap && shape.b_gap,
+                   [&] { return with.of(run_on(in_a, a.size()), run_on(in_b, b.size())); })},
+            {"rows of A are read as if they had no gaps: a_pitch says where they begin",
+             where(shape.a_gap, [&] { return with.of(run_on(in_a, a.size()), b); })},
+            {"rows of B are read as if they had no gaps: b_pitch says where they begin",
+             where(shape.b_gap, [&] { return with.of(a, run_on(in_b, b.size())); })}};
+    });
+    wb::check_gaps_unchanged(c, n, c_pitch, before);
     wb::check_unchanged(d_a.download(), in_a);
     wb::check_unchanged(d_b.download(), in_b);
     CHECK(d_c.intact());
@@ -116,19 +98,12 @@ inline void check_overwrites(Matmul matmul) {
     wb::GuardedBuffer<float> d_c(held, wb::guard(kGuard));
     matmul(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n});
     CUDA_CHECK(cudaGetLastError());
-    const Product want = product(a, b, m, n, k, 0, k);
+    const Product want = product(a, b, m, n, k);
     const Floats got = d_c.download();
-    CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
-    recognize_mistakes(got,
-                       want,
-                       a,
-                       b,
-                       {m, n, k},
-                       {{"the product is added to what C held before: it should replace that", [&] {
-                             Floats sums = held;
-                             for (size_t i = 0; i < sums.size(); ++i) sums[i] += want.values[i];
-                             return sums;
-                         }}});
+    CHECK_MATRIX(n, got, want.values, want.tolerance());
+    recognize_mistakes(got, want, a, b, {m, n, k}, [&](const ProductMistakes& with) {
+        return with.added_to(held);
+    });
 }
 
 inline void check_no_products(Matmul matmul) {
@@ -160,14 +135,8 @@ inline void check_far_rows(Matmul matmul) {
     NEED_MEMORY(d_a && d_b && d_c);
     matmul(d_a.get(), d_b.get(), d_c.get(), sizes);
     CUDA_CHECK(cudaGetLastError());
-    const Product sums = product(a, b, m, n, k, 0, k);
-    Floats want = before;
-    for (int row = 0; row < m; ++row)
-        std::copy_n(sums.values.begin() + row * n, n, want.begin() + row * (n + gap));
-    CHECK_MATRIX(n + gap, d_c.download(), want, [&](size_t i) {
-        const size_t row = i / (n + gap), col = i % (n + gap);
-        return col < size_t(n) ? sums.tolerance[row * n + col] : 0.0;
-    });
+    const Product want = wb::with_gaps(product(a, b, m, n, k), m, n, gap, before[0]);
+    CHECK_MATRIX(n + gap, d_c.download(), want.values, want.tolerance());
 }
 
 // An infinite element makes a row of C infinite, or a column, and no other. B and A are positive,
@@ -181,10 +150,8 @@ inline void check_infinity_at(Matmul matmul, bool in_a, int p) {
     wb::GuardedBuffer<float> d_c(m * n, wb::guard(kGuard));
     matmul(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n});
     CUDA_CHECK(cudaGetLastError());
-    const Product want = product(a, b, m, n, k, 0, k);
-    CHECK_MATRIX(n, d_c.download(), want.values, [&](size_t i) {
-        return std::isfinite(want.values[i]) ? want.tolerance[i] : 0.0;
-    });
+    const Product want = product(a, b, m, n, k);
+    CHECK_MATRIX(n, d_c.download(), want.values, want.tolerance());
 }
 inline void check_infinity(Matmul matmul) {
     for (const bool in_a : {true, false})

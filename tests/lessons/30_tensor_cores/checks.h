@@ -37,7 +37,7 @@ inline void check_product(Multiply multiply, const Shape& shape, const Floats& a
     CAPTURE(m, n, k, a_pitch, b_pitch, c_pitch);
     const int before = shape.before, b_lines = shape.b_lines(), b_length = shape.b_length();
     const bool in_columns = shape.order == Order::kColumns;
-    const Floats b_there = in_columns ? turned(b, k, n) : b;
+    const Floats b_there = in_columns ? transposed(b, k, n) : b;
     const Halves in_a = rounded(laid_out(a, m, k, a_pitch, before));
     const Halves in_b = rounded(laid_out(b_there, b_lines, b_length, b_pitch, before));
     wb::GuardedBuffer<half> d_a(in_a, wb::guard(kGuard)), d_b(in_b, wb::guard(kGuard));
@@ -46,38 +46,21 @@ inline void check_product(Multiply multiply, const Shape& shape, const Floats& a
     CUDA_CHECK(cudaGetLastError());
     const Floats c = d_c.download();
     const Floats got = packed(c, m, n, c_pitch, before);
-    const Product want = product(a, b, m, n, k, 0, k);
-    CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
+    const Product want = product(a, b, m, n, k);
+    CHECK_MATRIX(n, got, want.values, want.tolerance());
     const auto run_on = [&](const Halves& all, size_t elements) {  // as if there were no gaps
         return widened(Halves(all.begin() + before, all.begin() + before + elements));
     };
-    recognize_mistakes(
-        got,
-        want,
-        a,
-        b,
-        shape,
-        {"rows of A and B are read as if they had no gaps: their pitches say where they begin",
-         [&, m = m, n = n, k = k] {
-             if (!shape.a_gap && !shape.b_gap) return Floats();
-             const Floats right = run_on(in_b, b.size());
-             return product(run_on(in_a, a.size()),
-                            in_columns ? turned(right, n, k) : right,
-                            m,
-                            n,
-                            k,
-                            0,
-                            k)
-                 .values;
-         }});
-    size_t spoilt = 0;  // floats that are not part of C and no longer hold their filling
-    for (size_t i = 0; i < c.size(); ++i) {
-        const bool inside = i >= size_t(before) && int((i - before) % c_pitch) < n && c_pitch > 0;
-        spoilt += !inside && !std::isnan(c[i]);
-    }
-    const bool gaps_unchanged = spoilt == 0;
-    INFO(spoilt << " floats between the rows of C were overwritten");
-    CHECK(gaps_unchanged);
+    recognize_mistakes(got, want, a, b, shape, [&, n = n, k = k](const ProductMistakes& with) {
+        const auto without_gaps = [&, n, k] {
+            const Floats right = run_on(in_b, b.size());
+            return with.of(run_on(in_a, a.size()), in_columns ? transposed(right, n, k) : right);
+        };
+        return Mistakes{
+            {"rows of A and B are read as if they had no gaps: their pitches say where they begin",
+             ProductMistakes::where(shape.a_gap || shape.b_gap, without_gaps)}};
+    });
+    wb::check_gaps_unchanged(c, n, c_pitch, before);
     wb::check_unchanged(widened(d_a.download()), widened(in_a));
     wb::check_unchanged(widened(d_b.download()), widened(in_b));
     CHECK(d_c.intact());
@@ -160,19 +143,12 @@ inline void check_overwrites(Multiply multiply, int m, int n, int k) {
     wb::GuardedBuffer<float> d_c(held, wb::guard(kGuard));
     multiply(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n}, Order::kRows);
     CUDA_CHECK(cudaGetLastError());
-    const Product want = product(a, b, m, n, k, 0, k);
+    const Product want = product(a, b, m, n, k);
     const Floats got = d_c.download();
-    CHECK_MATRIX(n, got, want.values, [&](size_t i) { return want.tolerance[i]; });
-    recognize_mistakes(got,
-                       want,
-                       a,
-                       b,
-                       {m, n, k},
-                       {"the product is added to what C held before: it should replace that", [&] {
-                            Floats sums = held;
-                            for (size_t i = 0; i < sums.size(); ++i) sums[i] += want.values[i];
-                            return sums;
-                        }});
+    CHECK_MATRIX(n, got, want.values, want.tolerance());
+    recognize_mistakes(got, want, a, b, {m, n, k}, [&](const ProductMistakes& with) {
+        return with.added_to(held);
+    });
 }
 
 // Sums that a half cannot hold: too large, or of too many parts.
@@ -228,10 +204,8 @@ inline void check_infinity(Multiply multiply, int m, int n, int k) {
         wb::GuardedBuffer<float> d_c(m * n, wb::guard(kGuard));
         multiply(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n}, Order::kRows);
         CUDA_CHECK(cudaGetLastError());
-        const Product want = product(a, b, m, n, k, 0, k);
-        CHECK_MATRIX(n, d_c.download(), want.values, [&](size_t i) {
-            return std::isfinite(want.values[i]) ? want.tolerance[i] : 0.0;
-        });
+        const Product want = product(a, b, m, n, k);
+        CHECK_MATRIX(n, d_c.download(), want.values, want.tolerance());
     }
 }
 
@@ -247,14 +221,8 @@ inline void check_far_rows(Multiply multiply, int m, int n, int k, Sizes sizes) 
     NEED_MEMORY(d_a && d_b && d_c);
     multiply(d_a.get(), d_b.get(), d_c.get(), sizes, Order::kRows);
     CUDA_CHECK(cudaGetLastError());
-    const Product sums = product(a, b, m, n, k, 0, k);
-    Floats want = before;
-    for (int row = 0; row < m; ++row)
-        std::copy_n(sums.values.begin() + row * n, n, want.begin() + row * (n + gap));
-    CHECK_MATRIX(n + gap, d_c.download(), want, [&](size_t i) {
-        const size_t row = i / (n + gap), col = i % (n + gap);
-        return col < size_t(n) ? sums.tolerance[row * n + col] : 0.0;
-    });
+    const Product want = wb::with_gaps(product(a, b, m, n, k), m, n, gap, before[0]);
+    CHECK_MATRIX(n + gap, d_c.download(), want.values, want.tolerance());
 }
 
 inline void check_refused(const char* name, Multiply multiply) {
