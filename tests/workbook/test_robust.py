@@ -20,11 +20,11 @@ from rich.console import Console
 
 from workbook.answers import mutants
 from workbook.base import files
-from workbook.base.project import Lesson, WorkbookError
+from workbook.base.project import Lesson, WorkbookError, cores
 from workbook.build import build
 from workbook.judge import grade, progress
 from workbook.lesson.test_cases import Outcome, TestCase
-from workbook.running import runner
+from workbook.running import own_time, runner
 from workbook.show import grade_screen
 
 BUILD = Path(os.environ["WORKBOOK_TEST_BUILD"])
@@ -32,25 +32,37 @@ FIXTURE = Path(__file__).resolve().parent / "fixture"
 LESSON = Lesson("00_double_all", FIXTURE)
 
 
-class ProcessorTime(unittest.TestCase):
-    """Limits of processor time, which a busy machine does not use up."""
+def starve(own: own_time.OwnTime) -> None:
+    """As if all of the time had been spent on waiting for a processor."""
+    own.starved = time.monotonic() - own._started
+
+
+class Time(unittest.TestCase):
+    """The limit of a program's own time (own_time.py; test_busy.py has a busy machine)."""
 
     def ended(self, script: str, seconds: float) -> runner.Ended:
-        limits = runner.Limits(seconds=seconds, of_processor=True)
+        limits = runner.Limits(seconds=seconds)
         return runner.run(["sh", "-c", script], dict(os.environ), BUILD, limits)
 
-    def test_waiting_is_not_counted(self) -> None:
-        self.assertEqual(self.ended("sleep 0.6", 0.3).how, "")
+    def test_sleeping_is_counted(self) -> None:
+        self.assertEqual(self.ended("sleep 60", 0.3).how, "time")
 
     def test_work_is_counted_that_of_children_too(self) -> None:
         busy = "while :; do :; done"
         self.assertEqual(self.ended(f"sh -c '{busy}'", 0.3).how, "time")
         self.assertEqual(self.ended(f"{busy} & wait", 0.3).how, "time")
 
-    def test_there_is_an_end_by_the_clock(self) -> None:
-        done = self.ended("sleep 20", 0.2)
+    def test_many_threads_have_no_more_time_than_the_cores(self) -> None:
+        busy = "while :; do :; done"
+        many = " & ".join([f"sh -c '{busy}'"] * 12)
+        done = self.ended(f"{many} & wait", 0.5)
         self.assertEqual(done.how, "time")
-        self.assertLess(done.seconds, 15)
+        self.assertLess(done.used, 0.5 * cores() + 3)
+
+    def test_a_program_that_gets_no_processor_is_told_apart(self) -> None:
+        with unittest.mock.patch.object(runner.OwnTime, "look", starve):
+            done = self.ended("sleep 60", 0.02)
+        self.assertEqual(done.how, "busy")
 
 
 class Inputs(unittest.TestCase):

@@ -24,7 +24,7 @@ from ..facts.findings import Finding
 from ..lesson import test_cases
 from ..lesson.test_cases import Outcome, TestCase
 from ..running import runner
-from ..running.case_result import WRONG_VALUES, CaseResult
+from ..running.case_result import BUSY, WRONG_VALUES, CaseResult
 from ..running.case_run import run_case
 from ..running.sandbox import Box
 from ..running.time_limits import TimeLimits, loops_of
@@ -52,14 +52,23 @@ class Grade:
         return [result for result in self.results if result.case.efficient]
 
     @property
-    def correct(self) -> bool:
+    def correct(self) -> bool | None:
+        """None where nothing is wrong, and a busy machine has kept cases from being graded."""
         tasks = self.tasks
-        return bool(tasks) and all(result.values_right for result in tasks)
+        if not tasks or any(not one.values_right and one.skipped != BUSY for one in tasks):
+            return False
+        return None if any(one.skipped for one in tasks) else True
+
+    @property
+    def busy(self) -> list[CaseResult]:
+        """The cases that a busy machine has kept from being graded."""
+        return [result for result in self.results if result.skipped == BUSY]
 
     @property
     def safe(self) -> bool:
         """No finding, and every case ran to its end: a run cut short proves nothing."""
-        return bool(self.results) and all(r.safe and not r.ended for r in self.results)
+        graded = [result for result in self.results if result.skipped != BUSY]
+        return bool(graded) and all(r.safe and not r.ended for r in graded)
 
     @property
     def efficient(self) -> bool | None:
@@ -72,7 +81,7 @@ class Grade:
 
     @property
     def passed(self) -> bool:
-        return self.correct and self.safe and self.efficient is not False
+        return bool(self.correct) and self.safe and self.efficient is not False and not self.busy
 
     @property
     def cases_passed(self) -> int:
@@ -83,7 +92,7 @@ class Grade:
         )
 
     def wrong_tasks(self) -> set[int]:
-        """The tasks whose values are wrong in some case."""
+        """The tasks whose values are wrong in some case, or not known to be right."""
         wrong = [result.case for result in self.tasks if not result.values_right]
         return {number for case in wrong for number in case.task_numbers}
 
@@ -125,6 +134,8 @@ class Grade:
                     "ended": result.ended,
                     "skipped": result.skipped,
                     "seconds": round(result.seconds, 3),
+                    "processor_seconds": round(result.used, 3),
+                    "seconds_by_the_clock": round(result.by_the_clock, 3),
                     "peak_memory": result.peak_memory,
                     "failures": [vars(failure) for failure in result.outcome.failures],
                     "findings": [finding.data for finding in result.findings],

@@ -43,7 +43,7 @@ def remember(grade: Grade) -> None:
     data = load()
     entry = data.setdefault(grade.lesson.id, {})
     now = {
-        "correct": grade.correct,
+        "correct": bool(grade.correct),
         "safe": grade.safe,
         "efficient": bool(grade.efficient),
         "passed": grade.passed,

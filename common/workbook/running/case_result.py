@@ -10,8 +10,9 @@ from ..facts.findings import Finding
 from ..lesson.test_cases import Outcome, TestCase
 from .time_limits import hangs
 
-# Why a case was not run: its task's values are wrong, or others have used up the time.
-WRONG_VALUES, NO_TIME = "wrong values", "no time"
+# Why a case was not graded: its task's values are wrong, others have used up the time, or other
+# programs have used the processors.
+WRONG_VALUES, NO_TIME, BUSY = "wrong values", "no time", "busy machine"
 
 
 @dataclass(eq=False)  # one result is one object: diagnose/cases.py keeps a diagnosis for each
@@ -20,7 +21,8 @@ class CaseResult:
     is the result of the one to blame, with the findings of all.
 
     `ending` is the same as a word for programs to read, one of verdicts.ENDINGS or another. A case
-    with a word in `skipped` was not run.
+    with a word in `skipped` has no verdict. `seconds` are the program's own (own_time.py), and
+    `by_the_clock` those that passed meanwhile; `used` are seconds of processors.
     """
 
     case: TestCase
@@ -33,6 +35,8 @@ class CaseResult:
     details: list[dict[str, Any]] = field(default_factory=list)
     ending: str = ""
     skipped: str = ""
+    by_the_clock: float = 0.0
+    used: float = 0.0
 
     @property
     def values_right(self) -> bool:

@@ -20,7 +20,7 @@ from ..facts import counters
 from ..facts.findings import Finding
 from ..lesson.test_cases import Outcome, TestCase
 from . import ranks, runner, sandbox
-from .case_result import NO_TIME, CaseResult
+from .case_result import BUSY, NO_TIME, CaseResult
 from .channel import Channel, Told
 from .sandbox import Box
 from .time_limits import TimeLimits, hangs
@@ -83,6 +83,8 @@ def run_case(
         now = _run_once(program, case, device, build, trace, times, box, count)
         if result:  # of the runs with fewer ranks, which have passed
             now.seconds += result.seconds
+            now.by_the_clock += result.by_the_clock
+            now.used += result.used
             now.peak_memory = max(now.peak_memory, result.peak_memory)
         result = now
         if not result.passed:
@@ -215,6 +217,12 @@ class _Run:
     def result(self, limits: runner.Limits, settings: dict[str, str] | None = None) -> CaseResult:
         """The case's result; `settings` are further variables of the emulated device."""
         ended, told = self._start(limits, settings or {})
+        self._times.starved(ended.starved)
+        if ended.how == "busy":  # nothing is known of the answer
+            return CaseResult(
+                self._case, Outcome(), "", [], ended.own_seconds, skipped=BUSY,
+                by_the_clock=ended.seconds, used=ended.used,
+            )  # fmt: skip
         on_emulator = self._device == "emulator"
         ending, words = _how_it_ended(ended, told, limits, on_emulator)
         if told.waiting:
@@ -228,8 +236,9 @@ class _Run:
                     raise DeviceFailed(str(one.data.get("message", "")))
         return CaseResult(
             self._case, told.outcome, words, told.findings,
-            ended.seconds, ended.peak_memory, ended.output, counters.read_details(self._details),
-            ending,
+            ended.own_seconds, ended.peak_memory, ended.output,
+            counters.read_details(self._details), ending, by_the_clock=ended.seconds,
+            used=ended.used,
         )  # fmt: skip
 
     def where_it_hangs(self, limits: runner.Limits) -> list[Finding]:
@@ -267,7 +276,7 @@ def _how_it_ended(
         what = told.tampered or "made a system call that no lesson needs, or started itself again"
         return "tampered", f"tampered with the grading: your code {what}"
     if ended.how == "time":
-        seconds = min(limits.seconds, round(ended.seconds, 1))
+        seconds = min(limits.seconds, round(ended.own_seconds, 1))
         return "times-out", f"did not finish within {seconds:g} s"
     if ended.how == "memory":
         return "out-of-memory", f"out of memory: used more than {limits.memory >> 20} MiB"

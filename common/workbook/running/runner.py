@@ -18,24 +18,26 @@ from pathlib import Path
 from typing import Protocol
 
 from ..base import files, processes
+from ..base.project import cores
+from .own_time import OwnTime
 
 _MOST_PROCESSES = 64  # in a box, threads not counted
-_PATIENCE = 5
+_PATIENCE = 40
 
 
 @dataclass(frozen=True)
 class Limits:
     """What one test case may use. `output` in bytes, `memory` in bytes of resident memory.
 
-    With `of_processor` the seconds are those of the processor, for the process and all that it has
-    started, and _PATIENCE times as many by the clock: what another program needs is not counted.
+    The seconds are the program's own (own_time.py): what it waits for a processor that other
+    programs use does not count, up to _PATIENCE times as many seconds by the clock. More processor
+    time than all cores have in these seconds ends it as well.
     """
 
     seconds: float = float(os.environ.get("WORKBOOK_TIME_LIMIT") or 15)
     memory: int = 900 << 20
     output: int = 4 << 20
     file_size: int = 64 << 20
-    of_processor: bool = False
 
     @classmethod
     def on(cls, device: str) -> Limits:
@@ -45,8 +47,9 @@ class Limits:
 
 @dataclass
 class Ended:
-    """How a process ended: `how` is '' for an ordinary exit, else time, memory, output or
-    processes.
+    """How a process ended: `how` is '' for an ordinary exit, else time, busy (other programs left
+    it no processor), memory, output or processes. `seconds` by the clock, of which it was `starved`
+    so many; `used` seconds of processors.
     """
 
     code: int
@@ -55,6 +58,13 @@ class Ended:
     seconds: float
     peak_memory: int
     process: int = 0  # its number, by which it was known
+    starved: float = 0.0
+    used: float = 0.0
+
+    @property
+    def own_seconds(self) -> float:
+        """Without what it waited for a processor."""
+        return max(0.0, self.seconds - self.starved)
 
     @property
     def signal_name(self) -> str:
@@ -111,20 +121,20 @@ def signal_words(number: int) -> str:
         return f"signal {number}"
 
 
-def _is_late(pid: int, started: float, limits: Limits) -> bool:
-    seconds = time.monotonic() - started
-    if seconds <= limits.seconds:
-        return False
-    if not limits.of_processor or seconds > _PATIENCE * limits.seconds:
-        return True
-    return processes.processor_seconds(pid) > limits.seconds
+def _out_of_time(own: OwnTime, limits: Limits, until: Callable[[], float]) -> str:
+    """`time` or `busy` once a program has to end, else ''."""
+    if own.seconds > limits.seconds or own.used > limits.seconds * cores() or own.now() > until():
+        return "time"
+    return "busy" if own.seconds + own.starved > _PATIENCE * limits.seconds else ""
 
 
 # How long a program has to say where it was; the emulated device needs a few milliseconds.
 _LAST_WORDS = 0.5
 
 
-def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool, ranks: list[int]) -> None:
+def _ask_to_end(
+    process: subprocess.Popen[bytes], own: OwnTime, boxed: bool, ranks: list[int]
+) -> None:
     """Lets a program that is out of time report the kernel that it is in."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if ranks:  # mpirun would end them at once
@@ -135,8 +145,13 @@ def _ask_to_end(process: subprocess.Popen[bytes], boxed: bool, ranks: list[int])
                 os.kill(pid, signal.SIGTERM)
         else:
             os.killpg(process.pid, signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_LAST_WORDS)
+    until = own.now() + _LAST_WORDS
+    latest = time.monotonic() + _PATIENCE * _LAST_WORDS
+    while own.now() < until and time.monotonic() < latest:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+            return
+        own.look()
 
 
 def end_on_signals() -> None:
@@ -157,6 +172,102 @@ def _end_of(pid: int) -> int | None:
         return None
 
 
+class _Started:
+    """A program that runs: what it printed so far, what it uses, and how it has to end."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], limits: Limits, channel: Reports | None, boxed: bool
+    ) -> None:
+        self.process, self._limits, self._channel, self._boxed = process, limits, channel, boxed
+        self.own = OwnTime(process.pid)
+        self.printed = bytearray()
+        self.peak = 0
+        self._ticks, self._is_open = 0, True
+        assert process.stdout is not None
+        self._stdout = process.stdout
+        os.set_blocking(self._stdout.fileno(), False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        if channel:
+            channel.started()
+            self._selector.register(channel, selectors.EVENT_READ)
+        self._end = _end_of(process.pid)
+        if self._end is not None:
+            self._selector.register(self._end, selectors.EVENT_READ)
+
+    def watch(self, until: Callable[[], float]) -> str:
+        """Until it ends, or has to: returns how, as Ended.how has it."""
+        while True:
+            self._take()
+            if len(self.printed) > self._limits.output:
+                return "output"
+            if self.process.poll() is not None:
+                return ""
+            self._ticks += 1
+            if how := self._uses_too_much():
+                return how
+            if self._ticks % 16 == 0:
+                self.own.look()
+            if how := _out_of_time(self.own, self._limits, until):
+                self.own.look()  # what was seen last may be a while ago
+                how = _out_of_time(self.own, self._limits, until)
+            if how:
+                ranks = self._channel.processes if self._channel else []
+                _ask_to_end(self.process, self.own, self._boxed, ranks)
+                return how
+
+    def _take(self) -> None:
+        """Waits a hundredth of a second for something to come, and takes it."""
+        happened = [key.fileobj for key, _ in self._selector.select(0.01)]
+        if self._channel in happened and not self._channel.take():
+            self._selector.unregister(self._channel)
+        if self._stdout in happened:
+            chunk = self._stdout.read(1 << 16)
+            if chunk:
+                self.printed += chunk
+            elif chunk == b"":
+                self._is_open = False
+                self._selector.unregister(self._stdout)
+
+    def _uses_too_much(self) -> str:
+        """`memory` or `processes`, else ''. In a box all that is in there is looked at."""
+        if self._boxed and self._ticks % 4 == 0:
+            inside = processes.below(self.process.pid)
+            used = sum(map(processes.own_memory, inside))
+            if len(inside) > _MOST_PROCESSES:
+                return "processes"
+        elif self._ticks % 16 == 0 and not self._boxed:
+            used = processes.session_memory(self.process.pid)
+        else:
+            used = processes.own_memory(self.process.pid)
+        self.peak = max(self.peak, used)
+        return "memory" if used > self._limits.memory else ""
+
+    def kill(self) -> None:
+        """Ends everything that it started, ranks in groups of their own among it."""
+        if self._channel and self._channel.processes:
+            for pid in processes.below(self.process.pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+        processes.kill_group(self.process.pid)
+
+    def close(self, how: str) -> str:
+        """Takes what was still in the pipe after an ordinary end; returns how it ended after that.
+        A stray child may hold the pipe open: nothing waits for it.
+        """
+        if self._channel:
+            self._channel.take()
+        while not how and self._is_open and (chunk := self._stdout.read(1 << 16)):
+            self.printed += chunk
+            if len(self.printed) > self._limits.output:
+                how = "output"
+        self._stdout.close()
+        self._selector.close()
+        if self._end is not None:
+            os.close(self._end)
+        return how
+
+
 def run(
     command: list[str],
     env: dict[str, str],
@@ -168,14 +279,14 @@ def run(
 ) -> Ended:
     """Runs `command` in its own session; everything it started is gone on return.
 
-    `until` gives a time of time.monotonic() at which it ends at the latest, and may change it. What
-    it reports over `channel` is taken meanwhile. In a box it sees only what is in there.
+    `until` gives the time of the program's own clock (OwnTime.now) at which it ends at the latest,
+    and may change it. What it reports over `channel` is taken meanwhile. In a box it sees only what
+    is in there.
     """
     if not shutil.which(command[0]):
         raise FileNotFoundError(errno.ENOENT, "there is no such program", command[0])
     if box:
         command, folder = box.around(command), Path("/")
-    boxed = box is not None and box.process is not None
     seconds = (int(limits.seconds) + 5) * 4
     # The shell sets the limits and becomes the program. A preexec_fn would do the same, and cost a
     # copy of this process for each run.
@@ -194,76 +305,18 @@ def run(
         start_new_session=True,
         pass_fds=channel.inherited if channel else (),
     )
-    assert process.stdout is not None
-    os.set_blocking(process.stdout.fileno(), False)
-    selector = selectors.DefaultSelector()
-    selector.register(process.stdout, selectors.EVENT_READ)
-    if channel:
-        channel.started()
-        selector.register(channel, selectors.EVENT_READ)
-    end = _end_of(process.pid)
-    if end is not None:
-        selector.register(end, selectors.EVENT_READ)
-    kept = bytearray()
-    how, peak, ticks, is_open = "", 0, 0, True
+    running = _Started(process, limits, channel, box is not None and box.process is not None)
+    how = ""
     try:
-        while True:
-            happened = [key.fileobj for key, _ in selector.select(0.01)]
-            if channel in happened and not channel.take():
-                selector.unregister(channel)
-            if process.stdout in happened:
-                chunk = process.stdout.read(1 << 16)
-                if chunk:
-                    kept += chunk
-                elif chunk == b"":
-                    is_open = False
-                    selector.unregister(process.stdout)
-            if len(kept) > limits.output:
-                how = "output"
-                break
-            if process.poll() is not None:
-                break
-            ticks += 1
-            if boxed and ticks % 4 == 0:
-                inside = processes.below(process.pid)
-                used = sum(map(processes.own_memory, inside))
-                if len(inside) > _MOST_PROCESSES:
-                    how = "processes"
-                    break
-            elif ticks % 16 == 0 and not boxed:
-                used = processes.session_memory(process.pid)
-            else:
-                used = processes.own_memory(process.pid)
-            peak = max(peak, used)
-            if used > limits.memory:
-                how = "memory"
-                break
-            look = ticks % 16 == 0 or not limits.of_processor
-            if time.monotonic() > until() or (look and _is_late(process.pid, started, limits)):
-                how = "time"
-                _ask_to_end(process, boxed, channel.processes if channel else [])
-                break
-    finally:  # also after Ctrl-C: ends everything that was started here
-        if channel and channel.processes:  # mpirun puts each rank into a group of its own
-            for pid in processes.below(process.pid):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-        processes.kill_group(process.pid)
+        how = running.watch(until)
+    finally:  # also after Ctrl-C
+        running.kill()
     process.wait()
-    if channel:
-        channel.take()
-    if not how and is_open:  # what was still in the pipe; a stray child may hold it open: no wait
-        while len(kept) <= limits.output and (chunk := process.stdout.read(1 << 16)):
-            kept += chunk
-        if len(kept) > limits.output:
-            how = "output"
-    process.stdout.close()
-    selector.close()
-    if end is not None:
-        os.close(end)
-    text = files.printable(bytes(kept[: limits.output]).decode("utf-8", "replace"))
+    how = running.close(how)
+    text = files.printable(bytes(running.printed[: limits.output]).decode("utf-8", "replace"))
     code, number = process.returncode, process.pid
     if box and box.process is not None:
         number = box.process
         code = 128 - code if 128 < code < 192 else code  # of a signal: as the shell says it
-    return Ended(code, how, text, time.monotonic() - started, peak, number)
+    seconds, own = time.monotonic() - started, running.own
+    return Ended(code, how, text, seconds, running.peak, number, own.starved, own.used)

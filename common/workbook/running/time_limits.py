@@ -2,7 +2,8 @@
 """How long the test cases of a lesson may take: little, once one of them has not finished.
 
 A loop without an end is seldom in one place only: all cases that reach it would wait for the whole
-limit. After the first the others get a short one, and all of them together a few seconds.
+limit. After the first the others get a short one, and all of them together a few seconds. Seconds
+are a program's own (own_time.py), so that a busy machine changes nothing.
 """
 
 from __future__ import annotations
@@ -37,8 +38,13 @@ class TimeLimits:
         return self._until < math.inf
 
     def until(self) -> float:
-        """The time of time.monotonic() at which every case ends, as far as is known by now."""
+        """The time of a program's own clock at which every case ends, as far as is known now."""
         return self._until
+
+    def starved(self, seconds: float) -> None:
+        """A case has ended that waited so long for a processor: the others get that time."""
+        with self._lock:
+            self._until += seconds
 
     def for_next(self) -> Limits | None:
         """The limits of the next case to start; None where no time is left."""

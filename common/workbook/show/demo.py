@@ -191,7 +191,7 @@ def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width) if text else []
 
 
-def _mark(value: bool) -> Text:
+def _mark(value: bool | None) -> Text:
     return Text("✓", "green") if value else Text("✗", "red")
 
 

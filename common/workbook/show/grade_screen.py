@@ -120,7 +120,11 @@ def _show_skipped(grade: Grade, out: Console) -> None:
     if late:
         text = f"{_tests(len(late))} not run: those that did not finish took all the time"
         wrapped(out, f"{text} ({_labels(late)})", "  – ", "dim")
-    if waiting:
+    for result in grade.busy:
+        seconds = f"{result.used:.0f} s of processor time in {result.by_the_clock:.0f} s"
+        text = f"{result.case.title}: not graded, the machine was busy: this test had {seconds}"
+        wrapped(out, f"{text}; run it again", "  – ", "yellow")
+    if waiting and not grade.busy:
         wrong = grade.wrong_tasks()
         needed = {n for r in waiting for n in wrong & (r.case.task_numbers or wrong)}
         names = " and ".join(f"task {n}" for n in sorted(needed))

@@ -127,8 +127,16 @@ def _graded(grader: Grader, left: dict[str, Submission], jobs: int) -> Any:
     pool = ThreadPoolExecutor(max_workers=jobs)
     try:
         waiting = {pool.submit(grader.grade, s.lesson, s.data): key for key, s in left.items()}
+        doubtful = []
         for future in as_completed(waiting):
-            yield waiting[future], future.result()
+            key, result = waiting[future], future.result()
+            if result["again"]:
+                doubtful.append(key)
+            else:
+                yield key, result
+        # Out of time on a busy machine: once more without the others, before it costs a point.
+        for key in doubtful:
+            yield key, grader.grade(left[key].lesson, left[key].data, alone=True)
     except BaseException:
         grader.stopping.set()
         pool.shutdown(wait=False, cancel_futures=True)

@@ -28,6 +28,7 @@ from ..diagnose import cause_of
 from ..judge.grade import Grade, grade_program
 from ..lesson import own_lines, skeletons
 from ..running import runner
+from ..running.case_result import BUSY, CaseResult
 from ..show import grade_all, grade_screen
 from . import sandboxed_build
 
@@ -112,11 +113,16 @@ class Grader:
     def _file(self, lesson: Lesson, key: str) -> Path:
         return self._kept / lesson.id / f"{key}.json"
 
-    def grade(self, lesson: Lesson, data: bytes) -> dict[str, Any]:
-        """Grades a file, and keeps the result unless the run is being stopped."""
+    def grade(self, lesson: Lesson, data: bytes, alone: bool = False) -> dict[str, Any]:
+        """Grades a file, and keeps the result unless the run is being stopped. One with `again` was
+        reached while other programs used the processors: grade the file once more, `alone`.
+        """
         key = self.key(lesson, data)
         result = self._graded(lesson, data)
         result["key"] = key
+        result["again"] = not alone and bool(result.get("hurried"))
+        if result["again"]:
+            return result
         if not self.stopping.is_set() and result["status"] != BROKEN:
             path = self._file(lesson, key)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,23 +181,38 @@ def _as_data(grade: Grade, text: str) -> dict[str, Any]:
         status = REFUSED if grade.build_stage == "refused" else NOT_COMPILED
     elif "tampered" in ends:
         status = TAMPERED
+    elif grade.busy:
+        status = BROKEN
     else:
         status = PASSED if grade.passed else NOT_PASSED
     return {
         "status": status,
-        "correct": grade.correct,
+        "correct": bool(grade.correct),
         "safe": grade.safe,
         "efficient": grade.efficient,
         "first_cause": _first_cause(grade),
         "cases": _cases(grade),
         "causes": _causes(grade, text.splitlines()),
         "screen": _screen(grade),
+        "hurried": any(map(_hurried, grade.results)),
         "build_error": grade.build_error[:8000],
     }
 
 
+def _hurried(result: CaseResult) -> bool:
+    """Whether a case ran out of time while it also waited for a processor."""
+    waited = result.by_the_clock > 1.2 * result.seconds
+    return result.skipped == BUSY or (result.ending == "times-out" and waited)
+
+
 def _first_cause(grade: Grade) -> str:
     """Why it did not pass, in one line."""
+    if grade.busy:
+        one = grade.busy[0]
+        return (
+            f"the machine was busy: a test had {one.used:.0f} s of processor time in "
+            f"{one.by_the_clock:.0f} s; grade the file again"
+        )
     if grade.build_error:
         return grade_all.first_problem(grade) + ": " + _first_line(grade.build_error)
     told = [result for result in grade.results if not result.passed and not result.skipped]

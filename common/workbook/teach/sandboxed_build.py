@@ -101,8 +101,7 @@ class Compiler:
         return (*sorted(self.lesson.folder.glob("*.h")), ROOT / "common" / "host")
 
     def _limits(self, output: int) -> Limits:
-        # A compiler that other programs keep waiting must not cost a student the points.
-        return Limits(self.seconds, self.memory, output, _OBJECT, of_processor=True)
+        return Limits(self.seconds, self.memory, output, _OBJECT)
 
     def _output(self, command: list[str], box: Box) -> str:
         """What a tool says about a submission's object."""
@@ -134,10 +133,16 @@ def _made(folder: Path) -> Path:
 
 
 def _stop_if_ours(ended: runner.Ended, *written: Path) -> None:
-    """Raises where it is not the submission that made a tool fail: no sandbox, or no room for what
-    the tool writes.
+    """Raises where it is not the submission that made a tool fail: no sandbox, no room for what the
+    tool writes, or no processor left for it.
     """
     disk.stop_if_full("", *written)
+    if ended.how == "busy":
+        raise WorkbookError(
+            f"the machine was busy: the compiler had {ended.used:.0f} s of processor time in "
+            f"{ended.seconds:.0f} s",
+            "run it again when less is running",
+        )
     if said := sandbox.failed(ended.output):
         raise WorkbookError(f"the sandbox could not be made: {said}", "see make doctor")
 
