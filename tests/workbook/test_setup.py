@@ -310,6 +310,12 @@ class Lock(unittest.TestCase):
             self.assertEqual(second.communicate(timeout=30)[0], "mine\n")
             done = subprocess.run(command, capture_output=True, text=True, timeout=30)
             self.assertEqual(done.stdout, "mine\n")
+            # A download for an optional part does not delay a build.
+            packages = lock.of_packages("cuda-python")
+            with mock.patch.object(lock, "state_folder", lambda: state):
+                with lock.only_one("fetching cuda-python", packages):
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+                    self.assertEqual(done.stdout, "mine\n")
 
 
 class Phases(unittest.TestCase):

@@ -80,7 +80,7 @@ def build(
         build_own(folder, stand_ins, "Building stand-ins for the lesson's libraries")
     command = ["cmake", "--build", str(folder), "-j", str(cores()), "--target", *targets]
     command += ["--", *native] if native else []
-    with only_one("building"):
+    with only_one(f"building {targets[0]}"):
         sources = stale_outputs.Sources(folder, student_file)
         sources.remove_stale()
         if student_file:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import disk, files
-from ..base.lock import only_one
+from ..base.lock import of_packages, only_one
 from ..base.phases import Phase
 from ..base.project import ROOT, Lesson, WorkbookError, lessons, state_folder
 from . import install, pypi, toolkit
@@ -177,7 +177,7 @@ def _make_known(folder: Path, caller: Caller) -> None:
     """Installs what is missing, and lets CMake look again: it has left this caller's part out."""
     said = _configure(folder)  # somebody may have installed them meanwhile
     if not caller.known() and (missing := _missing(folder, caller.called)):
-        with only_one("setting up"):
+        with only_one("installing libraries", of_packages("libraries")):
             _install(caller, [one for one in missing if one.source == "pypi"], _install_packages)
             _install(caller, [one for one in missing if one.source == "system"], _install_system)
             if _device_of(folder) == "emulator":

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..base.disk import stop_if_full
-from ..base.lock import only_one
+from ..base.lock import of_packages, only_one
 from ..base.phases import Phase
 from ..base.project import ROOT, WorkbookError, relative, state_folder
 
@@ -106,15 +106,18 @@ def ensure_optional(
         f"  `rm -r {relative(folder)}` removes it.\n  " + "\n  ".join(packages),
         flush=True,
     )
-    with only_one("setting up"), Phase("packages", "Fetching them") as phase:
-        said = install(folder, list(packages), phase)
-    if said:
-        stop_if_full(said)
-        raise WorkbookError(
-            f"pip could not fetch them:\n{said}", f"check the network; then {again} once more"
-        )
-    (folder / _COMPLETE).write_text(wanted, encoding="utf-8")
-    stamp.write_text(wanted, encoding="utf-8")
+    with only_one(f"fetching {folder.name}", of_packages(folder.name)):
+        if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+            return False  # another make has fetched them while this one waited
+        with Phase("packages", "Fetching them") as phase:
+            said = install(folder, list(packages), phase)
+        if said:
+            stop_if_full(said)
+            raise WorkbookError(
+                f"pip could not fetch them:\n{said}", f"check the network; then {again} once more"
+            )
+        (folder / _COMPLETE).write_text(wanted, encoding="utf-8")
+        stamp.write_text(wanted, encoding="utf-8")
     return True
 
 
