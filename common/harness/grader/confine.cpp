@@ -291,7 +291,7 @@ void confine(int channel) {
     filter.always(SYS_remap_file_pages, kRefuse);
     // With READ_IMPLIES_EXEC all memory is executable. ~0 only asks.
     filter.unless(SYS_personality, 0, ~0u, ~0u, kRefuse);
-    // The kernel sends a signal of the caller's choice to whoever owns a file's events.
+    // The kernel sends a signal of the caller's choice to the owner of a file's events.
     for (const uint32_t how : {F_SETOWN, F_SETOWN_EX}) filter.when(SYS_fcntl, 1, how, kTell);
     for (const uint32_t how : {FIOSETOWN, SIOCSPGRP, TIOCSTI})
         filter.when(SYS_ioctl, 1, how, kTell);

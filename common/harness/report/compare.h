@@ -54,7 +54,7 @@ std::string mismatch(
         if (wrong++ >= 5) continue;
         text << (wrong > 1 ? "\n" : "") << what << " " << i;
         if (columns) text << " (row " << i / columns << ", column " << i % columns << ")";
-        // Doubles may differ behind the ninth digit.
+        // Doubles may differ after the ninth digit.
         const int digits = shown(got[i]) == shown(want[i]) ? 17 : 9;
         text << ": got " << shown(got[i], digits) << ", want " << shown(want[i], digits);
     }

@@ -22,7 +22,7 @@ constexpr size_t kMostRanges = 512;        // of wrong elements, over the whole 
 constexpr int kMostArrays = 60;            // of one process
 constexpr size_t kMostBytes = 24 << 20;    // of all arrays of one process
 constexpr uint32_t kMostLines = 256;       // of source, of one count
-constexpr size_t kMostWriters = 1024;      // elements of one array whose writer is told
+constexpr size_t kMostWriters = 1024;      // elements of one array whose writer is reported
 
 // The source lines that a count is made of, by kernel and line: [{"file", "line", "kernel",
 // "global_load_sectors", ...}].

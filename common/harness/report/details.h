@@ -32,8 +32,8 @@ inline bool& unexplained() {
 
 namespace details {
 
-// Appends a line and, behind it, `bytes` raw bytes to the side file; a failure to write is nobody's
-// fault here and changes nothing.
+// Appends a line and, after it, `bytes` raw bytes to the side file; a failure to write
+// changes nothing.
 void append(const std::string& line, const void* raw = nullptr, size_t bytes = 0);
 
 bool wanted();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks that a student's function looks at what its CUDA calls return: one of them fails, and an
+// Checks that a student's function checks what its CUDA calls return: one of them fails, and an
 // exception must come out.
 #pragma once
 

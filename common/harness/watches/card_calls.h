@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of cuda_calls.cpp that is about the card that a program is told about; included there,
+// The part of cuda_calls.cpp that is about the card that a program sees; included there,
 // by nothing else.
 
 WB_RUNTIME cudaGetDevice(int* device) {

@@ -68,7 +68,7 @@ inline void waited_for(cudaEvent_t event) {
         WB_ENTER({.name = #function __VA_OPT__(, ) __VA_ARGS__});                                  \
         return WB_REAL(function) arguments;                                                        \
     }
-// One that waits until the device has done what it was told before.
+// A call that waits until the device has finished all earlier work.
 #define WB_WAITS(function, parameters, arguments, ...)                                             \
     WB_RUNTIME function parameters {                                                               \
         using Function = cudaError_t parameters;                                                   \

@@ -113,7 +113,7 @@ public:
         return !not_ready_at_first || !asked;
     }
 
-    // The card that the program is told about: device `card_index` of `card_index` + 1.
+    // The card that the program sees: device `card_index` of `card_index` + 1.
     std::optional<cudaDeviceProp> card;
     int card_index = 0;
     // The blocks that fit on one of its multiprocessors, whatever the kernel.
@@ -143,7 +143,7 @@ public:
             if (name == "cudaGetLastError") pending_.reset();
             return last;
         }
-        // Once it has been reported, the fault stays the last error, whoever asks.
+        // Once it has been reported, the fault stays the last error.
         if (faulted_ && (name == "cudaGetLastError" || name == "cudaPeekAtLastError")) return fault;
         if (fault_in_kernel && launched && waits) {
             faulted_ = true;

@@ -7,8 +7,8 @@
 // so that it calls a function of thread_hooks.h at each access to memory. The test's own code is
 // not watched. Order comes from starting and joining threads, mutexes (a wait for a condition
 // variable gives one back and takes it again) and atomics. Vector clocks: Mattern, "Virtual time
-// and global states of distributed systems", 1989. On the emulator a race is told with its lines,
-// which the emulated device reads from the program's debug information.
+// and global states of distributed systems", 1989. On the emulator a race is reported with its
+// lines, which the emulated device reads from the program's debug information.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ public:
     ThreadWatch(const ThreadWatch&) = delete;
     ThreadWatch& operator=(const ThreadWatch&) = delete;
 
-    // Counts the reads of each of these floats, which nobody may write.
+    // Counts the reads of each of these floats, which no thread may write.
     void input(const float* data, size_t count) {
         inputs_.push_back({uintptr_t(data), count, std::vector<uint8_t>(count)});
     }

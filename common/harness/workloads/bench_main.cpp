@@ -3,7 +3,7 @@
 // on the emulator), `--elements N` for another size, `--cost N` for the host's clock alone and one
 // core's time for the same work. `--sweep` times the points of curves instead, `--seconds S` bounds
 // the runs of one workload, `--only TEXT` chooses by name. Prints one JSON object a line: the copy
-// ceiling of the card first, then each workload. A wrong result is told in "wrong" and by exit
+// ceiling of the card first, then each workload. A wrong result is reported in "wrong" and by exit
 // status 1; slowness never is.
 #include <algorithm>
 #include <chrono>
@@ -75,7 +75,7 @@ public:
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;
 
-    // Milliseconds of one call of `work`, behind what is in the queue already.
+    // Milliseconds of one call of `work`, after what is already in the queue.
     double time(const std::function<void()>& work) {
         CUDA_CHECK(cudaEventRecord(start_));
         work();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The contract between a lesson and whoever times it: tests/lessons/NN_slug/workload.cpp registers
-// what is run for a clock. The program bench_main.cpp runs it, once for each linked .cu file.
-// Libraries that do the same work stand in tests/peers, under the same names.
+// The contract between a lesson and the programs that time it: tests/lessons/NN_slug/workload.cpp
+// registers what is run for a clock. The program bench_main.cpp runs it, once for each linked .cu
+// file. Libraries that do the same work stand in tests/peers, under the same names.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What workloads share: device arrays of gigabytes that are made and checked in well under a
-// second. Random data of a few million elements are laid one behind the other until the array is
+// second. Random data of a few million elements are repeated until the array is
 // full; the results are compared in whole, piece by piece.
 #pragma once
 

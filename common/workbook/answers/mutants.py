@@ -220,7 +220,7 @@ def _entry(lesson: Lesson, lines: list[str], begun: int, file: str) -> Mutant:
 
 
 def check_name(name: str, place: str) -> None:
-    """Raises BadMutant for a name that is none."""
+    """Raises BadMutant unless the name is one that an answer may have."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_]*", name):
         words = "a name is of lower-case letters, digits and _"
         raise BadMutant(f"{place}: {words}, not `{name}`", "choose another", USAGE)

@@ -22,7 +22,7 @@
     compile-error            the file does not compile
     link-error               the program does not link
     refused                  the object is not graded (refusals.py)
-    says "words"             what its author is told of a failed case has these words
+    says "words"             the message about a failed case contains these words
     never-says "words"       no case's has: another wrong answer's cause is not claimed
     limit 5 seconds          no verdict: each case's limit by the clock, for an answer that hangs
 
@@ -298,7 +298,7 @@ def _not_found(code: str, line: int, reports: list[_Report]) -> str:
 
 
 def told(result: CaseResult) -> str:
-    """What the author of an answer is told of one failed case, apart from numbers' owners."""
+    """The message about one failed case, as its author sees it, without who wrote which element."""
     findings = [str(finding.data.get("message")) for finding in result.findings]
     said = [*result.texts(), *findings, result.ended, cause_of(result)]
     return " ".join("\n".join(said).split())

@@ -83,7 +83,7 @@ def navigation(parts: Mapping[str, list[Page]]) -> list[dict[str, Any]]:
     for name, part in parts.items():
         entries: list[Any] = [{_title(page): page.path.as_posix()} for page in part]
         if part[0].path.name == "README.md" and len(part) > 1:
-            entries[0] = part[0].path.as_posix()  # the part's own page, behind its name
+            entries[0] = part[0].path.as_posix()  # the part's own page, opened by its name
         made.append({name: entries if len(part) > 1 else part[0].path.as_posix()})
     return made
 
@@ -165,7 +165,7 @@ def folded(kind: str, title: str, body: str) -> str:
 def with_hints(text: str, hints: str) -> str:
     """A lesson's page with its hints, folded, before the section that says how to run it.
 
-    The search does not look into them: it would show what nobody has asked for yet.
+    The search does not look into them: it would give hints away.
     """
     parts = ["## Hints { data-search-exclude }", ""]
     for task, rungs in read_hints(hints).items():

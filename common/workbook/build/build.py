@@ -208,7 +208,7 @@ def build_student_file(
         code, text = _run(_limited(_to_null_output(command)), where=where, seconds=_BUILD_SECONDS)
         if code != 0:
             return Built(False, tidy(text).strip() + _stopped(text), "compile")
-    # Only now: a compiler's errors are told sooner, and without trying a home folder on a network.
+    # Checked last: trying for room takes a while on a network's home folder, and errors come first.
     disk.stop_if_full(built.text, folder)
     if found and (reasons := refusals.of_target(folder, target, source)):
         return Built(False, "\n".join(reasons), "refused")

@@ -23,7 +23,7 @@ _VARIABLES = (
     "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "C_INCLUDE_PATH",
     "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH",
 )  # fmt: skip
-_CLOCK_TICK = 20_000_000  # nanoseconds by which a file's time may lag behind the clock
+_CLOCK_TICK = 20_000_000  # nanoseconds: how much older than the clock a new file's time may be
 
 
 def compile_start() -> int:

@@ -134,7 +134,7 @@ def likely_cause(
             if finding.code == "race-global":  # of several, the one that says which index is wrong
                 finding = next((f for f in findings if races.blocks_meet(f)), finding)
             words = _of_finding(finding, values.startswith("too small"))
-            # What leaves an array of the device races with nobody in shared memory.
+            # An access past the end of a device array is no race in shared memory.
             race = next(
                 (f for f in findings if f.code == "race-shared" and all(races.place_of(f))), None
             )

@@ -78,7 +78,7 @@ def formula(visits: Sequence[Visit], shape: Shape, least: int = 2) -> str:
 def step(visits: Sequence[Visit], shape: Shape) -> str:
     """The wrong step of a loop over the grid that all visits follow, and not the right one; or ''.
 
-    A visit lies whole steps behind the thread's first element, which the block's number is in.
+    A visit lies whole steps after the thread's first element, which the block's number is in.
     """
     whole = shape.blocks * shape.threads
     ahead = [v.index - (v.block * shape.threads + v.thread) for v in visits]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which test cases fail for what an earlier one has shown: they are told in one line together."""
+"""Which test cases fail for a reason that an earlier one has shown: one line names them all."""
 
 from __future__ import annotations
 

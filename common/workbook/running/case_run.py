@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs one test case in a process of its own, and says what came of it.
+"""Runs one test case in a process of its own and returns its result.
 
 For the workbook's tests, WORKBOOK_EMULATOR names a folder with another build of the device, and
 WORKBOOK_RUN_UNDER a command that starts the programs, such as a processor emulator.
@@ -206,7 +206,7 @@ class _Run:
             ended = runner.run(
                 command, {**env, **settings}, ROOT, limits, self._times.until, channels, self._box
             )
-            if not (self._box and sandbox.failed(ended.output)):  # that is told below, as always
+            if not (self._box and sandbox.failed(ended.output)):  # reported below, as always
                 ranks.stop_if_none_started(ended, channels)
             blamed = ranks.blame(ended, channels)
             self._details = ranks.details_of(folder, blamed.rank)
@@ -321,7 +321,7 @@ def _how_it_ended(
 
 
 def _crash_word(number: int) -> str:
-    """A student's own mistakes end in few ways; any other signal is none that a verdict names."""
+    """A word of verdicts.ENDINGS for the signals that students' mistakes raise; else its number."""
     if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE):
         return "crashes"
     return "aborts" if number == signal.SIGABRT else f"signal-{number}"

@@ -253,7 +253,7 @@ def _listed(ranks: list[int]) -> str:
 
 
 def _of_all(told: list[Told]) -> list[Finding]:
-    """The findings of all ranks. One that several have is told once, with these ranks."""
+    """The findings of all ranks. One that several ranks have is listed once, with their numbers."""
     merged: dict[tuple[object, ...], tuple[Finding, list[int]]] = {}
     for rank, one in enumerate(told):
         for finding in one.findings:

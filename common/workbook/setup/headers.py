@@ -30,8 +30,8 @@ def _are_there(folder: Path) -> bool:
 def pinned(nvcc: Path) -> Path:
     """Folder of CUDA 13.0's headers: of a toolkit on this machine, else from PyPI.
 
-    That of `nvcc`, which compiles the lessons, comes last: whoever changes the compiler later shall
-    not have to build the device anew.
+    That of `nvcc`, which compiles the lessons, comes last, so that another compiler later does not
+    mean another build of the device.
     """
     fetched = state_folder() / "headers"
     roots = [found.resolve().parent.parent for found in (*toolkit.system_nvccs(), nvcc)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Grades one submission in sandboxes, and says what came of it as plain data.
+"""Grades one submission in sandboxes; the result is plain data.
 
 What is graded once is kept (OUT/graded): by the text of the file, the lesson, and everything that
 judges it. So a run that was interrupted goes on, and two equal files are graded once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes what came of a class: grades.csv, class.json, junit.xml, index.html, students/*.html."""
+"""Writes the results of a class: grades.csv, class.json, junit.xml, index.html, students/*.html."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CELLS = {
 
 @dataclass
 class Row:
-    """One submission with what came of it; `result` is empty where there was nothing to grade."""
+    """One submission with its result; `result` is empty where there was nothing to grade."""
 
     submission: Submission
     result: dict[str, Any]
@@ -252,7 +252,7 @@ def _line_kind(line: str) -> str:
 
 
 def page_of_student(student: str, rows: list[Row]) -> str:
-    """The feedback for one student: can be mailed, names nobody else."""
+    """The feedback for one student: can be mailed, since it names no other student."""
     parts = [
         {
             "row": row,
