@@ -56,13 +56,8 @@ def graded(
     seconds: float | None = None,
     cases: Sequence[TestCase] | None = None,
 ) -> Grade:
-    """The grade in `cases`, or in all, with `seconds` by the clock for each if the program hangs.
-
-    Without, a case that is slow is not told as one that hangs, whatever else the machine does.
-    """
-    limits = dataclasses.replace(
-        runner.Limits.on(DEVICE), seconds=seconds or 120, of_processor=not seconds
-    )
+    """The grade in `cases`, or in all, with `seconds` for each, or so many that all are enough."""
+    limits = dataclasses.replace(runner.Limits.on(DEVICE), seconds=seconds or 120)
     return grade_program(
         lesson, program, DEVICE, BUILD, jobs=2, limits=limits, cases=cases, thorough=True
     )
