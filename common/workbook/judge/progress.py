@@ -43,9 +43,9 @@ def remember(grade: Grade) -> None:
     data = load()
     entry = data.setdefault(grade.lesson.id, {})
     now = {
-        "correct": bool(grade.correct),
+        "correct": grade.correct,  # None where that is not known, as on the screen
         "safe": grade.safe,
-        "efficient": bool(grade.efficient),
+        "efficient": grade.efficient,
         "passed": grade.passed,
         "cases_passed": grade.cases_passed,
         "cases": len(grade.results),
