@@ -32,9 +32,25 @@ def cached(name: str) -> str:
 
 
 def declared(header: str) -> set[str]:
-    """The functions that one of the workbook's headers declares."""
-    text = (STAND_INS / "include" / header).read_text(encoding="utf-8")
-    return set(re.findall(r"^(?:cu\w+Status_t|cufftResult|const char\*)\s(cu\w+)\(", text, re.M))
+    """The functions that one of the workbook's headers declares, by the names that are exported.
+
+    It is preprocessed, since macros declare most functions. `cublasNAME` of the pair that
+    CUBLAS_V2 declares is no symbol.
+    """
+    folder = STAND_INS / "include"
+    toolkit = Path(cached("CMAKE_CUDA_COMPILER")).resolve().parents[1] / "include"
+    text = subprocess.run(
+        ["g++", "-E", "-x", "c++", f"-I{folder}", f"-I{toolkit}", str(folder / header)],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    own = "".join(
+        lines
+        for file, lines in re.findall(r'^# \d+ "([^"]*)".*\n((?:(?!# \d).*\n)*)', text, re.M)
+        if Path(file).name == header
+    )
+    function = re.compile(r"\s*(?:cu\w+Status_t|cufftResult|const char\*)\s+(cu\w+)\s*\(")
+    found = [function.match(one) for one in own.split(";") if "__asm__" not in one]
+    return {match.group(1) for match in found if match}
 
 
 class StandIns(unittest.TestCase):
