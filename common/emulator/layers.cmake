@@ -60,6 +60,7 @@ target_compile_definitions(emulator_runtime PRIVATE
 
 set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
 set(names ${CMAKE_CURRENT_SOURCE_DIR}/names)
+set(generation ${CMAKE_CURRENT_SOURCE_DIR}/runtime/generation.py)
 # The driver API: names and types from CUDA's headers, exported by the same library.
 set(driver_sources ${generated}/driver_stubs.cpp ${generated}/driver_per_thread.cpp
     ${generated}/driver_entry_points.cpp)
@@ -69,18 +70,20 @@ add_custom_command(
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py
         --include ${cuda_include} --names ${names}/libcuda.so.1.txt --out ${generated}
     COMMAND ${CMAKE_COMMAND} -E touch ${generated}/driver.stamp
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py ${names}/libcuda.so.1.txt
-        ${cuda_include}/cuda.h
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/driver/generate_driver.py ${generation}
+        ${names}/libcuda.so.1.txt ${cuda_include}/cuda.h
     COMMENT "Stubs and tables of the driver API" VERBATIM)
-file(GLOB cuda12_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda12/*.cpp)
-set(stub_sources ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${generated}/cudart12.cpp)
+# The runtime API: stubs for what its sources do not define, and per-thread spellings of what they do.
+file(GLOB_RECURSE runtime_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/*.cpp)
+set(stub_sources ${generated}/stubs.cpp ${generated}/cudart_per_thread.cpp
+    ${generated}/cudart12_table.cpp ${generated}/cudart12.cpp)
 add_custom_command(
     OUTPUT ${generated}/stubs.stamp
     BYPRODUCTS ${stub_sources} ${generated}/cudart.map ${generated}/cudart12.map
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/runtime/generate_stubs.py
-        --names ${names} --cuda12 ${cuda12_sources} --out ${generated}
+        --include ${cuda_include} --names ${names} --sources ${runtime_sources} --out ${generated}
     COMMAND ${CMAKE_COMMAND} -E touch ${generated}/stubs.stamp
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/generate_stubs.py ${cuda12_sources}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/generate_stubs.py ${generation} ${runtime_sources}
         ${names}/libcudart.so.12.txt ${names}/libcudart.so.13.txt ${generated}/driver.stamp
     COMMENT "Stubs and version scripts of libcudart" VERBATIM)
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
@@ -92,7 +95,8 @@ else()  # the stubs of its functions remain
     set(driver_sources ${generated}/driver_stubs.cpp driver_left_out.cpp)
 endif()
 add_library(emulator_cudart_objects OBJECT libcudart.cpp emulator_api.cpp host_access.cpp
-    options.cpp output.cpp processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart12_table.cpp ${driver_sources})
+    options.cpp output.cpp processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart_per_thread.cpp
+    ${generated}/cudart12_table.cpp ${driver_sources})
 add_dependencies(emulator_cudart_objects emulator_stubs)
 # The generated ones declare the functions of CUDA's headers otherwise; the check runs before the
 # processor is known to have what other code needs.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -93,6 +94,8 @@ class Jumps(unittest.TestCase):
     """Which function of libcudart.so.13 stands for a name of libcudart.so.12."""
 
     def setUp(self) -> None:
+        sys.path.insert(0, str(RUNTIME))  # for what the generators share
+        self.addCleanup(sys.path.remove, str(RUNTIME))
         path = RUNTIME / "generate_stubs.py"
         spec = importlib.util.spec_from_file_location("generate_stubs", path)
         assert spec and spec.loader
@@ -119,6 +122,26 @@ class Jumps(unittest.TestCase):
     def test_a_name_without_counterpart_stops_the_build(self) -> None:
         with self.assertRaisesRegex(SystemExit, "cudaGone of libcudart.so.12: no counterpart"):
             self.stubs.targets(["cudaGone"], ["cudaFree"], set())
+
+    def test_per_thread_spellings_are_those_of_defined_functions(self) -> None:
+        exported = ["cudaCopy", "cudaCopy_ptds", "cudaWait_ptsz", "cudaOwn_ptsz", "cudaGone_ptsz"]
+        defined = ["cudaCopy", "cudaWait", "cudaOwn", "cudaOwn_ptsz"]
+        self.assertEqual(
+            self.stubs.per_thread_names(exported, defined),
+            {"cudaCopy_ptds": "cudaCopy", "cudaWait_ptsz": "cudaWait"},
+        )
+
+    def test_parameters_lose_their_default_values(self) -> None:
+        header = """
+            extern __host__ cudaError_t CUDARTAPI cudaCopy(void *to, size_t n,
+                cudaStream_t stream __dv(0));
+            extern cudaError_t CUDARTAPI cudaAttach(void *p, unsigned int flags = cudaSingle);"""
+        declared = self.stubs.declarations(header, "cudaError_t", "CUDARTAPI")
+        self.assertEqual(declared["cudaAttach"], "void *p, unsigned int flags")
+        lines = self.stubs.per_thread_definition(
+            "", "cudaError_t", "cudaCopy_ptsz", "cudaCopy", declared["cudaCopy"]
+        )
+        self.assertIn("    return cudaCopy(to, n, stream);", lines)
 
 
 if __name__ == "__main__":

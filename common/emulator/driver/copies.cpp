@@ -26,7 +26,6 @@ CUresult copy_bytes(const char* name, const void* to, const void* from, size_t b
                              {bytes, 1, 1},
                              kind,
                              stream,
-                             false,
                              wait);
     });
 }
@@ -83,8 +82,7 @@ cudaError_t copy_box(runtime::Call& call, const End& to, const End& from,
     Box target, source;
     if (const cudaError_t error = box_of(to, extent, target)) return error;
     if (const cudaError_t error = box_of(from, extent, source)) return error;
-    return runtime::copy(
-        call, target, source, extent, kind_of(to.type, from.type), stream, false, wait);
+    return runtime::copy(call, target, source, extent, kind_of(to.type, from.type), stream, wait);
 }
 
 template <class P>

@@ -111,12 +111,6 @@ Frame::~Frame() {
     runtime::thread_state().driver_call = outer_;
 }
 
-PerThreadDefault::PerThreadDefault()
-    : outer_(std::exchange(runtime::thread_state().per_thread_default, true)) {}
-PerThreadDefault::~PerThreadDefault() {
-    runtime::thread_state().per_thread_default = outer_;
-}
-
 bool is_kernel(const void* handle) {
     const std::lock_guard lock(runtime::context().mutex);
     return runtime::find_kernel(handle) != nullptr;

@@ -47,18 +47,6 @@ CUresult run(const char* name, F&& body) {
     return run(name, Needs::kContext, static_cast<F&&>(body));
 }
 
-// While one of these exists, stream 0 means the per-thread default stream: for the _ptsz spellings.
-class PerThreadDefault {
-public:
-    PerThreadDefault();
-    ~PerThreadDefault();
-    PerThreadDefault(const PerThreadDefault&) = delete;
-    PerThreadDefault& operator=(const PerThreadDefault&) = delete;
-
-private:
-    const bool outer_;
-};
-
 // The current context of this thread, or null.
 runtime::DriverContext* current_context();
 // A live context of the program, or null.

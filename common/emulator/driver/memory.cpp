@@ -38,7 +38,6 @@ CUresult fill(const char* name, CUdeviceptr to, size_t pitch, uint32_t value, un
                                      {width * element, height, 1},
                                      value,
                                      stream,
-                                     false,
                                      wait,
                                      element);
             });

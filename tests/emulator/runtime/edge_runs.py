@@ -90,6 +90,38 @@ class Endings(unittest.TestCase):
         self.assertEqual((run.status, run.err, run.findings), (0, "", []))
 
 
+class PerThreadStreams(unittest.TestCase):
+    """Stream 0 of a program that is compiled with --default-stream per-thread."""
+
+    def said_by(self, program: str) -> list[str]:
+        run = emulate(program=program)
+        self.assertEqual(run.codes()[:1], ["invalid-copy"], run.err)
+        self.assertEqual([run.findings[0]["line"]], blamed("per_thread.cu")["invalid-copy"])
+        return run.out.splitlines()
+
+    def test_it_belongs_to_the_thread(self) -> None:
+        self.assertEqual(
+            self.said_by("per_thread"),
+            [
+                "first: per thread",
+                "second: per thread, its own",
+                "host function",
+                "value: 7, after: per thread",
+            ],
+        )
+
+    def test_without_the_option_all_threads_share_it(self) -> None:
+        self.assertEqual(
+            self.said_by("per_thread_legacy"),
+            [
+                "first: legacy",
+                "second: legacy, the same",
+                "host function",
+                "value: 7, after: legacy",
+            ],
+        )
+
+
 class HostLines(unittest.TestCase):
     """API calls and launches are blamed on the user's line."""
 

@@ -33,6 +33,8 @@ BUILDS: dict[str, tuple[str, list[str]]] = {
     "host_lines_o2": ("host_lines.cu", [*PTX, "-O2"]),
     "host_lines_bare": ("host_lines.cu", [*SHARED, "-arch=compute_75"]),
     "graphs": ("graphs.cu", PTX),
+    "per_thread": ("per_thread.cu", [*PTX, "--default-stream", "per-thread"]),
+    "per_thread_legacy": ("per_thread.cu", PTX),
     "first_call": ("first_call.cpp", [*SHARED, "-g", "-lcuda", "-Xcompiler", "-pthread"]),
     "ipc": ("ipc.cu", PTX),
     "graph_rules": ("graph_rules.cu", PTX),

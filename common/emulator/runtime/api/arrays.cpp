@@ -28,7 +28,7 @@ cudaError_t part_of(Call& call, cudaArray_const_t handle, size_t x, size_t y, co
 
 struct Where {
     cudaStream_t stream;
-    bool per_thread, wait;
+    bool wait;
 };
 
 cudaError_t to_array(const char* name, cudaArray_t to, size_t x, size_t y, const void* from,
@@ -40,14 +40,7 @@ cudaError_t to_array(const char* name, cudaArray_t to, size_t x, size_t y, const
             return cudaErrorInvalidMemcpyDirection;
         Box box;
         if (const cudaError_t error = part_of(call, to, x, y, extent, box)) return error;
-        return copy(call,
-                    box,
-                    linear_box(from, pitch),
-                    extent,
-                    kind,
-                    where.stream,
-                    where.per_thread,
-                    where.wait);
+        return copy(call, box, linear_box(from, pitch), extent, kind, where.stream, where.wait);
     });
 }
 
@@ -60,20 +53,13 @@ cudaError_t from_array(const char* name, void* to, size_t pitch, cudaArray_const
             return cudaErrorInvalidMemcpyDirection;
         Box box;
         if (const cudaError_t error = part_of(call, from, x, y, extent, box)) return error;
-        return copy(call,
-                    linear_box(to, pitch),
-                    box,
-                    extent,
-                    kind,
-                    where.stream,
-                    where.per_thread,
-                    where.wait);
+        return copy(call, linear_box(to, pitch), box, extent, kind, where.stream, where.wait);
     });
 }
 
 cudaError_t array_to_array(const char* name, cudaArray_t to, size_t to_x, size_t to_y,
                            cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
-                           size_t height, cudaMemcpyKind kind, bool per_thread) {
+                           size_t height, cudaMemcpyKind kind) {
     return api(name, kSynchronises, [&](Call& call) -> cudaError_t {
         const Extent extent{width, height, 1};
         if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
@@ -82,8 +68,7 @@ cudaError_t array_to_array(const char* name, cudaArray_t to, size_t to_x, size_t
         if (const cudaError_t error = part_of(call, to, to_x, to_y, extent, target)) return error;
         if (const cudaError_t error = part_of(call, from, from_x, from_y, extent, source))
             return error;
-        return copy(
-            call, target, source, extent, cudaMemcpyDeviceToDevice, nullptr, per_thread, true);
+        return copy(call, target, source, extent, cudaMemcpyDeviceToDevice, nullptr, true);
     });
 }
 
@@ -110,7 +95,6 @@ cudaError_t copy_run(const char* name, cudaArray_const_t array, size_t x, size_t
                     {bytes, 1, 1},
                     kind,
                     where.stream,
-                    where.per_thread,
                     where.wait);
     });
 }
@@ -183,165 +167,50 @@ EMULATOR_API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y,
                                              size_t pitch, size_t width, size_t height,
                                              cudaMemcpyKind kind) {
     return to_array(
-        "cudaMemcpy2DToArray", to, x, y, from, pitch, width, height, kind, {nullptr, false, true});
-}
-EMULATOR_API cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t to, size_t x, size_t y,
-                                                  const void* from, size_t pitch, size_t width,
-                                                  size_t height, cudaMemcpyKind kind) {
-    return to_array(
-        "cudaMemcpy2DToArray", to, x, y, from, pitch, width, height, kind, {nullptr, true, true});
+        "cudaMemcpy2DToArray", to, x, y, from, pitch, width, height, kind, {nullptr, true});
 }
 EMULATOR_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y,
                                                   const void* from, size_t pitch, size_t width,
                                                   size_t height, cudaMemcpyKind kind,
                                                   cudaStream_t stream) {
-    return to_array("cudaMemcpy2DToArrayAsync",
-                    to,
-                    x,
-                    y,
-                    from,
-                    pitch,
-                    width,
-                    height,
-                    kind,
-                    {stream, false, false});
-}
-EMULATOR_API cudaError_t cudaMemcpy2DToArrayAsync_ptsz(cudaArray_t to, size_t x, size_t y,
-                                                       const void* from, size_t pitch, size_t width,
-                                                       size_t height, cudaMemcpyKind kind,
-                                                       cudaStream_t stream) {
-    return to_array("cudaMemcpy2DToArrayAsync",
-                    to,
-                    x,
-                    y,
-                    from,
-                    pitch,
-                    width,
-                    height,
-                    kind,
-                    {stream, true, false});
+    return to_array(
+        "cudaMemcpy2DToArrayAsync", to, x, y, from, pitch, width, height, kind, {stream, false});
 }
 EMULATOR_API cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from,
                                                size_t x, size_t y, size_t width, size_t height,
                                                cudaMemcpyKind kind) {
-    return from_array("cudaMemcpy2DFromArray",
-                      to,
-                      pitch,
-                      from,
-                      x,
-                      y,
-                      width,
-                      height,
-                      kind,
-                      {nullptr, false, true});
-}
-EMULATOR_API cudaError_t cudaMemcpy2DFromArray_ptds(void* to, size_t pitch, cudaArray_const_t from,
-                                                    size_t x, size_t y, size_t width, size_t height,
-                                                    cudaMemcpyKind kind) {
     return from_array(
-        "cudaMemcpy2DFromArray", to, pitch, from, x, y, width, height, kind, {nullptr, true, true});
+        "cudaMemcpy2DFromArray", to, pitch, from, x, y, width, height, kind, {nullptr, true});
 }
 EMULATOR_API cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from,
                                                     size_t x, size_t y, size_t width, size_t height,
                                                     cudaMemcpyKind kind, cudaStream_t stream) {
-    return from_array("cudaMemcpy2DFromArrayAsync",
-                      to,
-                      pitch,
-                      from,
-                      x,
-                      y,
-                      width,
-                      height,
-                      kind,
-                      {stream, false, false});
-}
-EMULATOR_API cudaError_t cudaMemcpy2DFromArrayAsync_ptsz(void* to, size_t pitch,
-                                                         cudaArray_const_t from, size_t x, size_t y,
-                                                         size_t width, size_t height,
-                                                         cudaMemcpyKind kind, cudaStream_t stream) {
-    return from_array("cudaMemcpy2DFromArrayAsync",
-                      to,
-                      pitch,
-                      from,
-                      x,
-                      y,
-                      width,
-                      height,
-                      kind,
-                      {stream, true, false});
+    return from_array(
+        "cudaMemcpy2DFromArrayAsync", to, pitch, from, x, y, width, height, kind, {stream, false});
 }
 EMULATOR_API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                                   cudaArray_const_t from, size_t from_x,
                                                   size_t from_y, size_t width, size_t height,
                                                   cudaMemcpyKind kind) {
-    return array_to_array("cudaMemcpy2DArrayToArray",
-                          to,
-                          to_x,
-                          to_y,
-                          from,
-                          from_x,
-                          from_y,
-                          width,
-                          height,
-                          kind,
-                          false);
-}
-EMULATOR_API cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t to, size_t to_x, size_t to_y,
-                                                       cudaArray_const_t from, size_t from_x,
-                                                       size_t from_y, size_t width, size_t height,
-                                                       cudaMemcpyKind kind) {
-    return array_to_array("cudaMemcpy2DArrayToArray",
-                          to,
-                          to_x,
-                          to_y,
-                          from,
-                          from_x,
-                          from_y,
-                          width,
-                          height,
-                          kind,
-                          true);
+    return array_to_array(
+        "cudaMemcpy2DArrayToArray", to, to_x, to_y, from, from_x, from_y, width, height, kind);
 }
 EMULATOR_API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from,
                                            size_t bytes, cudaMemcpyKind kind) {
-    return copy_run("cudaMemcpyToArray", to, x, y, from, true, bytes, kind, {nullptr, false, true});
-}
-EMULATOR_API cudaError_t cudaMemcpyToArray_ptds(cudaArray_t to, size_t x, size_t y,
-                                                const void* from, size_t bytes,
-                                                cudaMemcpyKind kind) {
-    return copy_run("cudaMemcpyToArray", to, x, y, from, true, bytes, kind, {nullptr, true, true});
+    return copy_run("cudaMemcpyToArray", to, x, y, from, true, bytes, kind, {nullptr, true});
 }
 EMULATOR_API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y,
                                                 const void* from, size_t bytes, cudaMemcpyKind kind,
                                                 cudaStream_t stream) {
-    return copy_run(
-        "cudaMemcpyToArrayAsync", to, x, y, from, true, bytes, kind, {stream, false, false});
-}
-EMULATOR_API cudaError_t cudaMemcpyToArrayAsync_ptsz(cudaArray_t to, size_t x, size_t y,
-                                                     const void* from, size_t bytes,
-                                                     cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_run(
-        "cudaMemcpyToArrayAsync", to, x, y, from, true, bytes, kind, {stream, true, false});
+    return copy_run("cudaMemcpyToArrayAsync", to, x, y, from, true, bytes, kind, {stream, false});
 }
 EMULATOR_API cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y,
                                              size_t bytes, cudaMemcpyKind kind) {
-    return copy_run(
-        "cudaMemcpyFromArray", from, x, y, to, false, bytes, kind, {nullptr, false, true});
-}
-EMULATOR_API cudaError_t cudaMemcpyFromArray_ptds(void* to, cudaArray_const_t from, size_t x,
-                                                  size_t y, size_t bytes, cudaMemcpyKind kind) {
-    return copy_run(
-        "cudaMemcpyFromArray", from, x, y, to, false, bytes, kind, {nullptr, true, true});
+    return copy_run("cudaMemcpyFromArray", from, x, y, to, false, bytes, kind, {nullptr, true});
 }
 EMULATOR_API cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x,
                                                   size_t y, size_t bytes, cudaMemcpyKind kind,
                                                   cudaStream_t stream) {
     return copy_run(
-        "cudaMemcpyFromArrayAsync", from, x, y, to, false, bytes, kind, {stream, false, false});
-}
-EMULATOR_API cudaError_t cudaMemcpyFromArrayAsync_ptsz(void* to, cudaArray_const_t from, size_t x,
-                                                       size_t y, size_t bytes, cudaMemcpyKind kind,
-                                                       cudaStream_t stream) {
-    return copy_run(
-        "cudaMemcpyFromArrayAsync", from, x, y, to, false, bytes, kind, {stream, true, false});
+        "cudaMemcpyFromArrayAsync", from, x, y, to, false, bytes, kind, {stream, false});
 }

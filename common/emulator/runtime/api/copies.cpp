@@ -8,10 +8,9 @@ using namespace runtime;
 namespace {
 
 cudaError_t copy_1d(const char* name, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                    cudaStream_t stream, bool per_thread, bool wait) {
+                    cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) {
-        return copy(
-            call, linear_box(to), linear_box(from), {bytes, 1, 1}, kind, stream, per_thread, wait);
+        return copy(call, linear_box(to), linear_box(from), {bytes, 1, 1}, kind, stream, wait);
     });
 }
 
@@ -31,7 +30,7 @@ cudaError_t bad_pitch(Call& call, const char* does, size_t width, size_t pitch) 
 
 cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* from,
                     size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
-                    cudaStream_t stream, bool per_thread, bool wait) {
+                    cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (width > to_pitch) return bad_pitch(call, "writes", width, to_pitch);
         if (width > from_pitch) return bad_pitch(call, "reads", width, from_pitch);
@@ -41,45 +40,33 @@ cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* fro
                     {width, height, 1},
                     kind,
                     stream,
-                    per_thread,
                     wait);
     });
 }
 
 cudaError_t fill_1d(const char* name, void* to, int value, size_t bytes, cudaStream_t stream,
-                    bool per_thread, bool wait) {
+                    bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) {
-        return fill(call, linear_box(to), {bytes, 1, 1}, uint8_t(value), stream, per_thread, wait);
+        return fill(call, linear_box(to), {bytes, 1, 1}, uint8_t(value), stream, wait);
     });
 }
 
 cudaError_t fill_2d(const char* name, void* to, size_t pitch, int value, size_t width,
-                    size_t height, cudaStream_t stream, bool per_thread, bool wait) {
+                    size_t height, cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (height > 1 && width > pitch) return bad_pitch(call, "fills", width, pitch);
-        return fill(call,
-                    linear_box(to, pitch),
-                    {width, height, 1},
-                    uint8_t(value),
-                    stream,
-                    per_thread,
-                    wait);
+        return fill(call, linear_box(to, pitch), {width, height, 1}, uint8_t(value), stream, wait);
     });
 }
 
 cudaError_t fill_3d(const char* name, cudaPitchedPtr to, int value, cudaExtent extent,
-                    cudaStream_t stream, bool per_thread, bool wait) {
+                    cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (extent.width > to.pitch) return bad_pitch(call, "fills", extent.width, to.pitch);
         Box box = linear_box(to.ptr, to.pitch);
         box.slice = to.pitch * to.ysize;
-        return fill(call,
-                    box,
-                    {extent.width, extent.height, extent.depth},
-                    uint8_t(value),
-                    stream,
-                    per_thread,
-                    wait);
+        return fill(
+            call, box, {extent.width, extent.height, extent.depth}, uint8_t(value), stream, wait);
     });
 }
 
@@ -113,7 +100,7 @@ cudaError_t box_of(const End3D& end, const Extent& extent, Box& box) {
 }
 
 cudaError_t copy_3d(Call& call, const End3D& to, const End3D& from, cudaExtent size,
-                    cudaMemcpyKind kind, cudaStream_t stream, bool per_thread, bool wait) {
+                    cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
     uint64_t unit = 1;
     for (const cudaArray_t array : {to.array, from.array}) {
         ArrayView view;
@@ -135,11 +122,10 @@ cudaError_t copy_3d(Call& call, const End3D& to, const End3D& from, cudaExtent s
                          extent.width,
                          target_is_bad ? target.pitch : source.pitch);
     }
-    return copy(call, target, source, extent, kind, stream, per_thread, wait);
+    return copy(call, target, source, extent, kind, stream, wait);
 }
 
-cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream,
-                    bool per_thread, bool wait) {
+cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (!p) return cudaErrorInvalidValue;
         return copy_3d(call,
@@ -148,7 +134,6 @@ cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t s
                        p->extent,
                        p->kind,
                        stream,
-                       per_thread,
                        wait);
     });
 }
@@ -158,7 +143,7 @@ bool valid_device(Call& call, int device) {
 }
 
 cudaError_t copy_3d_peer(const char* name, const cudaMemcpy3DPeerParms* p, cudaStream_t stream,
-                         bool per_thread, bool wait) {
+                         bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (!p) return cudaErrorInvalidValue;
         if (!valid_device(call, p->dstDevice) || !valid_device(call, p->srcDevice))
@@ -169,7 +154,6 @@ cudaError_t copy_3d_peer(const char* name, const cudaMemcpy3DPeerParms* p, cudaS
                        p->extent,
                        cudaMemcpyDeviceToDevice,
                        stream,
-                       per_thread,
                        wait);
     });
 }
@@ -185,102 +169,38 @@ cudaError_t copy_peer(const char* name, void* to, int to_device, const void* fro
                     {bytes, 1, 1},
                     cudaMemcpyDeviceToDevice,
                     stream,
-                    false,
                     wait);
-    });
-}
-
-cudaError_t copy_batch(void* const* to, const void* const* from, const size_t* bytes, size_t count,
-                       cudaStream_t stream, bool per_thread) {
-    return api("cudaMemcpyBatchAsync", [&](Call& call) -> cudaError_t {
-        if (!to || !from || !bytes || !count) return cudaErrorInvalidValue;
-        for (size_t i = 0; i < count; ++i) {
-            const cudaError_t error = copy(call,
-                                           linear_box(to[i]),
-                                           linear_box(from[i]),
-                                           {bytes[i], 1, 1},
-                                           cudaMemcpyDefault,
-                                           stream,
-                                           per_thread,
-                                           false);
-            if (error != cudaSuccess) return error;
-        }
-        return cudaSuccess;
     });
 }
 
 }  // namespace
 
 EMULATOR_API cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-    return copy_1d("cudaMemcpy", to, from, bytes, kind, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemcpy_ptds(void* to, const void* from, size_t bytes,
-                                         cudaMemcpyKind kind) {
-    return copy_1d("cudaMemcpy", to, from, bytes, kind, nullptr, true, true);
+    return copy_1d("cudaMemcpy", to, from, bytes, kind, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
                                          cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_1d("cudaMemcpyAsync", to, from, bytes, kind, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemcpyAsync_ptsz(void* to, const void* from, size_t bytes,
-                                              cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_1d("cudaMemcpyAsync", to, from, bytes, kind, stream, true, false);
+    return copy_1d("cudaMemcpyAsync", to, from, bytes, kind, stream, false);
 }
 
 EMULATOR_API cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from,
                                       size_t from_pitch, size_t width, size_t height,
                                       cudaMemcpyKind kind) {
     return copy_2d(
-        "cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemcpy2D_ptds(void* to, size_t to_pitch, const void* from,
-                                           size_t from_pitch, size_t width, size_t height,
-                                           cudaMemcpyKind kind) {
-    return copy_2d(
-        "cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr, true, true);
+        "cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
                                            size_t from_pitch, size_t width, size_t height,
                                            cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_2d("cudaMemcpy2DAsync",
-                   to,
-                   to_pitch,
-                   from,
-                   from_pitch,
-                   width,
-                   height,
-                   kind,
-                   stream,
-                   false,
-                   false);
-}
-EMULATOR_API cudaError_t cudaMemcpy2DAsync_ptsz(void* to, size_t to_pitch, const void* from,
-                                                size_t from_pitch, size_t width, size_t height,
-                                                cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_2d("cudaMemcpy2DAsync",
-                   to,
-                   to_pitch,
-                   from,
-                   from_pitch,
-                   width,
-                   height,
-                   kind,
-                   stream,
-                   true,
-                   false);
+    return copy_2d(
+        "cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream, false);
 }
 
 EMULATOR_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
-    return copy_3d("cudaMemcpy3D", p, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* p) {
-    return copy_3d("cudaMemcpy3D", p, nullptr, true, true);
+    return copy_3d("cudaMemcpy3D", p, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
-    return copy_3d("cudaMemcpy3DAsync", p, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* p, cudaStream_t stream) {
-    return copy_3d("cudaMemcpy3DAsync", p, stream, true, false);
+    return copy_3d("cudaMemcpy3DAsync", p, stream, false);
 }
 
 EMULATOR_API cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
@@ -292,73 +212,51 @@ EMULATOR_API cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void
     return copy_peer("cudaMemcpyPeerAsync", to, to_device, from, from_device, bytes, stream, false);
 }
 EMULATOR_API cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
-    return copy_3d_peer("cudaMemcpy3DPeer", p, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms* p) {
-    return copy_3d_peer("cudaMemcpy3DPeer", p, nullptr, true, true);
+    return copy_3d_peer("cudaMemcpy3DPeer", p, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p,
                                                cudaStream_t stream) {
-    return copy_3d_peer("cudaMemcpy3DPeerAsync", p, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms* p,
-                                                    cudaStream_t stream) {
-    return copy_3d_peer("cudaMemcpy3DPeerAsync", p, stream, true, false);
+    return copy_3d_peer("cudaMemcpy3DPeerAsync", p, stream, false);
 }
 
 EMULATOR_API cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from,
                                               const size_t* bytes, size_t count,
                                               cudaMemcpyAttributes*, size_t*, size_t,
                                               cudaStream_t stream) {
-    return copy_batch(to, from, bytes, count, stream, false);
-}
-EMULATOR_API cudaError_t cudaMemcpyBatchAsync_ptsz(void* const* to, const void* const* from,
-                                                   const size_t* bytes, size_t count,
-                                                   cudaMemcpyAttributes*, size_t*, size_t,
-                                                   cudaStream_t stream) {
-    return copy_batch(to, from, bytes, count, stream, true);
+    return api("cudaMemcpyBatchAsync", [&](Call& call) -> cudaError_t {
+        if (!to || !from || !bytes || !count) return cudaErrorInvalidValue;
+        for (size_t i = 0; i < count; ++i) {
+            const cudaError_t error = copy(call,
+                                           linear_box(to[i]),
+                                           linear_box(from[i]),
+                                           {bytes[i], 1, 1},
+                                           cudaMemcpyDefault,
+                                           stream,
+                                           false);
+            if (error != cudaSuccess) return error;
+        }
+        return cudaSuccess;
+    });
 }
 
 EMULATOR_API cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-    return fill_1d("cudaMemset", to, value, bytes, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemset_ptds(void* to, int value, size_t bytes) {
-    return fill_1d("cudaMemset", to, value, bytes, nullptr, true, true);
+    return fill_1d("cudaMemset", to, value, bytes, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-    return fill_1d("cudaMemsetAsync", to, value, bytes, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemsetAsync_ptsz(void* to, int value, size_t bytes,
-                                              cudaStream_t stream) {
-    return fill_1d("cudaMemsetAsync", to, value, bytes, stream, true, false);
+    return fill_1d("cudaMemsetAsync", to, value, bytes, stream, false);
 }
 EMULATOR_API cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width,
                                       size_t height) {
-    return fill_2d("cudaMemset2D", to, pitch, value, width, height, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemset2D_ptds(void* to, size_t pitch, int value, size_t width,
-                                           size_t height) {
-    return fill_2d("cudaMemset2D", to, pitch, value, width, height, nullptr, true, true);
+    return fill_2d("cudaMemset2D", to, pitch, value, width, height, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
                                            size_t height, cudaStream_t stream) {
-    return fill_2d("cudaMemset2DAsync", to, pitch, value, width, height, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemset2DAsync_ptsz(void* to, size_t pitch, int value, size_t width,
-                                                size_t height, cudaStream_t stream) {
-    return fill_2d("cudaMemset2DAsync", to, pitch, value, width, height, stream, true, false);
+    return fill_2d("cudaMemset2DAsync", to, pitch, value, width, height, stream, false);
 }
 EMULATOR_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-    return fill_3d("cudaMemset3D", to, value, extent, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemset3D_ptds(cudaPitchedPtr to, int value, cudaExtent extent) {
-    return fill_3d("cudaMemset3D", to, value, extent, nullptr, true, true);
+    return fill_3d("cudaMemset3D", to, value, extent, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
                                            cudaStream_t stream) {
-    return fill_3d("cudaMemset3DAsync", to, value, extent, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemset3DAsync_ptsz(cudaPitchedPtr to, int value, cudaExtent extent,
-                                                cudaStream_t stream) {
-    return fill_3d("cudaMemset3DAsync", to, value, extent, stream, true, false);
+    return fill_3d("cudaMemset3DAsync", to, value, extent, stream, false);
 }

@@ -15,11 +15,11 @@ namespace {
 DriverEntryPoints driver_entry_points = nullptr;  // null: no driver API is linked in
 
 cudaError_t entry_point(const char* name, const char* symbol, void** function, unsigned version,
-                        unsigned long long flags, bool per_thread,
-                        cudaDriverEntryPointQueryResult* status) {
-    return api(name, [&](Call&) -> cudaError_t {
+                        unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+    return api(name, [&](Call& call) -> cudaError_t {
         if (!symbol || !function || flags > cudaEnablePerThreadDefaultStream)
             return cudaErrorInvalidValue;
+        bool per_thread = call.thread.per_thread_default;
         if (flags & cudaEnableLegacyStream) per_thread = false;
         if (flags & cudaEnablePerThreadDefaultStream) per_thread = true;
         *function =
@@ -39,27 +39,14 @@ void runtime::set_driver_entry_points(DriverEntryPoints entry_points) {
 EMULATOR_API cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function,
                                                  unsigned long long flags,
                                                  cudaDriverEntryPointQueryResult* status) {
-    return entry_point(
-        "cudaGetDriverEntryPoint", symbol, function, CUDART_VERSION, flags, false, status);
-}
-EMULATOR_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function,
-                                                      unsigned long long flags,
-                                                      cudaDriverEntryPointQueryResult* status) {
-    return entry_point(
-        "cudaGetDriverEntryPoint", symbol, function, CUDART_VERSION, flags, true, status);
+    return entry_point("cudaGetDriverEntryPoint", symbol, function, CUDART_VERSION, flags, status);
 }
 EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function,
                                                           unsigned version,
                                                           unsigned long long flags,
                                                           cudaDriverEntryPointQueryResult* status) {
     return entry_point(
-        "cudaGetDriverEntryPointByVersion", symbol, function, version, flags, false, status);
-}
-EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
-    const char* symbol, void** function, unsigned version, unsigned long long flags,
-    cudaDriverEntryPointQueryResult* status) {
-    return entry_point(
-        "cudaGetDriverEntryPointByVersion", symbol, function, version, flags, true, status);
+        "cudaGetDriverEntryPointByVersion", symbol, function, version, flags, status);
 }
 
 EMULATOR_API cudaError_t cudaCtxResetPersistingL2Cache() {

@@ -34,12 +34,12 @@ cudaError_t create(const char* name, cudaEvent_t* result, unsigned flags) {
     });
 }
 
-cudaError_t record(const char* name, cudaEvent_t handle, cudaStream_t stream_handle, unsigned flags,
-                   bool per_thread) {
+cudaError_t record(const char* name, cudaEvent_t handle, cudaStream_t stream_handle,
+                   unsigned flags) {
     return api(name, [&](Call& call) -> cudaError_t {
         if (flags & ~unsigned(cudaEventRecordExternal)) return cudaErrorInvalidValue;
         Event* event = find_event(handle);
-        Stream* stream = find_stream(call, stream_handle, per_thread);
+        Stream* stream = find_stream(call, stream_handle);
         if (!event || !stream || event->device != stream->device)
             return cudaErrorInvalidResourceHandle;
         event->capture = stream->capture;
@@ -93,18 +93,11 @@ EMULATOR_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
 }
 
 EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    return record("cudaEventRecord", event, stream, 0, false);
-}
-EMULATOR_API cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
-    return record("cudaEventRecord", event, stream, 0, true);
+    return record("cudaEventRecord", event, stream, 0);
 }
 EMULATOR_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                                   unsigned flags) {
-    return record("cudaEventRecordWithFlags", event, stream, flags, false);
-}
-EMULATOR_API cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream,
-                                                       unsigned flags) {
-    return record("cudaEventRecordWithFlags", event, stream, flags, true);
+    return record("cudaEventRecordWithFlags", event, stream, flags);
 }
 
 EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {

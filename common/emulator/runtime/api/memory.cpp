@@ -159,9 +159,9 @@ static void report_order(Call& call, const Stream& stream, void* pointer,
 // A captured allocation has its address immediately, as the documentation of graph memory nodes
 // says.
 static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
-                                const cudaMemPool_t* from, cudaStream_t stream, bool per_thread) {
+                                const cudaMemPool_t* from, cudaStream_t stream) {
     return api(name, [&](Call& call) -> cudaError_t {
-        Stream* where = find_stream(call, stream, per_thread);
+        Stream* where = find_stream(call, stream);
         if (!where) return cudaErrorInvalidResourceHandle;
         Pool* pool = from ? find_pool(*from) : current_pool(where->device);
         if (!pool) return cudaErrorInvalidValue;
@@ -181,9 +181,16 @@ static cudaError_t malloc_async(const char* name, void** pointer, size_t bytes,
     });
 }
 
-static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_thread) {
+EMULATOR_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+    return malloc_async("cudaMallocAsync", pointer, bytes, nullptr, stream);
+}
+EMULATOR_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
+                                                 cudaStream_t stream) {
+    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, &pool, stream);
+}
+EMULATOR_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return api("cudaFreeAsync", kIgnoresFault, [&](Call& call) -> cudaError_t {
-        Stream* where = find_stream(call, stream, per_thread);
+        Stream* where = find_stream(call, stream);
         if (!where) return cudaErrorInvalidResourceHandle;
         if (!pointer) return cudaErrorInvalidValue;
         if (where->capture)  // freed when the graph runs
@@ -200,27 +207,6 @@ static cudaError_t free_async(void* pointer, cudaStream_t stream, bool per_threa
                          "memory of cudaMallocAsync"});
         return call.device().fault != cudaSuccess ? call.device().fault : error;
     });
-}
-
-EMULATOR_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return malloc_async("cudaMallocAsync", pointer, bytes, nullptr, stream, false);
-}
-EMULATOR_API cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
-    return malloc_async("cudaMallocAsync", pointer, bytes, nullptr, stream, true);
-}
-EMULATOR_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
-                                                 cudaStream_t stream) {
-    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, &pool, stream, false);
-}
-EMULATOR_API cudaError_t cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes,
-                                                      cudaMemPool_t pool, cudaStream_t stream) {
-    return malloc_async("cudaMallocFromPoolAsync", pointer, bytes, &pool, stream, true);
-}
-EMULATOR_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    return free_async(pointer, stream, false);
-}
-EMULATOR_API cudaError_t cudaFreeAsync_ptsz(void* pointer, cudaStream_t stream) {
-    return free_async(pointer, stream, true);
 }
 
 // ---- host memory -----------------------------------------------------------------------------

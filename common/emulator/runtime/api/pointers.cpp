@@ -91,10 +91,11 @@ EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMe
     });
 }
 
-static cudaError_t prefetch(const void* pointer, size_t bytes, cudaMemLocation location,
-                            unsigned flags, cudaStream_t stream, bool per_thread) {
+EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
+                                              cudaMemLocation location, unsigned flags,
+                                              cudaStream_t stream) {
     return api("cudaMemPrefetchAsync", [&](Call& call) -> cudaError_t {
-        if (!find_stream(call, stream, per_thread)) return cudaErrorInvalidResourceHandle;
+        if (!find_stream(call, stream)) return cudaErrorInvalidResourceHandle;
         if (flags || !bytes || !managed_range(call, pointer, bytes)) return cudaErrorInvalidValue;
         if (!valid_location(call, location)) return cudaErrorInvalidDevice;
         call.global.advice[managed_range(call, pointer, bytes)->id].prefetched = location;
@@ -102,35 +103,15 @@ static cudaError_t prefetch(const void* pointer, size_t bytes, cudaMemLocation l
     });
 }
 
-EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
-                                              cudaMemLocation location, unsigned flags,
-                                              cudaStream_t stream) {
-    return prefetch(pointer, bytes, location, flags, stream, false);
-}
-EMULATOR_API cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes,
-                                                   cudaMemLocation location, unsigned flags,
-                                                   cudaStream_t stream) {
-    return prefetch(pointer, bytes, location, flags, stream, true);
-}
-
-static cudaError_t attach(cudaStream_t stream, void* pointer, size_t bytes, unsigned flags,
-                          bool per_thread) {
+EMULATOR_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes,
+                                                  unsigned flags) {
     return api("cudaStreamAttachMemAsync", [&](Call& call) -> cudaError_t {
-        if (!find_stream(call, stream, per_thread)) return cudaErrorInvalidResourceHandle;
+        if (!find_stream(call, stream)) return cudaErrorInvalidResourceHandle;
         if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
             flags != cudaMemAttachSingle)
             return cudaErrorInvalidValue;
         return managed_range(call, pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
     });
-}
-
-EMULATOR_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes,
-                                                  unsigned flags) {
-    return attach(stream, pointer, bytes, flags, false);
-}
-EMULATOR_API cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void* pointer,
-                                                       size_t bytes, unsigned flags) {
-    return attach(stream, pointer, bytes, flags, true);
 }
 
 static int device_of(const cudaMemLocation& location) {

@@ -37,147 +37,22 @@ cudaError_t create(const char* name, cudaStream_t* result, unsigned flags, int p
 }
 
 template <class F>
-cudaError_t with_stream(const char* name, cudaStream_t handle, bool per_thread, unsigned flags,
-                        F&& body) {
+cudaError_t with_stream(const char* name, cudaStream_t handle, unsigned flags, F&& body) {
     return api(name, flags, [&](Call& call) -> cudaError_t {
-        Stream* stream = find_stream(call, handle, per_thread);
+        Stream* stream = find_stream(call, handle);
         return stream ? body(call, *stream) : cudaErrorInvalidResourceHandle;
     });
 }
 
-cudaError_t synchronize(const char* name, cudaStream_t handle, bool per_thread) {
-    return with_stream(
-        name, handle, per_thread, kSynchronises, [](Call& call, Stream& stream) -> cudaError_t {
-            if (stream.capture) {
-                stream.capture->invalidate();
-                return cudaErrorStreamCaptureUnsupported;
-            }
-            host_waited(call, stream);
-            return cudaSuccess;
-        });
-}
-
-cudaError_t wait_event(cudaStream_t handle, cudaEvent_t event_handle, unsigned flags,
-                       bool per_thread) {
-    return with_stream("cudaStreamWaitEvent",
-                       handle,
-                       per_thread,
-                       kPlain,
-                       [&](Call& call, Stream& stream) -> cudaError_t {
-                           if (flags & ~unsigned(cudaEventWaitExternal))
-                               return cudaErrorInvalidValue;
-                           Event* event = find_event(event_handle);
-                           if (!event) return cudaErrorInvalidResourceHandle;
-                           Work work{
-                               Work::Kind::kWait,
-                               "cudaStreamWaitEvent",
-                               [event](Call& later, Stream& where) -> cudaError_t {
-                                   if (!later.global.events.contains(event))
-                                       return cudaErrorInvalidResourceHandle;
-                                   notify(later, OrderEvent::Kind::kStreamWaitEvent, where, event);
-                                   return cudaSuccess;
-                               }};
-                           work.event = event;
-                           // Waiting for an event of a captured stream adds this stream to the
-                           // capture.
-                           if (event->capture && !stream.capture)
-                               return event->capture->add(stream, std::move(work));
-                           return submit(call, stream, std::move(work));
-                       });
-}
-
-cudaError_t host_function(cudaStream_t handle, cudaHostFn_t function, void* data, bool per_thread) {
-    return with_stream("cudaLaunchHostFunc",
-                       handle,
-                       per_thread,
-                       kPlain,
-                       [&](Call& call, Stream& stream) -> cudaError_t {
-                           if (!function) return cudaErrorInvalidValue;
-                           return submit(call,
-                                         stream,
-                                         Work{Work::Kind::kHost,
-                                              "cudaLaunchHostFunc",
-                                              [=](Call& later, Stream& s) {
-                                                  notify(later, OrderEvent::Kind::kHostSees, s);
-                                                  later.unlocked([&] { function(data); }, true);
-                                                  return cudaSuccess;
-                                              }});
-                       });
-}
-
-cudaError_t callback(cudaStream_t handle, cudaStreamCallback_t function, void* data, unsigned flags,
-                     bool per_thread) {
-    return with_stream("cudaStreamAddCallback",
-                       handle,
-                       per_thread,
-                       kPlain,
-                       [&](Call& call, Stream& stream) -> cudaError_t {
-                           if (!function || flags) return cudaErrorInvalidValue;
-                           if (stream.capture) {
-                               stream.capture->invalidate();
-                               return cudaErrorStreamCaptureUnsupported;
-                           }
-                           notify(call, OrderEvent::Kind::kHostSees, stream);
-                           call.unlocked([&] { function(handle, cudaSuccess, data); }, true);
-                           return cudaSuccess;
-                       });
-}
-
-cudaError_t get_flags(cudaStream_t handle, unsigned* flags, bool per_thread) {
-    return with_stream(
-        "cudaStreamGetFlags", handle, per_thread, kPlain, [&](Call&, Stream& stream) {
-            if (flags) *flags = stream.flags;
-            return flags ? cudaSuccess : cudaErrorInvalidValue;
-        });
-}
-cudaError_t get_priority(cudaStream_t handle, int* priority, bool per_thread) {
-    return with_stream(
-        "cudaStreamGetPriority", handle, per_thread, kPlain, [&](Call&, Stream& stream) {
-            if (priority) *priority = stream.priority;
-            return priority ? cudaSuccess : cudaErrorInvalidValue;
-        });
-}
-cudaError_t get_id(cudaStream_t handle, unsigned long long* id, bool per_thread) {
-    return with_stream("cudaStreamGetId", handle, per_thread, kPlain, [&](Call&, Stream& stream) {
-        if (id) *id = stream.id;
-        return id ? cudaSuccess : cudaErrorInvalidValue;
+cudaError_t synchronize(const char* name, cudaStream_t handle) {
+    return with_stream(name, handle, kSynchronises, [](Call& call, Stream& stream) -> cudaError_t {
+        if (stream.capture) {
+            stream.capture->invalidate();
+            return cudaErrorStreamCaptureUnsupported;
+        }
+        host_waited(call, stream);
+        return cudaSuccess;
     });
-}
-cudaError_t get_device(cudaStream_t handle, int* device, bool per_thread) {
-    return with_stream(
-        "cudaStreamGetDevice", handle, per_thread, kPlain, [&](Call&, Stream& stream) {
-            if (device) *device = stream.device;
-            return device ? cudaSuccess : cudaErrorInvalidValue;
-        });
-}
-cudaError_t get_attribute(cudaStream_t handle, cudaLaunchAttributeID id,
-                          cudaLaunchAttributeValue* value, bool per_thread) {
-    return with_stream(
-        "cudaStreamGetAttribute", handle, per_thread, kPlain, [&](Call&, Stream& stream) {
-            if (!value) return cudaErrorInvalidValue;
-            *value = stream.attributes[id];
-            if (id == cudaLaunchAttributePriority) value->priority = stream.priority;
-            return cudaSuccess;
-        });
-}
-cudaError_t set_attribute(cudaStream_t handle, cudaLaunchAttributeID id,
-                          const cudaLaunchAttributeValue* value, bool per_thread) {
-    return with_stream(
-        "cudaStreamSetAttribute", handle, per_thread, kPlain, [&](Call&, Stream& stream) {
-            if (!value) return cudaErrorInvalidValue;
-            stream.attributes[id] = *value;
-            if (id == cudaLaunchAttributePriority) stream.priority = value->priority;
-            return cudaSuccess;
-        });
-}
-cudaError_t copy_attributes(cudaStream_t to, cudaStream_t from, bool per_thread) {
-    return with_stream(
-        "cudaStreamCopyAttributes", to, per_thread, kPlain, [&](Call& call, Stream& stream) {
-            const Stream* source = find_stream(call, from, per_thread);
-            if (!source) return cudaErrorInvalidResourceHandle;
-            stream.attributes = source->attributes;
-            return cudaSuccess;
-        });
 }
 
 }  // namespace
@@ -205,88 +80,112 @@ EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 }
 
 EMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return synchronize("cudaStreamSynchronize", stream, false);
-}
-EMULATOR_API cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
-    return synchronize("cudaStreamSynchronize", stream, true);
+    return synchronize("cudaStreamSynchronize", stream);
 }
 // Work is always complete, so a query that returns success counts as a wait.
 EMULATOR_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return synchronize("cudaStreamQuery", stream, false);
+    return synchronize("cudaStreamQuery", stream);
 }
-EMULATOR_API cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) {
-    return synchronize("cudaStreamQuery", stream, true);
-}
-EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle,
                                              unsigned flags) {
-    return wait_event(stream, event, flags, false);
+    return with_stream(
+        "cudaStreamWaitEvent", handle, kPlain, [&](Call& call, Stream& stream) -> cudaError_t {
+            if (flags & ~unsigned(cudaEventWaitExternal)) return cudaErrorInvalidValue;
+            Event* event = find_event(event_handle);
+            if (!event) return cudaErrorInvalidResourceHandle;
+            Work work{Work::Kind::kWait,
+                      "cudaStreamWaitEvent",
+                      [event](Call& later, Stream& where) -> cudaError_t {
+                          if (!later.global.events.contains(event))
+                              return cudaErrorInvalidResourceHandle;
+                          notify(later, OrderEvent::Kind::kStreamWaitEvent, where, event);
+                          return cudaSuccess;
+                      }};
+            work.event = event;
+            // Waiting for an event of a captured stream adds this stream to the capture.
+            if (event->capture && !stream.capture)
+                return event->capture->add(stream, std::move(work));
+            return submit(call, stream, std::move(work));
+        });
 }
-EMULATOR_API cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event,
-                                                  unsigned flags) {
-    return wait_event(stream, event, flags, true);
-}
-EMULATOR_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
+EMULATOR_API cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function,
                                             void* data) {
-    return host_function(stream, function, data, false);
+    return with_stream(
+        "cudaLaunchHostFunc", handle, kPlain, [&](Call& call, Stream& stream) -> cudaError_t {
+            if (!function) return cudaErrorInvalidValue;
+            return submit(
+                call,
+                stream,
+                Work{Work::Kind::kHost, "cudaLaunchHostFunc", [=](Call& later, Stream& s) {
+                         notify(later, OrderEvent::Kind::kHostSees, s);
+                         later.unlocked([&] { function(data); }, true);
+                         return cudaSuccess;
+                     }});
+        });
 }
-EMULATOR_API cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t function,
-                                                 void* data) {
-    return host_function(stream, function, data, true);
-}
-EMULATOR_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function,
+EMULATOR_API cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t function,
                                                void* data, unsigned flags) {
-    return callback(stream, function, data, flags, false);
+    return with_stream(
+        "cudaStreamAddCallback", handle, kPlain, [&](Call& call, Stream& stream) -> cudaError_t {
+            if (!function || flags) return cudaErrorInvalidValue;
+            if (stream.capture) {
+                stream.capture->invalidate();
+                return cudaErrorStreamCaptureUnsupported;
+            }
+            notify(call, OrderEvent::Kind::kHostSees, stream);
+            call.unlocked([&] { function(handle, cudaSuccess, data); }, true);
+            return cudaSuccess;
+        });
 }
-EMULATOR_API cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream,
-                                                    cudaStreamCallback_t function, void* data,
-                                                    unsigned flags) {
-    return callback(stream, function, data, flags, true);
+EMULATOR_API cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+    return with_stream("cudaStreamGetFlags", handle, kPlain, [&](Call&, Stream& stream) {
+        if (flags) *flags = stream.flags;
+        return flags ? cudaSuccess : cudaErrorInvalidValue;
+    });
 }
-EMULATOR_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-    return get_flags(stream, flags, false);
+EMULATOR_API cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+    return with_stream("cudaStreamGetPriority", handle, kPlain, [&](Call&, Stream& stream) {
+        if (priority) *priority = stream.priority;
+        return priority ? cudaSuccess : cudaErrorInvalidValue;
+    });
 }
-EMULATOR_API cudaError_t cudaStreamGetFlags_ptsz(cudaStream_t stream, unsigned* flags) {
-    return get_flags(stream, flags, true);
+EMULATOR_API cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+    return with_stream("cudaStreamGetId", handle, kPlain, [&](Call&, Stream& stream) {
+        if (id) *id = stream.id;
+        return id ? cudaSuccess : cudaErrorInvalidValue;
+    });
 }
-EMULATOR_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-    return get_priority(stream, priority, false);
+EMULATOR_API cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+    return with_stream("cudaStreamGetDevice", handle, kPlain, [&](Call&, Stream& stream) {
+        if (device) *device = stream.device;
+        return device ? cudaSuccess : cudaErrorInvalidValue;
+    });
 }
-EMULATOR_API cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t stream, int* priority) {
-    return get_priority(stream, priority, true);
-}
-EMULATOR_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-    return get_id(stream, id, false);
-}
-EMULATOR_API cudaError_t cudaStreamGetId_ptsz(cudaStream_t stream, unsigned long long* id) {
-    return get_id(stream, id, true);
-}
-EMULATOR_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-    return get_device(stream, device, false);
-}
-EMULATOR_API cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t stream, int* device) {
-    return get_device(stream, device, true);
-}
-EMULATOR_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID id,
+EMULATOR_API cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
                                                 cudaLaunchAttributeValue* value) {
-    return get_attribute(stream, id, value, false);
+    return with_stream("cudaStreamGetAttribute", handle, kPlain, [&](Call&, Stream& stream) {
+        if (!value) return cudaErrorInvalidValue;
+        *value = stream.attributes[id];
+        if (id == cudaLaunchAttributePriority) value->priority = stream.priority;
+        return cudaSuccess;
+    });
 }
-EMULATOR_API cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaLaunchAttributeID id,
-                                                     cudaLaunchAttributeValue* value) {
-    return get_attribute(stream, id, value, true);
-}
-EMULATOR_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id,
+EMULATOR_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
                                                 const cudaLaunchAttributeValue* value) {
-    return set_attribute(stream, id, value, false);
-}
-EMULATOR_API cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaLaunchAttributeID id,
-                                                     const cudaLaunchAttributeValue* value) {
-    return set_attribute(stream, id, value, true);
+    return with_stream("cudaStreamSetAttribute", handle, kPlain, [&](Call&, Stream& stream) {
+        if (!value) return cudaErrorInvalidValue;
+        stream.attributes[id] = *value;
+        if (id == cudaLaunchAttributePriority) stream.priority = value->priority;
+        return cudaSuccess;
+    });
 }
 EMULATOR_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-    return copy_attributes(to, from, false);
-}
-EMULATOR_API cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t to, cudaStream_t from) {
-    return copy_attributes(to, from, true);
+    return with_stream("cudaStreamCopyAttributes", to, kPlain, [&](Call& call, Stream& stream) {
+        const Stream* source = find_stream(call, from);
+        if (!source) return cudaErrorInvalidResourceHandle;
+        stream.attributes = source->attributes;
+        return cudaSuccess;
+    });
 }
 
 EMULATOR_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

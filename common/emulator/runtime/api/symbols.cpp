@@ -39,8 +39,7 @@ cudaError_t find(Call& call, const void* symbol, size_t bytes, size_t offset, bo
 }
 
 cudaError_t to_symbol(const char* name, const void* symbol, const void* from, size_t bytes,
-                      size_t offset, cudaMemcpyKind kind, cudaStream_t stream, bool per_thread,
-                      bool wait) {
+                      size_t offset, cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
             kind != cudaMemcpyDefault)
@@ -54,13 +53,12 @@ cudaError_t to_symbol(const char* name, const void* symbol, const void* from, si
                     {bytes, 1, 1},
                     kind,
                     stream,
-                    per_thread,
                     wait);
     });
 }
 
 cudaError_t from_symbol(const char* name, void* to, const void* symbol, size_t bytes, size_t offset,
-                        cudaMemcpyKind kind, cudaStream_t stream, bool per_thread, bool wait) {
+                        cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
     return api(name, wait ? kSynchronises : kPlain, [&](Call& call) -> cudaError_t {
         if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
             kind != cudaMemcpyDefault)
@@ -74,7 +72,6 @@ cudaError_t from_symbol(const char* name, void* to, const void* symbol, size_t b
                     {bytes, 1, 1},
                     kind,
                     stream,
-                    per_thread,
                     wait);
     });
 }
@@ -83,45 +80,21 @@ cudaError_t from_symbol(const char* name, void* to, const void* symbol, size_t b
 
 EMULATOR_API cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes,
                                             size_t offset, cudaMemcpyKind kind) {
-    return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemcpyToSymbol_ptds(const void* symbol, const void* from, size_t bytes,
-                                                 size_t offset, cudaMemcpyKind kind) {
-    return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr, true, true);
+    return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
                                                  size_t offset, cudaMemcpyKind kind,
                                                  cudaStream_t stream) {
-    return to_symbol(
-        "cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemcpyToSymbolAsync_ptsz(const void* symbol, const void* from,
-                                                      size_t bytes, size_t offset,
-                                                      cudaMemcpyKind kind, cudaStream_t stream) {
-    return to_symbol(
-        "cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream, true, false);
+    return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream, false);
 }
 EMULATOR_API cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
                                               size_t offset, cudaMemcpyKind kind) {
-    return from_symbol(
-        "cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind, nullptr, false, true);
-}
-EMULATOR_API cudaError_t cudaMemcpyFromSymbol_ptds(void* to, const void* symbol, size_t bytes,
-                                                   size_t offset, cudaMemcpyKind kind) {
-    return from_symbol(
-        "cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind, nullptr, true, true);
+    return from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind, nullptr, true);
 }
 EMULATOR_API cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes,
                                                    size_t offset, cudaMemcpyKind kind,
                                                    cudaStream_t stream) {
-    return from_symbol(
-        "cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void* to, const void* symbol, size_t bytes,
-                                                        size_t offset, cudaMemcpyKind kind,
-                                                        cudaStream_t stream) {
-    return from_symbol(
-        "cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind, stream, true, false);
+    return from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind, stream, false);
 }
 
 EMULATOR_API cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {

@@ -57,7 +57,7 @@ cudaError_t prepare(Call& call, const CollectivePart& part, PreparedPart& to) {
     const OnDevice current(call, part.device);
     call.bind();
     if (call.device().fault != cudaSuccess) return call.device().fault;
-    to.stream = find_stream(call, part.stream, false);
+    to.stream = find_stream(call, part.stream);
     if (!to.stream || to.stream->device != part.device) return cudaErrorInvalidResourceHandle;
     if (to.stream->capture) return cudaErrorStreamCaptureUnsupported;
     cudaError_t error = cudaSuccess;

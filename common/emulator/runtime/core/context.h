@@ -55,7 +55,7 @@ struct ThreadState {
     const char* driver_call = nullptr;
     bool in_host_function = false;  // of cudaLaunchHostFunc or a stream callback
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-    bool per_thread_default = false;  // the _ptsz spelling of a driver function: see find_stream
+    bool per_thread_default = false;  // see PerThreadDefault
     cudaError_t last_error = cudaSuccess;
     std::vector<LaunchConfiguration> configurations;
     bool in_launch_stub = false;  // a configuration was popped: the next launch is a <<<>>>

@@ -380,11 +380,11 @@ static bool is_staged(Call& call, const Box& to, const Box& from) {
 }
 
 cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool per_thread, bool wait) {
+                 cudaStream_t stream, bool wait) {
     const machine::HostSite site = call.site();
     const char* api = call.name;
     const Ordering ordering = wait ? Ordering::kBlocking : Ordering::kAsync;
-    Stream* where = find_stream(call, stream, per_thread);
+    Stream* where = find_stream(call, stream);
     if (!where) return cudaErrorInvalidResourceHandle;
     if (wait && invalidate_captures(call)) return cudaErrorStreamCaptureImplicit;
     Work work{Work::Kind::kCopy, api, [=](Call& later, Stream& at) {
@@ -396,15 +396,14 @@ cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kin
     return error;
 }
 
-cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream,
-                 bool per_thread, bool wait, unsigned element_bytes) {
+cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream, bool wait,
+                 unsigned element_bytes) {
     const machine::HostSite site = call.site();
     const char* api = call.name;
     const Ordering ordering = wait ? Ordering::kBlocking : Ordering::kAsync;
     if (wait && invalidate_captures(call)) return cudaErrorStreamCaptureImplicit;
     return submit(call,
                   stream,
-                  per_thread,
                   Work{Work::Kind::kFill, api, [=](Call& later, Stream& at) {
                            return fill_now(
                                later, api, site, at, ordering, to, extent, value, element_bytes);

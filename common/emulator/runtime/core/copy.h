@@ -29,14 +29,14 @@ cudaError_t copy_now(Call& call, const char* api, machine::HostSite site, const 
 // The same as an API call does it: at once or captured; `wait`: the host has waited when it
 // returns.
 cudaError_t copy(Call& call, Box to, Box from, Extent extent, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool per_thread, bool wait);
+                 cudaStream_t stream, bool wait);
 
 // Fills with copies of `value` of `element_bytes` (1, 2 or 4); width is a multiple of that.
 cudaError_t fill_now(Call& call, const char* api, machine::HostSite site, const Stream& stream,
                      Ordering ordering, Box to, Extent extent, uint32_t value,
                      unsigned element_bytes);
-cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream,
-                 bool per_thread, bool wait, unsigned element_bytes = 1);
+cudaError_t fill(Call& call, Box to, Extent extent, uint32_t value, cudaStream_t stream, bool wait,
+                 unsigned element_bytes = 1);
 
 // Checks that a kernel of a library may access a box as its parameter `operand`; on success
 // `host` is where the box begins in this process. Else fires ApiEvent kLibraryOperand.

@@ -249,7 +249,7 @@ cudaError_t run_launch(Call& call, Launch& launch, Stream& stream) {
 }
 
 cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, void** args,
-                       size_t shared, cudaStream_t handle, bool per_thread, bool cooperative) {
+                       size_t shared, cudaStream_t handle, bool cooperative) {
     const bool from_stub = call.thread.in_launch_stub;
     call.thread.in_launch_stub = false;
     Launch launch{find_kernel(function), grid, block, shared, cooperative, call.site(), {}};
@@ -257,7 +257,7 @@ cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, 
         if (error != cudaSuccess && from_stub) add_unchecked(call, launch, error, false);
         return error;
     };
-    Stream* stream = find_stream(call, handle, per_thread);
+    Stream* stream = find_stream(call, handle);
     if (!stream || stream->device != call.thread.device)
         return finish(cudaErrorInvalidResourceHandle);
     if (!launch.kernel) {
@@ -288,46 +288,29 @@ cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, 
 using namespace runtime;
 
 static cudaError_t launch(const char* name, const void* function, dim3 grid, dim3 block,
-                          void** args, size_t shared, cudaStream_t stream, bool per_thread,
-                          bool cooperative) {
+                          void** args, size_t shared, cudaStream_t stream, bool cooperative) {
     return api(name, [&](Call& call) {
-        return launch_api(
-            call, function, grid, block, args, shared, stream, per_thread, cooperative);
+        return launch_api(call, function, grid, block, args, shared, stream, cooperative);
     });
 }
 
 EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
                                             size_t shared, cudaStream_t stream) {
-    return launch("<<<>>>", kernel, grid, block, args, shared, stream, false, false);
-}
-EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
-                                                 void** args, size_t shared, cudaStream_t stream) {
-    return launch("<<<>>>", kernel, grid, block, args, shared, stream, true, false);
+    return launch("<<<>>>", kernel, grid, block, args, shared, stream, false);
 }
 EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                                           size_t shared, cudaStream_t stream) {
-    return launch("cudaLaunchKernel", function, grid, block, args, shared, stream, false, false);
-}
-EMULATOR_API cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block,
-                                               void** args, size_t shared, cudaStream_t stream) {
-    return launch("cudaLaunchKernel", function, grid, block, args, shared, stream, true, false);
+    return launch("cudaLaunchKernel", function, grid, block, args, shared, stream, false);
 }
 EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
                                                      void** args, size_t shared,
                                                      cudaStream_t stream) {
-    return launch(
-        "cudaLaunchCooperativeKernel", function, grid, block, args, shared, stream, false, true);
-}
-EMULATOR_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* function, dim3 grid,
-                                                          dim3 block, void** args, size_t shared,
-                                                          cudaStream_t stream) {
-    return launch(
-        "cudaLaunchCooperativeKernel", function, grid, block, args, shared, stream, true, true);
+    return launch("cudaLaunchCooperativeKernel", function, grid, block, args, shared, stream, true);
 }
 
 // Clusters need compute capability 9.0; the other attributes are hints without effect here.
-static cudaError_t launch_ex(const cudaLaunchConfig_t* config, const void* function, void** args,
-                             bool per_thread) {
+EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                             void** args) {
     return api("cudaLaunchKernelExC", [&](Call& call) -> cudaError_t {
         if (!config || (config->numAttrs && !config->attrs)) return cudaErrorInvalidValue;
         bool cooperative = false;
@@ -353,16 +336,6 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t* config, const void* funct
                           args,
                           config->dynamicSmemBytes,
                           config->stream,
-                          per_thread,
                           cooperative);
     });
-}
-
-EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
-                                             void** args) {
-    return launch_ex(config, function, args, false);
-}
-EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config,
-                                                  const void* function, void** args) {
-    return launch_ex(config, function, args, true);
 }

@@ -31,7 +31,7 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
 cudaError_t run_launch(Call& call, Launch& launch, Stream& stream);
 // Implements a launch API function.
 cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, void** args,
-                       size_t shared, cudaStream_t stream, bool per_thread, bool cooperative);
+                       size_t shared, cudaStream_t stream, bool cooperative);
 
 // Dynamic shared memory that a launch of `record` may ask for on `device`.
 uint32_t dynamic_shared_limit(const KernelRecord& record, int device, const machine::Limits& limits,

@@ -110,7 +110,7 @@ static cudaError_t run_now(Call& call, const LibraryKernel& kernel, machine::Hos
 }
 
 cudaError_t library_kernel(Call& call, const LibraryKernel& kernel) {
-    Stream* stream = find_stream(call, kernel.stream, false);
+    Stream* stream = find_stream(call, kernel.stream);
     if (!stream || stream->device != call.thread.device) return cudaErrorInvalidResourceHandle;
     if (kernel.waits && invalidate_captures(call)) return cudaErrorStreamCaptureImplicit;
     const machine::HostSite site = call.site();

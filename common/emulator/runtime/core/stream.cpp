@@ -25,9 +25,15 @@ static Stream* per_thread_stream(Call& call) {
     return stream;
 }
 
-Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread) {
-    per_thread = per_thread || call.thread.per_thread_default;
-    if (handle == cudaStreamPerThread || (!handle && per_thread)) return per_thread_stream(call);
+PerThreadDefault::PerThreadDefault()
+    : outer_(std::exchange(thread_state().per_thread_default, true)) {}
+PerThreadDefault::~PerThreadDefault() {
+    thread_state().per_thread_default = outer_;
+}
+
+Stream* find_stream(Call& call, cudaStream_t handle) {
+    if (handle == cudaStreamPerThread || (!handle && call.thread.per_thread_default))
+        return per_thread_stream(call);
     if (!handle || handle == cudaStreamLegacy) return call.device().default_stream;
     Stream* stream = reinterpret_cast<Stream*>(handle);
     return call.global.streams.contains(stream) ? stream : nullptr;
@@ -61,8 +67,8 @@ cudaError_t submit(Call& call, Stream& stream, Work work) {
     return work.run(call, stream);
 }
 
-cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work) {
-    Stream* stream = find_stream(call, handle, per_thread);
+cudaError_t submit(Call& call, cudaStream_t handle, Work work) {
+    Stream* stream = find_stream(call, handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
     return submit(call, *stream, std::move(work));
 }

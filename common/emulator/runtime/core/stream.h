@@ -71,9 +71,22 @@ struct Event {
     bool imported = false;
 };
 
+// While one of these exists, stream 0 of this thread means cudaStreamPerThread: for the generated
+// _ptsz and _ptds spellings of functions, which programs call that are compiled with
+// `--default-stream per-thread`.
+class PerThreadDefault {
+public:
+    PerThreadDefault();
+    ~PerThreadDefault();
+    PerThreadDefault(const PerThreadDefault&) = delete;
+    PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+
+private:
+    const bool outer_;
+};
+
 // The stream of a handle for the calling thread's current device; null if it is not a live stream.
-// `per_thread`: the _ptsz/_ptds spelling, where 0 means cudaStreamPerThread.
-Stream* find_stream(Call& call, cudaStream_t handle, bool per_thread);
+Stream* find_stream(Call& call, cudaStream_t handle);
 cudaStream_t handle_of(Stream* stream);
 // Null also for an event of another process that has destroyed it, or has ended.
 Event* find_event(cudaEvent_t handle);
@@ -84,7 +97,7 @@ void known_elsewhere(Call& call, const Event& event);
 void stop_sharing(Event& event);
 
 // Runs `work` now, or adds it to the capture that `handle` is part of.
-cudaError_t submit(Call& call, cudaStream_t handle, bool per_thread, Work work);
+cudaError_t submit(Call& call, cudaStream_t handle, Work work);
 cudaError_t submit(Call& call, Stream& stream, Work work);
 
 // Fires the event that the host has waited for all work of the stream; `staged`: but for the copy

@@ -128,14 +128,6 @@ CUDA12_API(cudaGetDriverEntryPoint)
  cudaDriverEntryPointQueryResult* status) {
     return cudaGetDriverEntryPointByVersion(symbol, function, cuda12::kVersion, flags, status);
 }
-extern "C" cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char*, void**, unsigned,
-                                                             unsigned long long,
-                                                             cudaDriverEntryPointQueryResult*);
-CUDA12_API(cudaGetDriverEntryPoint_ptsz)
-(const char* symbol, void** function, unsigned long long flags,
- cudaDriverEntryPointQueryResult* status) {
-    return cudaGetDriverEntryPointByVersion_ptsz(symbol, function, cuda12::kVersion, flags, status);
-}
 CUDA12_API(cudaThreadExit)() {
     return cudaDeviceReset();
 }
@@ -180,12 +172,6 @@ CUDA12_API(cudaMemPrefetchAsync)
 (const void* pointer, size_t bytes, int device, cudaStream_t stream) {
     return cudaMemPrefetchAsync(pointer, bytes, place(device), 0, stream);
 }
-extern "C" cudaError_t cudaMemPrefetchAsync_ptsz(const void*, size_t, cudaMemLocation, unsigned,
-                                                 cudaStream_t);
-CUDA12_API(cudaMemPrefetchAsync_ptsz)
-(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
-    return cudaMemPrefetchAsync_ptsz(pointer, bytes, place(device), 0, stream);
-}
 
 // `failed` is the index of the copy that caused the error; SIZE_MAX means unknown.
 CUDA12_API(cudaMemcpyBatchAsync)
@@ -194,18 +180,6 @@ CUDA12_API(cudaMemcpyBatchAsync)
  cudaStream_t stream) {
     const cudaError_t error =
         cudaMemcpyBatchAsync(to, from, bytes, count, attributes, indexes, attribute_count, stream);
-    if (error != cudaSuccess && failed) *failed = SIZE_MAX;
-    return error;
-}
-extern "C" cudaError_t cudaMemcpyBatchAsync_ptsz(void* const*, const void* const*, const size_t*,
-                                                 size_t, cudaMemcpyAttributes*, size_t*, size_t,
-                                                 cudaStream_t);
-CUDA12_API(cudaMemcpyBatchAsync_ptsz)
-(void* const* to, const void* const* from, const size_t* bytes, size_t count,
- cudaMemcpyAttributes* attributes, size_t* indexes, size_t attribute_count, size_t* failed,
- cudaStream_t stream) {
-    const cudaError_t error = cudaMemcpyBatchAsync_ptsz(
-        to, from, bytes, count, attributes, indexes, attribute_count, stream);
     if (error != cudaSuccess && failed) *failed = SIZE_MAX;
     return error;
 }
@@ -280,24 +254,4 @@ CUDA12_API(cudaStreamGetCaptureInfo_v2)
 CUDA12_API(cudaStreamUpdateCaptureDependencies)
 (cudaStream_t stream, cudaGraphNode_t* needs, size_t count, unsigned flags) {
     return cudaStreamUpdateCaptureDependencies(stream, needs, nullptr, count, flags);
-}
-extern "C" cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t, cudaStreamCaptureStatus*,
-                                                     unsigned long long*, cudaGraph_t*,
-                                                     const cudaGraphNode_t**,
-                                                     const cudaGraphEdgeData**, size_t*);
-extern "C" cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t, cudaGraphNode_t*,
-                                                                const cudaGraphEdgeData*, size_t,
-                                                                unsigned);
-CUDA12_API(cudaStreamGetCaptureInfo_ptsz)
-(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id) {
-    return cudaStreamGetCaptureInfo_ptsz(stream, status, id, nullptr, nullptr, nullptr, nullptr);
-}
-CUDA12_API(cudaStreamGetCaptureInfo_v2_ptsz)
-(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph,
- const cudaGraphNode_t** needs, size_t* count) {
-    return cudaStreamGetCaptureInfo_ptsz(stream, status, id, graph, needs, nullptr, count);
-}
-CUDA12_API(cudaStreamUpdateCaptureDependencies_ptsz)
-(cudaStream_t stream, cudaGraphNode_t* needs, size_t count, unsigned flags) {
-    return cudaStreamUpdateCaptureDependencies_ptsz(stream, needs, nullptr, count, flags);
 }

@@ -164,77 +164,11 @@ bool runtime::is_captured_into(const Graph& graph) {
 namespace {
 
 template <class F>
-cudaError_t with_stream(const char* name, cudaStream_t handle, bool per_thread, F&& body) {
+cudaError_t with_stream(const char* name, cudaStream_t handle, F&& body) {
     return api(name, [&](Call& call) -> cudaError_t {
-        Stream* stream = find_stream(call, handle, per_thread);
+        Stream* stream = find_stream(call, handle);
         return stream ? body(call, *stream) : cudaErrorInvalidResourceHandle;
     });
-}
-
-cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode, bool per_thread) {
-    return with_stream("cudaStreamBeginCapture",
-                       handle,
-                       per_thread,
-                       [&](Call& call, Stream& stream) -> cudaError_t {
-                           if (mode < cudaStreamCaptureModeGlobal ||
-                               mode > cudaStreamCaptureModeRelaxed)
-                               return cudaErrorInvalidValue;
-                           if (&stream == call.device().default_stream)
-                               return cudaErrorStreamCaptureUnsupported;
-                           if (stream.capture) return cudaErrorIllegalState;
-                           auto* graph = new Graph;
-                           handles().graphs.insert(graph);
-                           // Owned by the stream until the capture ends.
-                           auto* capture = new GraphCapture(stream, graph, true);
-                           capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
-                           capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
-                           capture->thread = &call.thread;
-                           return cudaSuccess;
-                       });
-}
-
-cudaError_t begin_to_graph(cudaStream_t handle, cudaGraph_t graph_handle,
-                           const cudaGraphNode_t* needs, size_t count, cudaStreamCaptureMode mode,
-                           bool per_thread) {
-    return with_stream("cudaStreamBeginCaptureToGraph",
-                       handle,
-                       per_thread,
-                       [&](Call& call, Stream& stream) -> cudaError_t {
-                           Graph* graph = find_graph(graph_handle);
-                           if (!graph || (count && !needs)) return cudaErrorInvalidValue;
-                           if (&stream == call.device().default_stream)
-                               return cudaErrorStreamCaptureUnsupported;
-                           if (stream.capture) return cudaErrorIllegalState;
-                           std::vector<Node*> tail;
-                           for (size_t i = 0; i < count; ++i) {
-                               Node* node = find_node(needs[i]);
-                               if (!node || node->graph != graph) return cudaErrorInvalidValue;
-                               tail.push_back(node);
-                           }
-                           auto* capture = new GraphCapture(stream, graph, false);
-                           capture->tail(stream) = tail;
-                           capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
-                           capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
-                           capture->thread = &call.thread;
-                           return cudaSuccess;
-                       });
-}
-
-cudaError_t end(cudaStream_t handle, cudaGraph_t* result, bool per_thread) {
-    return with_stream(
-        "cudaStreamEndCapture", handle, per_thread, [&](Call&, Stream& stream) -> cudaError_t {
-            if (result) *result = nullptr;
-            if (!stream.capture) return result ? cudaErrorIllegalState : cudaErrorInvalidValue;
-            GraphCapture* capture = capture_of(stream);
-            // A caller that captures into an existing graph already has it.
-            if (!result && capture->makes_graph()) return cudaErrorInvalidValue;
-            Graph* graph = nullptr;
-            const cudaError_t error = capture->end(stream, graph);
-            if (error == cudaErrorStreamCaptureUnmatched) return error;
-            delete capture;
-            if (result) *result = graph ? handle_of(graph) : nullptr;
-            return error;
-        });
 }
 
 cudaStreamCaptureStatus status_of(Stream& stream) {
@@ -243,20 +177,82 @@ cudaStreamCaptureStatus status_of(Stream& stream) {
                                          : cudaStreamCaptureStatusActive;
 }
 
-cudaError_t is_capturing(cudaStream_t handle, cudaStreamCaptureStatus* status, bool per_thread) {
+}  // namespace
+
+EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
     return with_stream(
-        "cudaStreamIsCapturing", handle, per_thread, [&](Call&, Stream& stream) -> cudaError_t {
-            if (!status) return cudaErrorInvalidValue;
-            *status = status_of(stream);
+        "cudaStreamBeginCapture", handle, [&](Call& call, Stream& stream) -> cudaError_t {
+            if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
+                return cudaErrorInvalidValue;
+            if (&stream == call.device().default_stream) return cudaErrorStreamCaptureUnsupported;
+            if (stream.capture) return cudaErrorIllegalState;
+            auto* graph = new Graph;
+            handles().graphs.insert(graph);
+            // Owned by the stream until the capture ends.
+            auto* capture = new GraphCapture(stream, graph, true);
+            capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
+            capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
+            capture->thread = &call.thread;
             return cudaSuccess;
         });
 }
-
-cudaError_t info(cudaStream_t handle, cudaStreamCaptureStatus* status, unsigned long long* id,
-                 cudaGraph_t* graph, const cudaGraphNode_t** needs, size_t* count,
-                 bool per_thread) {
+EMULATOR_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle,
+                                                       cudaGraph_t graph_handle,
+                                                       const cudaGraphNode_t* needs,
+                                                       const cudaGraphEdgeData*, size_t count,
+                                                       cudaStreamCaptureMode mode) {
     return with_stream(
-        "cudaStreamGetCaptureInfo", handle, per_thread, [&](Call&, Stream& stream) -> cudaError_t {
+        "cudaStreamBeginCaptureToGraph", handle, [&](Call& call, Stream& stream) -> cudaError_t {
+            Graph* graph = find_graph(graph_handle);
+            if (!graph || (count && !needs)) return cudaErrorInvalidValue;
+            if (&stream == call.device().default_stream) return cudaErrorStreamCaptureUnsupported;
+            if (stream.capture) return cudaErrorIllegalState;
+            std::vector<Node*> tail;
+            for (size_t i = 0; i < count; ++i) {
+                Node* node = find_node(needs[i]);
+                if (!node || node->graph != graph) return cudaErrorInvalidValue;
+                tail.push_back(node);
+            }
+            auto* capture = new GraphCapture(stream, graph, false);
+            capture->tail(stream) = tail;
+            capture->of_its_thread_only = mode != cudaStreamCaptureModeGlobal;
+            capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
+            capture->thread = &call.thread;
+            return cudaSuccess;
+        });
+}
+EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* result) {
+    return with_stream("cudaStreamEndCapture", handle, [&](Call&, Stream& stream) -> cudaError_t {
+        if (result) *result = nullptr;
+        if (!stream.capture) return result ? cudaErrorIllegalState : cudaErrorInvalidValue;
+        GraphCapture* capture = capture_of(stream);
+        // A caller that captures into an existing graph already has it.
+        if (!result && capture->makes_graph()) return cudaErrorInvalidValue;
+        Graph* graph = nullptr;
+        const cudaError_t error = capture->end(stream, graph);
+        if (error == cudaErrorStreamCaptureUnmatched) return error;
+        delete capture;
+        if (result) *result = graph ? handle_of(graph) : nullptr;
+        return error;
+    });
+}
+EMULATOR_API cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
+                                               cudaStreamCaptureStatus* status) {
+    return with_stream("cudaStreamIsCapturing", handle, [&](Call&, Stream& stream) -> cudaError_t {
+        if (!status) return cudaErrorInvalidValue;
+        *status = status_of(stream);
+        return cudaSuccess;
+    });
+}
+
+EMULATOR_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle,
+                                                  cudaStreamCaptureStatus* status,
+                                                  unsigned long long* id, cudaGraph_t* graph,
+                                                  const cudaGraphNode_t** needs,
+                                                  const cudaGraphEdgeData** edges, size_t* count) {
+    if (edges) *edges = nullptr;
+    return with_stream(
+        "cudaStreamGetCaptureInfo", handle, [&](Call&, Stream& stream) -> cudaError_t {
             if (!status) return cudaErrorInvalidValue;
             *status = status_of(stream);
             if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
@@ -271,96 +267,26 @@ cudaError_t info(cudaStream_t handle, cudaStreamCaptureStatus* status, unsigned 
             return cudaSuccess;
         });
 }
-
-cudaError_t update(cudaStream_t handle, cudaGraphNode_t* needs, size_t count, unsigned flags,
-                   bool per_thread) {
-    return with_stream("cudaStreamUpdateCaptureDependencies",
-                       handle,
-                       per_thread,
-                       [&](Call&, Stream& stream) -> cudaError_t {
-                           if (status_of(stream) != cudaStreamCaptureStatusActive)
-                               return cudaErrorIllegalState;
-                           if ((count && !needs) || flags > cudaStreamSetCaptureDependencies)
-                               return cudaErrorInvalidValue;
-                           GraphCapture* capture = capture_of(stream);
-                           std::vector<Node*> nodes;
-                           for (size_t i = 0; i < count; ++i) {
-                               Node* node = find_node(needs[i]);
-                               if (!node || node->graph != capture->graph())
-                                   return cudaErrorInvalidValue;
-                               nodes.push_back(node);
-                           }
-                           if (flags == cudaStreamSetCaptureDependencies)
-                               capture->tail(stream).clear();
-                           join(capture->tail(stream), nodes);
-                           return cudaSuccess;
-                       });
-}
-
-}  // namespace
-
-EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-    return begin(stream, mode, false);
-}
-EMULATOR_API cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream,
-                                                     cudaStreamCaptureMode mode) {
-    return begin(stream, mode, true);
-}
-EMULATOR_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                                       const cudaGraphNode_t* needs,
-                                                       const cudaGraphEdgeData*, size_t count,
-                                                       cudaStreamCaptureMode mode) {
-    return begin_to_graph(stream, graph, needs, count, mode, false);
-}
-EMULATOR_API cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph,
-                                                            const cudaGraphNode_t* needs,
-                                                            const cudaGraphEdgeData*, size_t count,
-                                                            cudaStreamCaptureMode mode) {
-    return begin_to_graph(stream, graph, needs, count, mode, true);
-}
-EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-    return end(stream, graph, false);
-}
-EMULATOR_API cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t* graph) {
-    return end(stream, graph, true);
-}
-EMULATOR_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-                                               cudaStreamCaptureStatus* status) {
-    return is_capturing(stream, status, false);
-}
-EMULATOR_API cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream,
-                                                    cudaStreamCaptureStatus* status) {
-    return is_capturing(stream, status, true);
-}
-
-EMULATOR_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
-                                                  cudaStreamCaptureStatus* status,
-                                                  unsigned long long* id, cudaGraph_t* graph,
-                                                  const cudaGraphNode_t** needs,
-                                                  const cudaGraphEdgeData** edges, size_t* count) {
-    if (edges) *edges = nullptr;
-    return info(stream, status, id, graph, needs, count, false);
-}
-EMULATOR_API cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream,
-                                                       cudaStreamCaptureStatus* status,
-                                                       unsigned long long* id, cudaGraph_t* graph,
-                                                       const cudaGraphNode_t** needs,
-                                                       const cudaGraphEdgeData** edges,
-                                                       size_t* count) {
-    if (edges) *edges = nullptr;
-    return info(stream, status, id, graph, needs, count, true);
-}
-EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle,
                                                              cudaGraphNode_t* needs,
                                                              const cudaGraphEdgeData*, size_t count,
                                                              unsigned flags) {
-    return update(stream, needs, count, flags, false);
-}
-EMULATOR_API cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream,
-                                                                  cudaGraphNode_t* needs,
-                                                                  const cudaGraphEdgeData*,
-                                                                  size_t count, unsigned flags) {
-    return update(stream, needs, count, flags, true);
+    return with_stream(
+        "cudaStreamUpdateCaptureDependencies", handle, [&](Call&, Stream& stream) -> cudaError_t {
+            if (status_of(stream) != cudaStreamCaptureStatusActive) return cudaErrorIllegalState;
+            if ((count && !needs) || flags > cudaStreamSetCaptureDependencies)
+                return cudaErrorInvalidValue;
+            GraphCapture* capture = capture_of(stream);
+            std::vector<Node*> nodes;
+            for (size_t i = 0; i < count; ++i) {
+                Node* node = find_node(needs[i]);
+                if (!node || node->graph != capture->graph()) return cudaErrorInvalidValue;
+                nodes.push_back(node);
+            }
+            if (flags == cudaStreamSetCaptureDependencies) capture->tail(stream).clear();
+            join(capture->tail(stream), nodes);
+            return cudaSuccess;
+        });
 }
 
 // The mode for calls that a thread makes while others capture in the global mode: stored, but

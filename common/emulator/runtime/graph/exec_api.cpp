@@ -42,41 +42,9 @@ cudaError_t make(const char* name, cudaGraphExec_t* result, cudaGraph_t handle,
     });
 }
 
-cudaError_t make_with_params(cudaGraphExec_t* result, cudaGraph_t graph,
-                             cudaGraphInstantiateParams* params) {
-    if (!params) return cudaErrorInvalidValue;
-    const cudaError_t error = make("cudaGraphInstantiateWithParams", result, graph, params->flags);
-    params->errNode_out = nullptr;
-    params->result_out =
-        error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
-    return error;
-}
-
 bool keeps_memory(const std::vector<ExecNode>& nodes) {
     return std::any_of(nodes.begin(), nodes.end(), [](const ExecNode& node) {
         return (node.memory && node.memory->is_still_allocated()) || keeps_memory(node.child);
-    });
-}
-
-cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle, bool per_thread) {
-    return api("cudaGraphLaunch", [&](Call& call) -> cudaError_t {
-        GraphExec* exec = find_exec(handle);
-        if (!exec) return cudaErrorInvalidValue;
-        // Memory that the previous launch allocated and that has not been freed.
-        if (!(exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) && keeps_memory(exec->nodes))
-            return cudaErrorInvalidValue;
-        // Launching into a capture adds a child graph to it.
-        const auto nodes = std::make_shared<std::vector<ExecNode>>(exec->nodes);
-        return submit(call,
-                      stream_handle,
-                      per_thread,
-                      Work{Work::Kind::kHost,
-                           "cudaGraphLaunch",
-                           [nodes, conditions = exec->conditions](Call& later, Stream& stream) {
-                               for (const auto& [handle, value] : conditions)
-                                   if (value) machine::conditions()[handle] = *value;
-                               return run_graph(later, *nodes, stream);
-                           }});
     });
 }
 
@@ -147,14 +115,14 @@ EMULATOR_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cu
                                                        unsigned long long flags) {
     return make("cudaGraphInstantiateWithFlags", exec, graph, flags);
 }
-EMULATOR_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+EMULATOR_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* result, cudaGraph_t graph,
                                                         cudaGraphInstantiateParams* params) {
-    return make_with_params(exec, graph, params);
-}
-EMULATOR_API cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t* exec,
-                                                             cudaGraph_t graph,
-                                                             cudaGraphInstantiateParams* params) {
-    return make_with_params(exec, graph, params);
+    if (!params) return cudaErrorInvalidValue;
+    const cudaError_t error = make("cudaGraphInstantiateWithParams", result, graph, params->flags);
+    params->errNode_out = nullptr;
+    params->result_out =
+        error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+    return error;
 }
 
 EMULATOR_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle) {
@@ -178,24 +146,31 @@ EMULATOR_API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned 
     });
 }
 
-EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-    return launch(exec, stream, false);
-}
-EMULATOR_API cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream) {
-    return launch(exec, stream, true);
-}
-
-static cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream, bool per_thread) {
-    return api("cudaGraphUpload", [&](Call& call) {
-        return find_exec(exec) && find_stream(call, stream, per_thread) ? cudaSuccess
-                                                                        : cudaErrorInvalidValue;
+EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) {
+    return api("cudaGraphLaunch", [&](Call& call) -> cudaError_t {
+        GraphExec* exec = find_exec(handle);
+        if (!exec) return cudaErrorInvalidValue;
+        // Memory that the previous launch allocated and that has not been freed.
+        if (!(exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) && keeps_memory(exec->nodes))
+            return cudaErrorInvalidValue;
+        // Launching into a capture adds a child graph to it.
+        const auto nodes = std::make_shared<std::vector<ExecNode>>(exec->nodes);
+        return submit(call,
+                      stream_handle,
+                      Work{Work::Kind::kHost,
+                           "cudaGraphLaunch",
+                           [nodes, conditions = exec->conditions](Call& later, Stream& stream) {
+                               for (const auto& [handle, value] : conditions)
+                                   if (value) machine::conditions()[handle] = *value;
+                               return run_graph(later, *nodes, stream);
+                           }});
     });
 }
+
 EMULATOR_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-    return upload(exec, stream, false);
-}
-EMULATOR_API cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream) {
-    return upload(exec, stream, true);
+    return api("cudaGraphUpload", [&](Call& call) {
+        return find_exec(exec) && find_stream(call, stream) ? cudaSuccess : cudaErrorInvalidValue;
+    });
 }
 
 EMULATOR_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec,
