@@ -9,10 +9,6 @@ using namespace driver;
 
 namespace {
 
-const cudaGraphNode_t* nodes_of(const CUgraphNode* nodes) {
-    return reinterpret_cast<const cudaGraphNode_t*>(nodes);
-}
-
 cudaKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS_v2& p) {
     cudaKernelNodeParams out{};
     out.func = p.func ? reinterpret_cast<void*>(p.func) : reinterpret_cast<void*>(p.kern);
@@ -62,17 +58,52 @@ bool copy_of(const CUDA_MEMCPY3D& p, cudaMemcpy3DParms& out) {
     return true;
 }
 
+// Runs a function of the runtime API with parameters in its spelling. `converted`: the conversion
+// of what the program gave.
+template <class Given, class Converted, class F>
+CUresult run_with(const char* name, const Given* given, Converted&& converted, F&& body) {
+    return run(name, [&]() -> CUresult {
+        if (!given) return CUDA_ERROR_INVALID_VALUE;
+        const auto params = converted(*given);
+        return result_of(body(&params));
+    });
+}
+
 }  // namespace
 
-DRIVER_API CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
-    return run("cuGraphCreate", Needs::kInit, [&] { return cudaGraphCreate(graph, flags); });
-}
-DRIVER_API CUresult cuGraphDestroy(CUgraph graph) {
-    return run("cuGraphDestroy", Needs::kInit, [&] { return cudaGraphDestroy(graph); });
-}
-DRIVER_API CUresult cuGraphClone(CUgraph* clone, CUgraph graph) {
-    return run("cuGraphClone", Needs::kInit, [&] { return cudaGraphClone(clone, graph); });
-}
+// Functions whose parameters are the same. NAME: without cu or cuda.
+#define GRAPH_FUNCTION(NAME, NEEDS, PARAMETERS, ...)                                               \
+    DRIVER_API CUresult cu##NAME PARAMETERS {                                                      \
+        return run("cu" #NAME, Needs::NEEDS, [&] { return cuda##NAME(__VA_ARGS__); });             \
+    }
+// clang-format off
+GRAPH_FUNCTION(GraphCreate, kInit, (CUgraph* graph, unsigned flags), graph, flags)
+GRAPH_FUNCTION(GraphDestroy, kInit, (CUgraph graph), graph)
+GRAPH_FUNCTION(GraphClone, kInit, (CUgraph* clone, CUgraph graph), clone, graph)
+GRAPH_FUNCTION(GraphLaunch, kContext, (CUgraphExec exec, CUstream stream), exec, stream)
+GRAPH_FUNCTION(GraphUpload, kContext, (CUgraphExec exec, CUstream stream), exec, stream)
+GRAPH_FUNCTION(GraphExecDestroy, kInit, (CUgraphExec exec), exec)
+GRAPH_FUNCTION(GraphGetNodes, kInit, (CUgraph graph, CUgraphNode* nodes, size_t* count),
+    graph, nodes, count)
+GRAPH_FUNCTION(GraphGetRootNodes, kInit, (CUgraph graph, CUgraphNode* nodes, size_t* count),
+    graph, nodes, count)
+GRAPH_FUNCTION(GraphNodeGetType, kInit, (CUgraphNode node, CUgraphNodeType* type),
+    node, reinterpret_cast<cudaGraphNodeType*>(type))
+GRAPH_FUNCTION(GraphDestroyNode, kInit, (CUgraphNode node), node)
+GRAPH_FUNCTION(GraphAddEmptyNode, kContext,
+    (CUgraphNode* node, CUgraph graph, const CUgraphNode* needs, size_t count),
+    node, graph, needs, count)
+GRAPH_FUNCTION(GraphAddChildGraphNode, kContext,
+    (CUgraphNode* node, CUgraph graph, const CUgraphNode* needs, size_t count, CUgraph child),
+    node, graph, needs, count, child)
+GRAPH_FUNCTION(GraphAddEventRecordNode, kContext,
+    (CUgraphNode* node, CUgraph graph, const CUgraphNode* needs, size_t count, CUevent event),
+    node, graph, needs, count, event)
+GRAPH_FUNCTION(GraphAddEventWaitNode, kContext,
+    (CUgraphNode* node, CUgraph graph, const CUgraphNode* needs, size_t count, CUevent event),
+    node, graph, needs, count, event)
+// clang-format on
+
 DRIVER_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph,
                                                 unsigned long long flags) {
     return run("cuGraphInstantiate",
@@ -84,15 +115,6 @@ DRIVER_API CUresult cuGraphInstantiate_v2(CUgraphExec* exec, CUgraph graph, CUgr
     if (log && bytes) *log = 0;
     return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
-DRIVER_API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-    return run("cuGraphLaunch", [&] { return cudaGraphLaunch(exec, stream); });
-}
-DRIVER_API CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
-    return run("cuGraphUpload", [&] { return cudaGraphUpload(exec, stream); });
-}
-DRIVER_API CUresult cuGraphExecDestroy(CUgraphExec exec) {
-    return run("cuGraphExecDestroy", Needs::kInit, [&] { return cudaGraphExecDestroy(exec); });
-}
 DRIVER_API CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
                                          CUgraphExecUpdateResultInfo* result) {
     return run("cuGraphExecUpdate", [&] {
@@ -100,60 +122,30 @@ DRIVER_API CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
             exec, graph, reinterpret_cast<cudaGraphExecUpdateResultInfo*>(result));
     });
 }
-DRIVER_API CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-    return run(
-        "cuGraphGetNodes", Needs::kInit, [&] { return cudaGraphGetNodes(graph, nodes, count); });
-}
-DRIVER_API CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-    return run("cuGraphGetRootNodes", Needs::kInit, [&] {
-        return cudaGraphGetRootNodes(graph, nodes, count);
-    });
-}
-DRIVER_API CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
-    return run("cuGraphNodeGetType", Needs::kInit, [&] {
-        return cudaGraphNodeGetType(node, reinterpret_cast<cudaGraphNodeType*>(type));
-    });
-}
-DRIVER_API CUresult cuGraphDestroyNode(CUgraphNode node) {
-    return run("cuGraphDestroyNode", Needs::kInit, [&] { return cudaGraphDestroyNode(node); });
-}
-DRIVER_API CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                                        size_t count) {
-    return run("cuGraphAddEmptyNode",
-               [&] { return cudaGraphAddEmptyNode(node, graph, nodes_of(needs), count); });
-}
 DRIVER_API CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph,
                                             const CUgraphNode* needs, size_t count,
                                             const CUDA_KERNEL_NODE_PARAMS_v2* given) {
-    return run("cuGraphAddKernelNode", [&]() -> CUresult {
-        if (!given) return CUDA_ERROR_INVALID_VALUE;
-        const cudaKernelNodeParams params = kernel_of(*given);
-        return result_of(cudaGraphAddKernelNode(node, graph, nodes_of(needs), count, &params));
+    return run_with("cuGraphAddKernelNode", given, kernel_of, [&](auto* params) {
+        return cudaGraphAddKernelNode(node, graph, needs, count, params);
     });
 }
 DRIVER_API CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
                                                   const CUDA_KERNEL_NODE_PARAMS_v2* given) {
-    return run("cuGraphKernelNodeSetParams", [&]() -> CUresult {
-        if (!given) return CUDA_ERROR_INVALID_VALUE;
-        const cudaKernelNodeParams params = kernel_of(*given);
-        return result_of(cudaGraphKernelNodeSetParams(node, &params));
+    return run_with("cuGraphKernelNodeSetParams", given, kernel_of, [&](auto* params) {
+        return cudaGraphKernelNodeSetParams(node, params);
     });
 }
 DRIVER_API CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                                       const CUDA_KERNEL_NODE_PARAMS_v2* given) {
-    return run("cuGraphExecKernelNodeSetParams", [&]() -> CUresult {
-        if (!given) return CUDA_ERROR_INVALID_VALUE;
-        const cudaKernelNodeParams params = kernel_of(*given);
-        return result_of(cudaGraphExecKernelNodeSetParams(exec, node, &params));
+    return run_with("cuGraphExecKernelNodeSetParams", given, kernel_of, [&](auto* params) {
+        return cudaGraphExecKernelNodeSetParams(exec, node, params);
     });
 }
 DRIVER_API CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
                                          size_t count, const CUDA_MEMSET_NODE_PARAMS* given,
                                          CUcontext) {
-    return run("cuGraphAddMemsetNode", [&]() -> CUresult {
-        if (!given) return CUDA_ERROR_INVALID_VALUE;
-        const cudaMemsetParams params = fill_of(*given);
-        return result_of(cudaGraphAddMemsetNode(node, graph, nodes_of(needs), count, &params));
+    return run_with("cuGraphAddMemsetNode", given, fill_of, [&](auto* params) {
+        return cudaGraphAddMemsetNode(node, graph, needs, count, params);
     });
 }
 DRIVER_API CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
@@ -162,34 +154,12 @@ DRIVER_API CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const
         cudaMemcpy3DParms params;
         if (!given) return CUDA_ERROR_INVALID_VALUE;
         if (!copy_of(*given, params)) return CUDA_ERROR_NOT_SUPPORTED;
-        return result_of(cudaGraphAddMemcpyNode(node, graph, nodes_of(needs), count, &params));
+        return result_of(cudaGraphAddMemcpyNode(node, graph, needs, count, &params));
     });
 }
 DRIVER_API CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
                                        size_t count, const CUDA_HOST_NODE_PARAMS* given) {
-    return run("cuGraphAddHostNode", [&]() -> CUresult {
-        if (!given) return CUDA_ERROR_INVALID_VALUE;
-        const cudaHostNodeParams params = host_of(*given);
-        return result_of(cudaGraphAddHostNode(node, graph, nodes_of(needs), count, &params));
-    });
-}
-DRIVER_API CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph,
-                                             const CUgraphNode* needs, size_t count,
-                                             CUgraph child) {
-    return run("cuGraphAddChildGraphNode", [&] {
-        return cudaGraphAddChildGraphNode(node, graph, nodes_of(needs), count, child);
-    });
-}
-DRIVER_API CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
-                                              const CUgraphNode* needs, size_t count,
-                                              CUevent event) {
-    return run("cuGraphAddEventRecordNode", [&] {
-        return cudaGraphAddEventRecordNode(node, graph, nodes_of(needs), count, event);
-    });
-}
-DRIVER_API CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph,
-                                            const CUgraphNode* needs, size_t count, CUevent event) {
-    return run("cuGraphAddEventWaitNode", [&] {
-        return cudaGraphAddEventWaitNode(node, graph, nodes_of(needs), count, event);
+    return run_with("cuGraphAddHostNode", given, host_of, [&](auto* params) {
+        return cudaGraphAddHostNode(node, graph, needs, count, params);
     });
 }

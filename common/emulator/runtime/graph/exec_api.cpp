@@ -173,76 +173,19 @@ EMULATOR_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stre
     });
 }
 
-EMULATOR_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec,
-                                                          cudaGraphNode_t node,
-                                                          const cudaKernelNodeParams* given) {
-    return change("cudaGraphExecKernelNodeSetParams",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeKernel,
-                  [&](Call& call, Node& made) { return set_kernel(call, made, given); });
-}
-EMULATOR_API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec,
-                                                          cudaGraphNode_t node,
-                                                          const cudaMemcpy3DParms* given) {
-    return change("cudaGraphExecMemcpyNodeSetParams",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeMemcpy,
-                  [&](Call& call, Node& made) { return set_copy(call, made, given); });
-}
-EMULATOR_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
-                                                            cudaGraphNode_t node, void* to,
-                                                            const void* from, size_t bytes,
-                                                            cudaMemcpyKind kind) {
-    return change(
-        "cudaGraphExecMemcpyNodeSetParams1D",
-        exec,
-        node,
-        cudaGraphNodeTypeMemcpy,
-        [&](Call& call, Node& made) { return set_copy_1d(call, made, to, from, bytes, kind); });
-}
-EMULATOR_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(
-    cudaGraphExec_t exec, cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes,
-    size_t offset, cudaMemcpyKind kind) {
-    return change("cudaGraphExecMemcpyNodeSetParamsToSymbol",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeMemcpy,
-                  [&](Call& call, Node& made) {
-                      return set_copy_to_symbol(call, made, symbol, from, bytes, offset, kind);
-                  });
-}
-EMULATOR_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
-                                                                    cudaGraphNode_t node, void* to,
-                                                                    const void* symbol,
-                                                                    size_t bytes, size_t offset,
-                                                                    cudaMemcpyKind kind) {
-    return change("cudaGraphExecMemcpyNodeSetParamsFromSymbol",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeMemcpy,
-                  [&](Call& call, Node& made) {
-                      return set_copy_from_symbol(call, made, to, symbol, bytes, offset, kind);
-                  });
-}
-EMULATOR_API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec,
-                                                          cudaGraphNode_t node,
-                                                          const cudaMemsetParams* given) {
-    return change("cudaGraphExecMemsetNodeSetParams",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeMemset,
-                  [&](Call& call, Node& made) { return set_fill(call, made, given); });
-}
-EMULATOR_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                        const cudaHostNodeParams* given) {
-    return change("cudaGraphExecHostNodeSetParams",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeHost,
-                  [&](Call& call, Node& made) { return set_host(call, made, given); });
-}
+// The kinds of nodes that are alike.
+#define PARAMETERS(...) __VA_ARGS__
+#define GRAPH_NODE(KIND, FORM, CHANGE, TYPE, set, GIVEN, ...)                                      \
+    EMULATOR_API cudaError_t cudaGraphExec##KIND##Node##CHANGE##FORM(                              \
+        cudaGraphExec_t exec, cudaGraphNode_t node, PARAMETERS GIVEN) {                            \
+        return change(__func__, exec, node, cudaGraphNodeType##TYPE, [&](Call& call, Node& made) { \
+            return set(call, made, __VA_ARGS__);                                                   \
+        });                                                                                        \
+    }
+#define GRAPH_NODE_GET(KIND, T)
+#include "runtime/graph/nodes.def"
+#undef PARAMETERS
+
 EMULATOR_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
                                                               cudaGraphNode_t node,
                                                               cudaGraph_t child) {
@@ -251,24 +194,6 @@ EMULATOR_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ex
                   node,
                   cudaGraphNodeTypeGraph,
                   [&](Call& call, Node& made) { return set_child(call, made, child); });
-}
-EMULATOR_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec,
-                                                              cudaGraphNode_t node,
-                                                              cudaEvent_t event) {
-    return change("cudaGraphExecEventRecordNodeSetEvent",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeEventRecord,
-                  [&](Call& call, Node& made) { return set_event(call, made, event); });
-}
-EMULATOR_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec,
-                                                            cudaGraphNode_t node,
-                                                            cudaEvent_t event) {
-    return change("cudaGraphExecEventWaitNodeSetEvent",
-                  exec,
-                  node,
-                  cudaGraphNodeTypeWaitEvent,
-                  [&](Call& call, Node& made) { return set_event(call, made, event); });
 }
 
 EMULATOR_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t handle,

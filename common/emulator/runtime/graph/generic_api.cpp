@@ -53,11 +53,7 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
     }
     case cudaGraphNodeTypeGraph:
         if (given->graph.ownership == cudaGraphChildGraphOwnershipMove)
-            return add_node("cudaGraphAddNode",
-                            node,
-                            graph,
-                            needs,
-                            count,
+            return add_node({"cudaGraphAddNode", node, graph, needs, count},
                             cudaGraphNodeTypeGraph,
                             [&](Call& call, Node& made) {
                                 return set_child(call, made, given->graph.graph, true);
@@ -80,11 +76,7 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
     case cudaGraphNodeTypeMemFree:
         return cudaGraphAddMemFreeNode(node, graph, needs, count, given->free.dptr);
     case cudaGraphNodeTypeConditional:
-        return add_node("cudaGraphAddNode",
-                        node,
-                        graph,
-                        needs,
-                        count,
+        return add_node({"cudaGraphAddNode", node, graph, needs, count},
                         cudaGraphNodeTypeConditional,
                         [&](Call& call, Node& made) {
                             return set_conditional(call, made, &given->conditional);

@@ -39,11 +39,7 @@ void runtime::set_free(Node& node, void* pointer) {
 EMULATOR_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                                   const cudaGraphNode_t* needs, size_t count,
                                                   cudaMemAllocNodeParams* given) {
-    return add_node("cudaGraphAddMemAllocNode",
-                    node,
-                    graph,
-                    needs,
-                    count,
+    return add_node({__func__, node, graph, needs, count},
                     cudaGraphNodeTypeMemAlloc,
                     [&](Call& call, Node& made) { return allocate(call, made, given); });
 }
@@ -61,11 +57,7 @@ EMULATOR_API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
 EMULATOR_API cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                                  const cudaGraphNode_t* needs, size_t count,
                                                  void* pointer) {
-    return add_node("cudaGraphAddMemFreeNode",
-                    node,
-                    graph,
-                    needs,
-                    count,
+    return add_node({__func__, node, graph, needs, count},
                     cudaGraphNodeTypeMemFree,
                     [&](Call& call, Node& made) { return free_pointer(call, made, pointer); });
 }

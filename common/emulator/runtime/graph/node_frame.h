@@ -8,19 +8,26 @@
 
 namespace runtime {
 
+// The arguments that all functions which add a node have.
+struct NewNode {
+    const char* name;  // of the function
+    cudaGraphNode_t* node;
+    cudaGraph_t graph;
+    const cudaGraphNode_t* needs;
+    size_t count;
+};
+
 // Creates a node after `needs`, fills it in, and removes it again if that fails.
 template <class F>
-cudaError_t add_node(const char* name, cudaGraphNode_t* result, cudaGraph_t handle,
-                     const cudaGraphNode_t* needs, size_t count, cudaGraphNodeType type,
-                     F&& fill_in) {
-    return api(name, [&](Call& call) -> cudaError_t {
-        Graph* graph = find_graph(handle);
-        if (!result || !graph || (count && !needs)) return cudaErrorInvalidValue;
+cudaError_t add_node(const NewNode& wanted, cudaGraphNodeType type, F&& fill_in) {
+    return api(wanted.name, [&](Call& call) -> cudaError_t {
+        Graph* graph = find_graph(wanted.graph);
+        if (!wanted.node || !graph || (wanted.count && !wanted.needs)) return cudaErrorInvalidValue;
         const bool memory = type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree;
         if (memory && graph->of_node) return cudaErrorNotSupported;  // a child takes none
         std::vector<Node*> before;
-        for (size_t i = 0; i < count; ++i) {
-            Node* node = find_node(needs[i]);
+        for (size_t i = 0; i < wanted.count; ++i) {
+            Node* node = find_node(wanted.needs[i]);
             if (!node || node->graph != graph || std::count(before.begin(), before.end(), node))
                 return cudaErrorInvalidValue;
             before.push_back(node);
@@ -32,7 +39,7 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* result, cudaGraph_t hand
             graph->nodes.pop_back();
             return error;
         }
-        *result = handle_of(node);
+        *wanted.node = handle_of(node);
         return cudaSuccess;
     });
 }
