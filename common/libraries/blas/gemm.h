@@ -3,10 +3,8 @@
 // for all functions of the gemm family.
 #pragma once
 
-#include <cblas.h>
-
+#include "blas/calls.h"
 #include "blas/handle.h"
-#include "blas/to_cblas.h"
 
 namespace blas {
 
@@ -76,75 +74,9 @@ struct Shape {
     }
 };
 
-inline void gemm(const Product& p, float alpha, const float* a, const float* b, float beta,
-                 float* c) {
-    cblas_sgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                alpha,
-                a,
-                p.lda,
-                b,
-                p.ldb,
-                beta,
-                c,
-                p.ldc);
-}
-inline void gemm(const Product& p, double alpha, const double* a, const double* b, double beta,
-                 double* c) {
-    cblas_dgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                alpha,
-                a,
-                p.lda,
-                b,
-                p.ldb,
-                beta,
-                c,
-                p.ldc);
-}
-
-inline void gemm(const Product& p, std::complex<float> alpha, const std::complex<float>* a,
-                 const std::complex<float>* b, std::complex<float> beta, std::complex<float>* c) {
-    cblas_cgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                &alpha,
-                a,
-                p.lda,
-                b,
-                p.ldb,
-                &beta,
-                c,
-                p.ldc);
-}
-inline void gemm(const Product& p, std::complex<double> alpha, const std::complex<double>* a,
-                 const std::complex<double>* b, std::complex<double> beta,
-                 std::complex<double>* c) {
-    cblas_zgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                &alpha,
-                a,
-                p.lda,
-                b,
-                p.ldb,
-                &beta,
-                c,
-                p.ldc);
+template <class T>
+void gemm(const Product& p, T alpha, const T* a, const T* b, T beta, T* c) {
+    gemm(p.transa, p.transb, p.m, p.n, p.k, alpha, a, p.lda, b, p.ldb, beta, c, p.ldc);
 }
 
 // C = alpha op(A) op(B) + beta C for each matrix of the batch. The shape is valid.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // cublasGemmEx and cublasGemmStridedBatchedEx: products of half and bfloat16 matrices with sums in
 // float, and of real and complex float and double.
-#include <cblas.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include "blas/gemm.h"
-#include "blas/to_cblas.h"
 
 namespace blas {
 namespace {
@@ -103,20 +101,19 @@ void product_in_float(const Product& p, const Types& types, T alpha, const std::
     const bool reads = number(beta) != 0;
     std::vector<float> wide_c =
         reads ? widened(types.out, c, p.m, p.n, p.ldc) : std::vector<float>(size_t(p.m) * p.n);
-    cblas_sgemm(CblasColMajor,
-                to_cblas(p.transa),
-                to_cblas(p.transb),
-                p.m,
-                p.n,
-                p.k,
-                number(alpha),
-                wide_a.data(),
-                std::max(1, plain_a ? p.m : p.k),
-                wide_b.data(),
-                std::max(1, plain_b ? p.k : p.n),
-                number(beta),
-                wide_c.data(),
-                p.m);
+    gemm(p.transa,
+         p.transb,
+         p.m,
+         p.n,
+         p.k,
+         number(alpha),
+         wide_a.data(),
+         std::max(1, plain_a ? p.m : p.k),
+         wide_b.data(),
+         std::max(1, plain_b ? p.k : p.n),
+         number(beta),
+         wide_c.data(),
+         p.m);
     for (int64_t j = 0; j < p.n; ++j)
         for (int64_t i = 0; i < p.m; ++i)
             store(types.out, c, j * p.ldc + i, wide_c[size_t(j * p.m + i)]);

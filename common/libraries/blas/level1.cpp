@@ -1,73 +1,12 @@
 // SPDX-License-Identifier: MIT
 // cuBLAS level 1: operations on vectors.
-#include <cblas.h>
 #include <cmath>
 
+#include "blas/calls.h"
 #include "blas/handle.h"
 
 namespace blas {
 namespace {
-
-void axpy(int n, float a, const float* x, int incx, float* y, int incy) {
-    cblas_saxpy(n, a, x, incx, y, incy);
-}
-void axpy(int n, double a, const double* x, int incx, double* y, int incy) {
-    cblas_daxpy(n, a, x, incx, y, incy);
-}
-void axpy(int n, std::complex<float> a, const std::complex<float>* x, int incx,
-          std::complex<float>* y, int incy) {
-    cblas_caxpy(n, &a, x, incx, y, incy);
-}
-void axpy(int n, std::complex<double> a, const std::complex<double>* x, int incx,
-          std::complex<double>* y, int incy) {
-    cblas_zaxpy(n, &a, x, incx, y, incy);
-}
-float dot(int n, const float* x, int incx, const float* y, int incy) {
-    return cblas_sdot(n, x, incx, y, incy);
-}
-double dot(int n, const double* x, int incx, const double* y, int incy) {
-    return cblas_ddot(n, x, incx, y, incy);
-}
-// Sums x y, or conj(x) y.
-template <bool kConjugate>
-std::complex<float> dot(int n, const std::complex<float>* x, int incx, const std::complex<float>* y,
-                        int incy) {
-    std::complex<float> sum;
-    (kConjugate ? cblas_cdotc_sub : cblas_cdotu_sub)(n, x, incx, y, incy, &sum);
-    return sum;
-}
-template <bool kConjugate>
-std::complex<double> dot(int n, const std::complex<double>* x, int incx,
-                         const std::complex<double>* y, int incy) {
-    std::complex<double> sum;
-    (kConjugate ? cblas_zdotc_sub : cblas_zdotu_sub)(n, x, incx, y, incy, &sum);
-    return sum;
-}
-float norm(int n, const float* x, int incx) {
-    return cblas_snrm2(n, x, incx);
-}
-double norm(int n, const double* x, int incx) {
-    return cblas_dnrm2(n, x, incx);
-}
-float norm(int n, const std::complex<float>* x, int incx) {
-    return cblas_scnrm2(n, x, incx);
-}
-double norm(int n, const std::complex<double>* x, int incx) {
-    return cblas_dznrm2(n, x, incx);
-}
-float absolute_sum(int n, const float* x, int incx) {
-    return cblas_sasum(n, x, incx);
-}
-double absolute_sum(int n, const double* x, int incx) {
-    return cblas_dasum(n, x, incx);
-}
-
-float absolute_sum(int n, const std::complex<float>* x, int incx) {
-    return cblas_scasum(n, x, incx);
-}
-double absolute_sum(int n, const std::complex<double>* x, int incx) {
-    return cblas_dzasum(n, x, incx);
-}
 
 // Element i of a vector. With a negative stride BLAS counts from the other end.
 template <class T>
@@ -187,23 +126,9 @@ cublasStatus_t do_scal(const char* name, cublasHandle_t handle, Int n, const T* 
     });
 }
 
-template <class T, class Int>
+template <bool kConjugate, class T, class Int>
 cublasStatus_t do_dot(const char* name, cublasHandle_t handle, Int n, const T* x, Int incx,
                       const T* y, Int incy, T* result) {
-    return reduction(name,
-                     handle,
-                     n,
-                     {vector_of("x", x, n, incx), vector_of("y", y, n, incy)},
-                     result,
-                     [=](std::byte* const* at) {
-                         if (n <= 0) return T(0);
-                         return dot(int(n), as<T>(at[0]), int(incx), as<T>(at[1]), int(incy));
-                     });
-}
-
-template <bool kConjugate, class T, class Int>
-cublasStatus_t do_complex_dot(const char* name, cublasHandle_t handle, Int n, const T* x, Int incx,
-                              const T* y, Int incy, T* result) {
     return reduction(name,
                      handle,
                      n,
@@ -255,19 +180,19 @@ using namespace blas;
 #define REAL_DOT(T, P, INT, S)                                                                     \
     STAND_IN_API cublasStatus_t cublas##P##dot_v2##S(                                              \
         cublasHandle_t handle, INT n, const T* x, INT incx, const T* y, INT incy, T* result) {     \
-        return do_dot("cublas" #P "dot" #S, handle, n, x, incx, y, incy, result);                  \
+        return do_dot<false>("cublas" #P "dot" #S, handle, n, x, incx, y, incy, result);           \
     }
 
 #define COMPLEX_DOT(T, P, INT, S)                                                                  \
     STAND_IN_API cublasStatus_t cublas##P##dotu_v2##S(                                             \
         cublasHandle_t handle, INT n, const T* x, INT incx, const T* y, INT incy, T* result) {     \
         const char* name = "cublas" #P "dotu" #S;                                                  \
-        return do_complex_dot<false>(name, handle, n, num(x), incx, num(y), incy, num(result));    \
+        return do_dot<false>(name, handle, n, num(x), incx, num(y), incy, num(result));            \
     }                                                                                              \
     STAND_IN_API cublasStatus_t cublas##P##dotc_v2##S(                                             \
         cublasHandle_t handle, INT n, const T* x, INT incx, const T* y, INT incy, T* result) {     \
         const char* name = "cublas" #P "dotc" #S;                                                  \
-        return do_complex_dot<true>(name, handle, n, num(x), incx, num(y), incy, num(result));     \
+        return do_dot<true>(name, handle, n, num(x), incx, num(y), incy, num(result));             \
     }
 
 // `R`: a magnitude; `P`: its letter and, for complex vectors, theirs.

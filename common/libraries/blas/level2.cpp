@@ -1,52 +1,10 @@
 // SPDX-License-Identifier: MIT
 // cuBLAS level 2: operations on a matrix and vectors.
-#include <cblas.h>
-
+#include "blas/calls.h"
 #include "blas/handle.h"
-#include "blas/to_cblas.h"
 
 namespace blas {
 namespace {
-
-void gemv(CBLAS_TRANSPOSE op, int m, int n, float alpha, const float* a, int lda, const float* x,
-          int incx, float beta, float* y, int incy) {
-    cblas_sgemv(CblasColMajor, op, m, n, alpha, a, lda, x, incx, beta, y, incy);
-}
-void gemv(CBLAS_TRANSPOSE op, int m, int n, double alpha, const double* a, int lda, const double* x,
-          int incx, double beta, double* y, int incy) {
-    cblas_dgemv(CblasColMajor, op, m, n, alpha, a, lda, x, incx, beta, y, incy);
-}
-void gemv(CBLAS_TRANSPOSE op, int m, int n, std::complex<float> alpha, const std::complex<float>* a,
-          int lda, const std::complex<float>* x, int incx, std::complex<float> beta,
-          std::complex<float>* y, int incy) {
-    cblas_cgemv(CblasColMajor, op, m, n, &alpha, a, lda, x, incx, &beta, y, incy);
-}
-void gemv(CBLAS_TRANSPOSE op, int m, int n, std::complex<double> alpha,
-          const std::complex<double>* a, int lda, const std::complex<double>* x, int incx,
-          std::complex<double> beta, std::complex<double>* y, int incy) {
-    cblas_zgemv(CblasColMajor, op, m, n, &alpha, a, lda, x, incx, &beta, y, incy);
-}
-// A += alpha x y^T; for complex numbers `kConjugate` is of y.
-template <bool kConjugate>
-void ger(int m, int n, float alpha, const float* x, int incx, const float* y, int incy, float* a,
-         int lda) {
-    cblas_sger(CblasColMajor, m, n, alpha, x, incx, y, incy, a, lda);
-}
-template <bool kConjugate>
-void ger(int m, int n, double alpha, const double* x, int incx, const double* y, int incy,
-         double* a, int lda) {
-    cblas_dger(CblasColMajor, m, n, alpha, x, incx, y, incy, a, lda);
-}
-template <bool kConjugate>
-void ger(int m, int n, std::complex<float> alpha, const std::complex<float>* x, int incx,
-         const std::complex<float>* y, int incy, std::complex<float>* a, int lda) {
-    (kConjugate ? cblas_cgerc : cblas_cgeru)(CblasColMajor, m, n, &alpha, x, incx, y, incy, a, lda);
-}
-template <bool kConjugate>
-void ger(int m, int n, std::complex<double> alpha, const std::complex<double>* x, int incx,
-         const std::complex<double>* y, int incy, std::complex<double>* a, int lda) {
-    (kConjugate ? cblas_zgerc : cblas_zgeru)(CblasColMajor, m, n, &alpha, x, incx, y, incy, a, lda);
-}
 
 template <class T, class Int>
 cublasStatus_t do_gemv(const char* name, cublasHandle_t handle, cublasOperation_t trans, Int m,
@@ -70,7 +28,7 @@ cublasStatus_t do_gemv(const char* name, cublasHandle_t handle, cublasOperation_
                    name,
                    {in, vector, out, factor.operand("alpha"), old.operand("beta")},
                    [=](std::byte* const* at) {
-                       gemv(to_cblas(trans),
+                       gemv(trans,
                             int(m),
                             int(n),
                             factor.value(at[3]),

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // cuBLAS level 3: matrix products, triangular systems, and geam, which BLAS does not have.
-#include <cblas.h>
-
 #include <type_traits>
 
+#include "blas/calls.h"
 #include "blas/gemm.h"
 #include "blas/handle.h"
-#include "blas/to_cblas.h"
 
 namespace blas {
 namespace {
@@ -17,88 +15,6 @@ struct Triangle {
     cublasOperation_t op;
     cublasDiagType_t diagonal;
 };
-
-void trsm(const Triangle& t, int m, int n, float alpha, const float* a, int lda, float* b,
-          int ldb) {
-    cblas_strsm(CblasColMajor,
-                to_cblas(t.side),
-                to_cblas(t.fill),
-                to_cblas(t.op),
-                to_cblas(t.diagonal),
-                m,
-                n,
-                alpha,
-                a,
-                lda,
-                b,
-                ldb);
-}
-void trsm(const Triangle& t, int m, int n, double alpha, const double* a, int lda, double* b,
-          int ldb) {
-    cblas_dtrsm(CblasColMajor,
-                to_cblas(t.side),
-                to_cblas(t.fill),
-                to_cblas(t.op),
-                to_cblas(t.diagonal),
-                m,
-                n,
-                alpha,
-                a,
-                lda,
-                b,
-                ldb);
-}
-
-void trsm(const Triangle& t, int m, int n, std::complex<float> alpha, const std::complex<float>* a,
-          int lda, std::complex<float>* b, int ldb) {
-    cblas_ctrsm(CblasColMajor,
-                to_cblas(t.side),
-                to_cblas(t.fill),
-                to_cblas(t.op),
-                to_cblas(t.diagonal),
-                m,
-                n,
-                &alpha,
-                a,
-                lda,
-                b,
-                ldb);
-}
-void trsm(const Triangle& t, int m, int n, std::complex<double> alpha,
-          const std::complex<double>* a, int lda, std::complex<double>* b, int ldb) {
-    cblas_ztrsm(CblasColMajor,
-                to_cblas(t.side),
-                to_cblas(t.fill),
-                to_cblas(t.op),
-                to_cblas(t.diagonal),
-                m,
-                n,
-                &alpha,
-                a,
-                lda,
-                b,
-                ldb);
-}
-
-void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, float alpha, const float* a,
-          int lda, float beta, float* c, int ldc) {
-    cblas_ssyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
-}
-void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, double alpha, const double* a,
-          int lda, double beta, double* c, int ldc) {
-    cblas_dsyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, alpha, a, lda, beta, c, ldc);
-}
-
-void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, std::complex<float> alpha,
-          const std::complex<float>* a, int lda, std::complex<float> beta, std::complex<float>* c,
-          int ldc) {
-    cblas_csyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, &alpha, a, lda, &beta, c, ldc);
-}
-void syrk(cublasFillMode_t fill, cublasOperation_t op, int n, int k, std::complex<double> alpha,
-          const std::complex<double>* a, int lda, std::complex<double> beta,
-          std::complex<double>* c, int ldc) {
-    cblas_zsyrk(CblasColMajor, to_cblas(fill), to_cblas(op), n, k, &alpha, a, lda, &beta, c, ldc);
-}
 
 // A column of the matrix is a row of the operand, so elements below the diagonal come after it.
 Operand::Part part_of(cublasFillMode_t fill, cublasDiagType_t diagonal) {
@@ -125,7 +41,10 @@ cublasStatus_t do_trsm(const char* name, cublasHandle_t handle, const Triangle& 
                    name,
                    {in, updated(matrix_of("B", b, m, n, ldb)), factor.operand("alpha")},
                    [=](std::byte* const* at) {
-                       trsm(triangle,
+                       trsm(triangle.side,
+                            triangle.fill,
+                            triangle.op,
+                            triangle.diagonal,
                             int(m),
                             int(n),
                             factor.value(at[2]),
@@ -231,7 +150,7 @@ cublasStatus_t do_geam(const char* name, cublasHandle_t handle, cublasOperation_
 
 using namespace blas;
 
-#define LEVEL3(T, P, INT, S)                                                                       \
+#define PRODUCTS(T, P, INT, S)                                                                     \
     STAND_IN_API cublasStatus_t cublas##P##gemm_v2##S(cublasHandle_t handle,                       \
                                                       cublasOperation_t transa,                    \
                                                       cublasOperation_t transb,                    \
@@ -272,7 +191,9 @@ using namespace blas;
             transa, transb, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, batchCount};        \
         const char* name = "cublas" #P "gemmStridedBatched" #S;                                    \
         return do_gemm(name, handle, shape, num(alpha), num(A), num(B), num(beta), num(C));        \
-    }                                                                                              \
+    }
+
+#define TRIANGLES(T, P, INT, S)                                                                    \
     STAND_IN_API cublasStatus_t cublas##P##trsm_v2##S(cublasHandle_t handle,                       \
                                                       cublasSideMode_t side,                       \
                                                       cublasFillMode_t uplo,                       \
@@ -303,7 +224,9 @@ using namespace blas;
         const char* name = "cublas" #P "syrk" #S;                                                  \
         return do_syrk(                                                                            \
             name, handle, uplo, trans, n, k, num(alpha), num(A), lda, num(beta), num(C), ldc);     \
-    }                                                                                              \
+    }
+
+#define SUMS(T, P, INT, S)                                                                         \
     STAND_IN_API cublasStatus_t cublas##P##geam##S(cublasHandle_t handle,                          \
                                                    cublasOperation_t transa,                       \
                                                    cublasOperation_t transb,                       \
@@ -333,6 +256,11 @@ using namespace blas;
                        num(C),                                                                     \
                        ldc);                                                                       \
     }
+
+#define LEVEL3(T, P, INT, S)                                                                       \
+    PRODUCTS(T, P, INT, S)                                                                         \
+    TRIANGLES(T, P, INT, S)                                                                        \
+    SUMS(T, P, INT, S)
 
 LEVEL3(float, S, int, )
 LEVEL3(float, S, int64_t, _64)

@@ -32,7 +32,7 @@ cusolverStatus_t do_gesvda(const char* name, cusolverDnHandle_t handle, cusolver
 
 using namespace solver;
 
-#define APPROXIMATE(T, P)                                                                          \
+#define APPROXIMATE_SIZE(T, P)                                                                     \
     STAND_IN_API cusolverStatus_t cusolverDn##P##gesvdaStridedBatched_bufferSize(                  \
         cusolverDnHandle_t handle,                                                                 \
         cusolverEigMode_t jobz,                                                                    \
@@ -71,7 +71,9 @@ using namespace solver;
                     is_mode(jobz) && is_approximate(batch),                                        \
                     svd_work(m, n, batchSize),                                                     \
                     lwork);                                                                        \
-    }                                                                                              \
+    }
+
+#define APPROXIMATE_COMPUTE(T, P)                                                                  \
     STAND_IN_API cusolverStatus_t cusolverDn##P##gesvdaStridedBatched(cusolverDnHandle_t handle,   \
                                                                       cusolverEigMode_t jobz,      \
                                                                       int rank,                    \
@@ -120,6 +122,10 @@ using namespace solver;
                          info,                                                                     \
                          h_R_nrmF);                                                                \
     }
+
+#define APPROXIMATE(T, P)                                                                          \
+    APPROXIMATE_SIZE(T, P)                                                                         \
+    APPROXIMATE_COMPUTE(T, P)
 
 APPROXIMATE(float, S)
 APPROXIMATE(double, D)

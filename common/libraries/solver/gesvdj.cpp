@@ -91,7 +91,7 @@ STAND_IN_API cusolverStatus_t cusolverDnDestroyGesvdjInfo(gesvdjInfo_t info) {
     return CUSOLVER_STATUS_SUCCESS;
 }
 
-#define JACOBI(T, P)                                                                               \
+#define JACOBI_ONE(T, P)                                                                           \
     STAND_IN_API cusolverStatus_t cusolverDn##P##gesvdj_bufferSize(cusolverDnHandle_t handle,      \
                                                                    cusolverEigMode_t jobz,         \
                                                                    int,                            \
@@ -145,7 +145,9 @@ STAND_IN_API cusolverStatus_t cusolverDnDestroyGesvdjInfo(gesvdjInfo_t info) {
                          lwork,                                                                    \
                          info,                                                                     \
                          params);                                                                  \
-    }                                                                                              \
+    }
+
+#define JACOBI_BATCHED(T, P)                                                                       \
     STAND_IN_API cusolverStatus_t cusolverDn##P##gesvdjBatched_bufferSize(                         \
         cusolverDnHandle_t handle,                                                                 \
         cusolverEigMode_t jobz,                                                                    \
@@ -202,6 +204,10 @@ STAND_IN_API cusolverStatus_t cusolverDnDestroyGesvdjInfo(gesvdjInfo_t info) {
                                  params,                                                           \
                                  batchSize);                                                       \
     }
+
+#define JACOBI(T, P)                                                                               \
+    JACOBI_ONE(T, P)                                                                               \
+    JACOBI_BATCHED(T, P)
 
 JACOBI(float, S)
 JACOBI(double, D)

@@ -191,8 +191,7 @@ cusolverStatus_t do_orgqr(const char* name, cusolverDnHandle_t handle, int m, in
 
 using namespace solver;
 
-// cuSOLVER's geqrf_bufferSize does not compare lda with m: CuPy passes n there.
-#define SYSTEMS(T, P)                                                                              \
+#define LU(T, P)                                                                                   \
     STAND_IN_API cusolverStatus_t cusolverDn##P##getrf_bufferSize(                                 \
         cusolverDnHandle_t handle, int m, int n, T*, int lda, int* Lwork) {                        \
         return size(                                                                               \
@@ -221,7 +220,9 @@ using namespace solver;
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "getrs";                                                \
         return do_getrs(name, handle, trans, n, nrhs, num(A), lda, devIpiv, num(B), ldb, devInfo); \
-    }                                                                                              \
+    }
+
+#define CHOLESKY(T, P)                                                                             \
     STAND_IN_API cusolverStatus_t cusolverDn##P##potrf_bufferSize(                                 \
         cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T*, int lda, int* Lwork) {        \
         return size("cusolverDn" #P "potrf_bufferSize",                                            \
@@ -252,7 +253,10 @@ using namespace solver;
                                                        int* devInfo) {                             \
         const char* name = "cusolverDn" #P "potrs";                                                \
         return do_potrs(name, handle, uplo, n, nrhs, num(A), lda, num(B), ldb, devInfo);           \
-    }                                                                                              \
+    }
+
+// cuSOLVER's geqrf_bufferSize does not compare lda with m: CuPy passes n there.
+#define QR(T, P)                                                                                   \
     STAND_IN_API cusolverStatus_t cusolverDn##P##geqrf_bufferSize(                                 \
         cusolverDnHandle_t handle, int m, int n, T*, int lda, int* lwork) {                        \
         return size("cusolverDn" #P "geqrf_bufferSize",                                            \
@@ -274,6 +278,11 @@ using namespace solver;
         return do_geqrf(                                                                           \
             name, handle, m, n, num(A), lda, num(TAU), num(Workspace), Lwork, devInfo);            \
     }
+
+#define SYSTEMS(T, P)                                                                              \
+    LU(T, P)                                                                                       \
+    CHOLESKY(T, P)                                                                                 \
+    QR(T, P)
 
 // MQR multiplies by Q, GQR stores it.
 #define REFLECTIONS(T, P, MQR, GQR)                                                                \
