@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The emulator's layers and rooms, and the harness's, include in the order of common/README.md.
+"""The rooms of the emulator, the libraries and the harness include as common/README.md says.
 
 The tool's rooms, which are Python, have test_tool_rooms.py.
 """
@@ -13,16 +13,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = ROOT / "common" / "emulator"
+LIBRARIES = ROOT / "common" / "libraries"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 ROW = re.compile(r"^\| `([a-z]+)/(?:([a-z0-9_]+)/)?` \|", re.MULTILINE)
 LAYER = re.compile(r"^ *emulator_layer\((\w+)([^)]*)\)", re.MULTILINE)
 CODE = (".h", ".cpp", ".def")
 
 
-def rooms_of(text: str) -> dict[str, list[str]]:
-    """By layer: its rooms in the order of the table; the top of a layer is the row without one."""
+def rooms_of(page: str, heading: str) -> dict[str, list[str]]:
+    """By layer: its rooms in the order of the table below a heading; the top of a layer is the row
+    without one."""
     rooms: dict[str, list[str]] = {}
-    table = text[text.index("## Layers and rooms") + 1 :].partition("\n## ")[0]
+    table = page[page.index(f"## {heading}") + 1 :].partition("\n## ")[0]
     for layer, room in ROW.findall(table[table.index("| room |") :]):
         rooms.setdefault(layer, [])
         if room:
@@ -104,7 +106,8 @@ class Harness(unittest.TestCase):
 
 class Rooms(unittest.TestCase):
     def setUp(self) -> None:
-        self.rooms = rooms_of((ROOT / "common" / "README.md").read_text(encoding="utf-8"))
+        page = (ROOT / "common" / "README.md").read_text(encoding="utf-8")
+        self.rooms = rooms_of(page, "Layers and rooms")
         self.allowed = layers_of((EMULATOR / "CMakeLists.txt").read_text(encoding="utf-8"))
 
     def test_the_table_names_every_folder_with_code(self) -> None:
@@ -135,6 +138,68 @@ class Rooms(unittest.TestCase):
             ("runtime/core/launch.cpp", "emulator_api.h", "does not stand on"),
         ):
             found = violations(path, f'#include "{included}"\n', self.rooms, self.allowed)
+            self.assertEqual(len(found), 1, path)
+            self.assertIn(why, found[0])
+
+
+def library_violations(path: str, text: str, rooms: list[str], interface: set[str]) -> list[str]:
+    """What `path` (room/file or file, in libraries/) includes and may not. `interface`: the headers
+    of the emulator that the libraries may include."""
+    *middle, name = path.split("/")
+    room = middle[0] if middle else ""
+    bad = []
+    for included in INCLUDE.findall(text):
+        # In the order of the compiler's search: the file's own folder, libraries/, its include/.
+        candidates = [f"{room}/{included}".strip("/"), included, f"include/{included}"]
+        found = next((one for one in candidates if (LIBRARIES / one).is_file()), None)
+        if found is None:
+            if included.removeprefix("common/emulator/") not in interface:
+                bad.append(f"{path} includes {included}: no interface of the emulator")
+            continue
+        to_room = found.split("/")[0] if "/" in found else ""
+        if to_room and not room:
+            bad.append(f"{path} includes {included}: what rooms share includes no room")
+        elif to_room and rooms.index(to_room) > rooms.index(room):
+            bad.append(f"{path} includes {included}: {to_room} comes after {room}")
+    return bad
+
+
+class RoomsOfTheLibraries(unittest.TestCase):
+    def setUp(self) -> None:
+        page = (ROOT / "common" / "README.md").read_text(encoding="utf-8")
+        self.rooms = rooms_of(page, "Rooms of the libraries")["libraries"]
+        before_table = page[page.index("## Rooms of the libraries") :].partition("| room |")[0]
+        self.interface = set(re.findall(r"`([a-z_/]+\.h)`", before_table))
+
+    def test_the_table_names_every_folder(self) -> None:
+        folders = {file.name for file in LIBRARIES.iterdir() if file.is_dir()}
+        self.assertEqual(folders - {"__pycache__"}, set(self.rooms))
+
+    def test_the_interface_of_the_emulator_exists(self) -> None:
+        self.assertTrue(self.interface)
+        for header in self.interface:
+            self.assertTrue((EMULATOR / header).is_file(), header)
+
+    def test_files_include_only_what_comes_before_them(self) -> None:
+        bad = []
+        for file in sorted(LIBRARIES.rglob("*")):
+            if file.suffix in CODE:
+                path = file.relative_to(LIBRARIES).as_posix()
+                text = file.read_text(encoding="utf-8")
+                bad += library_violations(path, text, self.rooms, self.interface)
+        self.assertEqual(bad, [])
+
+    def test_each_rule_is_checked(self) -> None:
+        for path, included, why in (
+            ("blas/level1.cpp", "solver/lapack.h", "comes after"),
+            ("fft/plan.h", "mpi/watch.h", "comes after"),
+            ("include/cusparse.h", "sparse/descriptors.h", "comes after"),
+            ("stand_in.h", "blas/handle.h", "includes no room"),
+            ("random/api.cpp", "runtime/core/stream.h", "no interface"),
+            ("mpi/waits.cpp", "common/emulator/options.h", "no interface"),
+        ):
+            text = f'#include "{included}"\n'
+            found = library_violations(path, text, self.rooms, self.interface)
             self.assertEqual(len(found), 1, path)
             self.assertIn(why, found[0])
 
