@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 #include <cusolverDn.h>
 
+#include "handles.h"
 #include "lab.h"
 
 using namespace lab;
@@ -15,19 +16,6 @@ constexpr auto kOk = CUBLAS_STATUS_SUCCESS;
 constexpr auto kSolved = CUSOLVER_STATUS_SUCCESS;
 constexpr int kSide = 4, kBatch = 3;
 constexpr size_t kElements = kSide * kSide;
-
-struct Blas {
-    Blas() { REQUIRE(cublasCreate(&handle) == kOk); }
-    ~Blas() { cublasDestroy(handle); }
-    operator cublasHandle_t() const { return handle; }
-    cublasHandle_t handle = nullptr;
-};
-struct Solver {
-    Solver() { REQUIRE(cusolverDnCreate(&handle) == kSolved); }
-    ~Solver() { cusolverDnDestroy(handle); }
-    operator cusolverDnHandle_t() const { return handle; }
-    cusolverDnHandle_t handle = nullptr;
-};
 
 // Where the matrices of a batch begin, in an order that is not theirs in memory.
 std::vector<double*> places(double* first) {

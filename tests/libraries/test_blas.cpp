@@ -3,18 +3,12 @@
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 
+#include "handles.h"
 #include "lab.h"
 
 using namespace lab;
 
 namespace {
-
-struct Handle {
-    Handle() { REQUIRE(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS); }
-    ~Handle() { cublasDestroy(handle); }
-    operator cublasHandle_t() const { return handle; }
-    cublasHandle_t handle = nullptr;
-};
 
 constexpr auto kOk = CUBLAS_STATUS_SUCCESS;
 
@@ -47,7 +41,7 @@ TEMPLATE_TEST_CASE("gemm: every transposition, with leading dimensions", "[blas]
             for (int l = 0; l < k; ++l) sum += at(a, lda, ta, i, l) * at(b, ldb, tb, l, j);
             want[size_t(i + j * ldc)] = alpha * sum + beta * c[size_t(i + j * ldc)];
         }
-    Handle handle;
+    Blas handle;
     Device<T> d_a(a), d_b(b), d_c(c);
     const auto op = [](bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; };
     REQUIRE(gemm(handle, op(ta), op(tb), m, n, k, &alpha, d_a, lda, d_b, ldb, &beta, d_c, ldc) ==
@@ -57,7 +51,7 @@ TEMPLATE_TEST_CASE("gemm: every transposition, with leading dimensions", "[blas]
 
 TEST_CASE("gemm: with beta 0 the old values do not count", "[blas]") {
     const int n = 4;
-    Handle handle;
+    Blas handle;
     Device<float> a(std::vector<float>(16, 1.0f)), c(std::vector<float>(16, NAN));
     const float one = 1, zero = 0;
     const auto N = CUBLAS_OP_N;
@@ -75,7 +69,7 @@ TEST_CASE("gemmStridedBatched: each product its own, and one matrix for all", "[
                 for (int l = 0; l < n; ++l)
                     want[size_t(s * n * n + i + j * n)] +=
                         double(a[size_t(i + l * n)]) * b[size_t(s * n * n + l + j * n)];
-    Handle handle;
+    Blas handle;
     Device<float> d_a(a), d_b(b), d_c(want.size());
     const float one = 1, zero = 0;
     REQUIRE(cublasSgemmStridedBatched(handle,
@@ -111,7 +105,7 @@ TEST_CASE("GemmEx: half matrices with sums in float", "[blas]") {
             for (int l = 0; l < n; ++l)
                 want[size_t(i + j * n)] += double(__half2float(ha[size_t(i + l * n)])) *
                                            __half2float(hb[size_t(l + j * n)]);
-    Handle handle;
+    Blas handle;
     Device<__half> d_a(ha), d_b(hb);
     const float one = 1, zero = 0;
     const auto product = [&](void* c, cudaDataType type) {
@@ -149,7 +143,7 @@ TEST_CASE("GemmEx: half matrices with sums in float", "[blas]") {
 TEST_CASE("level 1: vectors with strides, also backwards", "[blas]") {
     const int n = 5;
     const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8, 9}, y{10, 20, 30, 40, 50};
-    Handle handle;
+    Blas handle;
     Device<double> d_x(x), d_y(y);
     const double alpha = 2;
     double dot = 0, norm = 0, sum = 0;
@@ -176,7 +170,7 @@ TEST_CASE("level 1: vectors with strides, also backwards", "[blas]") {
 }
 
 TEST_CASE("pointer mode: scalars and results in device memory", "[blas]") {
-    Handle handle;
+    Blas handle;
     REQUIRE(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) == kOk);
     Device<float> x(std::vector<float>{3, 4}), alpha(std::vector<float>{10}), result(1);
     Device<int> index(1);
@@ -190,7 +184,7 @@ TEST_CASE("pointer mode: scalars and results in device memory", "[blas]") {
 TEST_CASE("gemv: plain and transposed", "[blas]") {
     const int m = 3, n = 2;
     const std::vector<float> a{1, 2, 3, 4, 5, 6};
-    Handle handle;
+    Blas handle;
     Device<float> d_a(a), x(std::vector<float>{1, 10, 100}), y(std::vector<float>{1, 1, 1});
     const float one = 1, zero = 0;
     REQUIRE(cublasSgemv(handle, CUBLAS_OP_N, m, n, &one, d_a, m, x, 1, &one, y, 1) == kOk);
@@ -210,7 +204,7 @@ TEST_CASE("trsm solves what a product made, with one triangle only", "[blas]") {
     std::vector<double> b(size_t(n), 0.0);
     for (int i = 0; i < n; ++i)
         for (int j = 0; j <= i; ++j) b[size_t(i)] += a[size_t(i + j * n)] * x[size_t(j)];
-    Handle handle;
+    Blas handle;
     Device<double> d_a(a), d_b(b);
     const double one = 1;
     REQUIRE(cublasDtrsm(handle,
@@ -230,7 +224,7 @@ TEST_CASE("trsm solves what a product made, with one triangle only", "[blas]") {
 
 TEST_CASE("syrk updates one triangle; geam transposes and adds", "[blas]") {
     const int n = 2;
-    Handle handle;
+    Blas handle;
     Device<float> a(std::vector<float>{1, 2, 3, 4}), c(std::vector<float>{0, 0, 7, 0});
     const float one = 1, two = 2, zero = 0;
     REQUIRE(cublasSsyrk(

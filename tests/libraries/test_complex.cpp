@@ -5,6 +5,7 @@
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
+#include "handles.h"
 #include "lab.h"
 
 using namespace lab;
@@ -45,19 +46,6 @@ std::vector<Complex> product(const std::vector<Complex>& a, const std::vector<Co
 cuDoubleComplex* api(Complex* pointer) {
     return reinterpret_cast<cuDoubleComplex*>(pointer);
 }
-
-struct Blas {
-    Blas() { REQUIRE(cublasCreate(&handle) == kOk); }
-    ~Blas() { cublasDestroy(handle); }
-    operator cublasHandle_t() const { return handle; }
-    cublasHandle_t handle = nullptr;
-};
-struct Solver {
-    Solver() { REQUIRE(cusolverDnCreate(&handle) == kSolved); }
-    ~Solver() { cusolverDnDestroy(handle); }
-    operator cusolverDnHandle_t() const { return handle; }
-    cusolverDnHandle_t handle = nullptr;
-};
 
 }  // namespace
 

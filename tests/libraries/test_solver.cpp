@@ -2,6 +2,7 @@
 // cuSOLVER: what was factorised comes back, and systems are solved.
 #include <cusolverDn.h>
 
+#include "handles.h"
 #include "lab.h"
 
 using namespace lab;
@@ -9,13 +10,6 @@ using namespace lab;
 namespace {
 
 constexpr auto kOk = CUSOLVER_STATUS_SUCCESS;
-
-struct Handle {
-    Handle() { REQUIRE(cusolverDnCreate(&handle) == kOk); }
-    ~Handle() { cusolverDnDestroy(handle); }
-    operator cusolverDnHandle_t() const { return handle; }
-    cusolverDnHandle_t handle = nullptr;
-};
 
 // A x, for a column-major square matrix.
 std::vector<double> times(const std::vector<double>& a, const std::vector<double>& x) {
@@ -38,7 +32,7 @@ std::vector<double> symmetric(int n) {
 TEST_CASE("getrf and getrs solve a system", "[solver]") {
     const int n = 6;
     const auto a = numbers<double>(n * n, 1), x = numbers<double>(n, 2);
-    Handle handle;
+    Solver handle;
     Device<double> d_a(a), d_b(times(a, x));
     Device<int> pivots(n), info(1);
     int size = 0;
@@ -51,7 +45,7 @@ TEST_CASE("getrf and getrs solve a system", "[solver]") {
 }
 
 TEST_CASE("getrf says at which pivot a matrix is singular", "[solver]") {
-    Handle handle;
+    Solver handle;
     Device<double> a(std::vector<double>{1, 2, 2, 4});
     Device<int> pivots(2), info(1);
     int size = 0;
@@ -67,7 +61,7 @@ TEST_CASE("potrf and potrs solve with one triangle", "[solver]") {
     const auto x = numbers<double>(n, 4), b = times(a, x);
     for (int j = 0; j < n; ++j)
         for (int i = 0; i < j; ++i) a[size_t(i + j * n)] = NAN;
-    Handle handle;
+    Solver handle;
     Device<double> d_a(a), d_b(b);
     Device<int> info(1);
     int size = 0;
@@ -83,7 +77,7 @@ TEST_CASE("potrf and potrs solve with one triangle", "[solver]") {
 TEST_CASE("geqrf and ormqr: Q^T A is upper triangular", "[solver]") {
     const int m = 5, n = 3;
     const auto a = numbers<float>(m * n, 5);
-    Handle handle;
+    Solver handle;
     Device<float> d_a(a), d_c(a), tau(n);
     Device<int> info(1);
     int size = 0, more = 0;
@@ -107,7 +101,7 @@ TEST_CASE("geqrf and ormqr: Q^T A is upper triangular", "[solver]") {
 TEST_CASE("syevd: A v = lambda v, in rising order", "[solver]") {
     const int n = 4;
     const auto a = symmetric(n);
-    Handle handle;
+    Solver handle;
     Device<double> d_a(a), values(n);
     Device<int> info(1);
     int size = 0;
@@ -129,7 +123,7 @@ TEST_CASE("syevd: A v = lambda v, in rising order", "[solver]") {
 TEST_CASE("gesvd: U S V^T is A", "[solver]") {
     const int m = 4, n = 3;
     const auto a = numbers<double>(m * n, 6);
-    Handle handle;
+    Solver handle;
     Device<double> d_a(a), s(n), u(m * m), vt(n * n);
     Device<int> info(1);
     int size = 0;
@@ -149,7 +143,7 @@ TEST_CASE("gesvd: U S V^T is A", "[solver]") {
 
 TEST_CASE("a workspace that is too small is refused", "[solver]") {
     const int n = 3;
-    Handle handle;
+    Solver handle;
     Device<double> a(symmetric(n)), work(1);
     Device<int> info(1);
     if (lab::emulated())  // cuSOLVER 12 itself needs none for so small a matrix, and says success
@@ -158,7 +152,7 @@ TEST_CASE("a workspace that is too small is refused", "[solver]") {
 
 TEST_CASE("pivots that getrf has not stored are not followed", "[solver]") {
     const int n = 3;
-    Handle handle;
+    Solver handle;
     Device<double> a(symmetric(n)), b(numbers<double>(n, 4));
     Device<int> pivots(std::vector<int>{1, 1 << 30, 3}), info(1);
     CHECK(cusolverDnDgetrs(handle, CUBLAS_OP_N, n, 1, a, n, pivots, b, n, info) == kOk);

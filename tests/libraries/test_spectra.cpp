@@ -5,6 +5,7 @@
 #include <complex>
 #include <cusolverDn.h>
 
+#include "handles.h"
 #include "lab.h"
 
 using namespace lab;
@@ -17,12 +18,6 @@ constexpr auto kVectors = CUSOLVER_EIG_MODE_VECTOR;
 constexpr auto kValuesOnly = CUSOLVER_EIG_MODE_NOVECTOR;
 using Complex = std::complex<double>;
 
-struct Handle {
-    Handle() { REQUIRE(cusolverDnCreate(&handle) == kOk); }
-    ~Handle() { cusolverDnDestroy(handle); }
-    operator cusolverDnHandle_t() const { return handle; }
-    cusolverDnHandle_t handle = nullptr;
-};
 struct Jacobi {
     Jacobi() { REQUIRE(cusolverDnCreateGesvdjInfo(&info) == kOk); }
     ~Jacobi() { cusolverDnDestroyGesvdjInfo(info); }
@@ -125,7 +120,7 @@ struct Svd {
 }  // namespace
 
 TEST_CASE("Xgeev: complex eigenvalues of a real matrix", "[solver]") {
-    Handle handle;
+    Solver handle;
     Device<double> a(std::vector<double>{0, 1, -1, 0});  // a rotation: i and -i
     Device<Complex> values(2);
     Device<double> vectors(4);
@@ -144,7 +139,7 @@ TEST_CASE("Xgeev: complex eigenvalues of a real matrix", "[solver]") {
 }
 
 TEST_CASE("Xgeev: real parts and imaginary parts, if W is real", "[solver]") {
-    Handle handle;
+    Solver handle;
     Device<float> a(std::vector<float>{0, 2, -2, 0}), values(4);
     Device<int> info(1);
     Geev geev{CUDA_R_32F, CUDA_R_32F, kValuesOnly, kValuesOnly};
@@ -154,7 +149,7 @@ TEST_CASE("Xgeev: real parts and imaginary parts, if W is real", "[solver]") {
 }
 
 TEST_CASE("Xgeev: A v = lambda v for a complex matrix", "[solver]") {
-    Handle handle;
+    Solver handle;
     const std::vector<Complex> a{{1, 2}, {3, -1}, {0, 1}, {2, 2}};
     Device<Complex> d_a(a), values(2), vectors(4);
     Device<int> info(1);
@@ -169,7 +164,7 @@ TEST_CASE("Xgeev: A v = lambda v for a complex matrix", "[solver]") {
 }
 
 TEST_CASE("Xgeev refuses left eigenvectors, other types and short rows", "[solver]") {
-    Handle handle;
+    Solver handle;
     Device<double> a(std::vector<double>{1, 0, 0, 1}), values(4), vectors(4);
     Device<int> info(1);
     Geev good{CUDA_R_64F, CUDA_R_64F};
@@ -188,7 +183,7 @@ TEST_CASE("Xgeev refuses left eigenvectors, other types and short rows", "[solve
 
 TEST_CASE("Xgeev with too few elements for the eigenvectors computes nothing", "[solver]") {
     if (!emulated()) return;  // a card would overwrite other memory
-    Handle handle;
+    Solver handle;
     Device<double> a(std::vector<double>{1, 2, 3, 4}), values(4), vectors(3);
     Device<int> info(1);
     Geev geev{CUDA_R_64F, CUDA_R_64F};
@@ -198,7 +193,7 @@ TEST_CASE("Xgeev with too few elements for the eigenvectors computes nothing", "
 }
 
 TEST_CASE("syevj: the eigenvalues of one symmetric matrix", "[solver]") {
-    Handle handle;
+    Solver handle;
     syevjInfo_t params = nullptr;
     REQUIRE(cusolverDnCreateSyevjInfo(&params) == kOk);
     Device<double> a(std::vector<double>{2, 1, 1, 2}), values(2);
@@ -216,7 +211,7 @@ TEST_CASE("syevj: the eigenvalues of one symmetric matrix", "[solver]") {
 
 TEST_CASE("gesvdj: a matrix that is wider than high", "[solver]") {
     const auto a = numbers<double>(kElements, 20);  // 2 x 3
-    Handle handle;
+    Solver handle;
     Jacobi params;
     Device<double> d_a(a), s(2), u(4), v(6);
     Device<int> info(1);
@@ -233,7 +228,7 @@ TEST_CASE("gesvdj: a matrix that is wider than high", "[solver]") {
 }
 
 TEST_CASE("gesvdj stores V and not its conjugate transpose", "[solver]") {
-    Handle handle;
+    Solver handle;
     Jacobi params;
     Device<cuDoubleComplex> a(std::vector<cuDoubleComplex>{{1, 0}, {0, 2}}), u(1), v(4);
     Device<double> s(1);
@@ -254,7 +249,7 @@ TEST_CASE("gesvdj stores V and not its conjugate transpose", "[solver]") {
 
 TEST_CASE("gesvdjBatched: U S V^T is each matrix", "[solver]") {
     const auto a = numbers<double>(kBatch * kElements, 21);
-    Handle handle;
+    Solver handle;
     Jacobi params;
     Svd svd(a);
     int size = 0;
@@ -293,7 +288,7 @@ TEST_CASE("gesvdjBatched: U S V^T is each matrix", "[solver]") {
 }
 
 TEST_CASE("gesvdjBatched refuses more than 32 rows", "[solver]") {
-    Handle handle;
+    Solver handle;
     Jacobi params;
     int size = 0;
     CHECK(cusolverDnDgesvdjBatched_bufferSize(handle,
@@ -315,7 +310,7 @@ TEST_CASE("gesvdjBatched refuses more than 32 rows", "[solver]") {
 TEST_CASE("gesvdaStridedBatched: the matrices keep their values, and it says what is left",
           "[solver]") {
     const auto a = numbers<double>(kBatch * kElements, 22);
-    Handle handle;
+    Solver handle;
     Svd svd(a);
     const auto size_of = [&](int rank, int* size) {
         return cusolverDnDgesvdaStridedBatched_bufferSize(handle,
@@ -376,7 +371,7 @@ TEST_CASE("gesvdaStridedBatched: the matrices keep their values, and it says wha
 }
 
 TEST_CASE("geqrf_bufferSize does not compare lda with the rows", "[solver]") {
-    Handle handle;
+    Solver handle;
     Device<double> a(kElements);
     int size = 0;
     CHECK(cusolverDnDgeqrf_bufferSize(handle, kRows, kColumns, a, kColumns, &size) == kOk);

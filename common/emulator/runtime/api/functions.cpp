@@ -9,27 +9,6 @@ using PerDevice = KernelRecord::PerDevice;
 
 namespace {
 
-// Runs body(record, kernel) for the kernel that `function` refers to, on the current device.
-template <class F>
-cudaError_t with_kernel(const char* name, const void* function, F&& body) {
-    return api(name, [&](Call& call) -> cudaError_t {
-        KernelRecord* record = find_kernel(function);
-        if (!record) return cudaErrorInvalidDeviceFunction;
-        machine::Kernel* kernel = nullptr;
-        try {
-            if (const cudaError_t error = resolve_kernel(call, *record, call.thread.device, kernel))
-                return error;
-            return body(call, *record, *kernel);
-        } catch (const machine::UnsupportedPtx& problem) {
-            warn_once("cannot run kernel `" + record->name + "`: " + problem.what());
-            return cudaErrorNotSupported;
-        } catch (const ptx::ParseError& problem) {
-            warn_once("cannot read kernel `" + record->name + "`: " + problem.what());
-            return cudaErrorInvalidPtx;
-        }
-    });
-}
-
 cudaError_t set_attribute(Call& call, KernelRecord& record, machine::Kernel& kernel, int device,
                           cudaFuncAttribute attribute, int value) {
     PerDevice& here = record.devices[device];

@@ -9,25 +9,16 @@ using namespace runtime;
 
 namespace {
 
-// Runs body(kernel, limits) for the kernel that `function` refers to, on the current device.
+// Runs body(record, kernel, limits, device) for the kernel that `function` refers to.
 template <class F>
 cudaError_t with_limits(const char* name, const void* function, F&& body) {
-    return api(name, [&](Call& call) -> cudaError_t {
-        KernelRecord* record = find_kernel(function);
-        if (!record) return cudaErrorInvalidDeviceFunction;
-        machine::Kernel* kernel = nullptr;
-        const int device = call.thread.device;
-        if (const cudaError_t error = resolve_kernel(call, *record, device, kernel)) return error;
-        try {
-            return body(*record, *kernel, call.global.machine(device).limits(), device);
-        } catch (const machine::UnsupportedPtx& problem) {
-            warn_once("cannot run kernel `" + record->name + "`: " + problem.what());
-            return cudaErrorNotSupported;
-        } catch (const ptx::ParseError& problem) {
-            warn_once("cannot read kernel `" + record->name + "`: " + problem.what());
-            return cudaErrorInvalidPtx;
-        }
-    });
+    return with_kernel(
+        name,
+        function,
+        [&](Call& call, KernelRecord& record, machine::Kernel& kernel) -> cudaError_t {
+            const int device = call.thread.device;
+            return body(record, kernel, call.global.machine(device).limits(), device);
+        });
 }
 
 cudaError_t active_blocks(const char* name, int* blocks, const void* function, int block_size,

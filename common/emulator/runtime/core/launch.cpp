@@ -200,16 +200,8 @@ cudaError_t check_launch(Call& call, const Launch& launch, machine::Kernel& kern
 
 static cudaError_t unsupported(Call& call, const Launch& launch, cudaError_t error,
                                const char* why) {
-    const std::string text = "cannot run kernel `" + launch.kernel->name + "`: " + why;
-    warn_once(text);
-    return call.misuse(machine::ApiEvent::Kind::kUnsupported,
-                       Call::Reason::kUnknown,
-                       error,
-                       text,
-                       0,
-                       nullptr,
-                       0,
-                       launch.kernel->name);
+    const std::string& name = launch.kernel->name;
+    return refuse(call, error, "cannot run kernel `" + name + "`: " + why, name);
 }
 
 cudaError_t run_launch(Call& call, Launch& launch, Stream& stream) {

@@ -33,6 +33,28 @@ cudaError_t run_launch(Call& call, Launch& launch, Stream& stream);
 cudaError_t launch_api(Call& call, const void* function, dim3 grid, dim3 block, void** args,
                        size_t shared, cudaStream_t stream, bool cooperative);
 
+// An API function that runs body(call, record, kernel) for the kernel that `function` refers to, on
+// the current device.
+template <class F>
+cudaError_t with_kernel(const char* name, const void* function, F&& body) {
+    return api(name, [&](Call& call) -> cudaError_t {
+        KernelRecord* record = find_kernel(function);
+        if (!record) return cudaErrorInvalidDeviceFunction;
+        machine::Kernel* kernel = nullptr;
+        try {
+            if (const cudaError_t error = resolve_kernel(call, *record, call.thread.device, kernel))
+                return error;
+            return body(call, *record, *kernel);
+        } catch (const machine::UnsupportedPtx& problem) {
+            warn_once("cannot run kernel `" + record->name + "`: " + problem.what());
+            return cudaErrorNotSupported;
+        } catch (const ptx::ParseError& problem) {
+            warn_once("cannot read kernel `" + record->name + "`: " + problem.what());
+            return cudaErrorInvalidPtx;
+        }
+    });
+}
+
 // Dynamic shared memory that a launch of `record` may ask for on `device`.
 uint32_t dynamic_shared_limit(const KernelRecord& record, int device, const machine::Limits& limits,
                               uint32_t static_bytes);

@@ -9,9 +9,7 @@
 #include "ptx/demangle/demangle.h"
 
 namespace runtime {
-namespace {
 
-// Reports code that cannot run: on stderr, and as an event.
 cudaError_t refuse(Call& call, cudaError_t error, const std::string& text,
                    const std::string& kernel) {
     warn_once(text);
@@ -24,6 +22,8 @@ cudaError_t refuse(Call& call, cudaError_t error, const std::string& text,
                        0,
                        kernel);
 }
+
+namespace {
 
 // The newest PTX that the device can run; else the oldest, since it has the lowest requirements.
 const FatBinary::Image& best_image(const std::vector<FatBinary::Image>& images, unsigned arch) {

@@ -73,6 +73,9 @@ Registry& registry();
 
 // Finds by host function or by handle; null if it is neither.
 KernelRecord* find_kernel(const void* function);
+// Reports code that cannot run, on stderr and as ApiEvent kUnsupported, and returns `error`.
+cudaError_t refuse(Call& call, cudaError_t error, const std::string& text,
+                   const std::string& kernel);
 // Loads the record's module into `device` if necessary. On failure prints the reason on stderr,
 // fires ApiEvent kUnsupported and returns the documented error.
 cudaError_t resolve_kernel(Call& call, KernelRecord& record, int device, machine::Kernel*& kernel);
