@@ -3,8 +3,8 @@
 // tile by tile, and what usual mistakes make of the same matrices.
 #pragma once
 
-#include "matmul_tiled.h"
 #include "cases/matrix_reference.h"
+#include "matmul_tiled.h"
 
 namespace {
 
