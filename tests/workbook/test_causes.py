@@ -163,6 +163,9 @@ class Causes(unittest.TestCase):
             ("if (own[t] == own[t + 1]) ++n;", "missing barrier"),
             ("    ++own[key];  // own", "without an atomic"),
             ("    own[k / 2] += 1;", "without an atomic"),
+            ("    ++own[digit(keys[i], 8)];", "without an atomic"),
+            ("    ++mine[digit(keys[i])];", "without an atomic"),
+            ("    own[keys[t]] = own[keys[t]] + own[t];", "missing barrier"),
             ("    own[t] += own[t + half];", "missing barrier"),
             ("    own[t] = x;", "missing barrier"),
         ):
@@ -180,6 +183,30 @@ class Causes(unittest.TestCase):
             path = Path(folder) / "a.cu"
             path.write_text(text + "\n")
             return self.cause(finding(code, facts, **{"line": 1, "path": str(path), **where}))
+
+    def test_a_loop_that_waits_for_another_block(self) -> None:
+        other = {"line": 9, "thread": [0, 0, 0], "block": [0, 0, 0]}
+        where = {"thread": [0, 0, 0], "block": [1, 0, 0], "other": other}
+        facts = {"array": "state", "access": "read", "other_access": "write"}
+        for text, words in (
+            ("while (state[b - 1] == 0) {}", "must be atomic, or volatile"),
+            ("x = state[b - 1];", "blocks run in any order"),
+        ):
+            self.assertIn(words, self.in_file(text, "race-global", facts, **where))
+
+    def test_threads_that_miss_one_another_come_before_values(self) -> None:
+        wrong = [("sum == 512", "0 == 512")]
+        for code in ("warp-mask", "barrier-divergence"):
+            found = finding(code, {}, severity="warning")
+            said = diagnose.likely_cause([], [found], checks=wrong)
+            self.assertIn(diagnose.by_code[code], said)
+        leak = finding("leak", {}, severity="warning")
+        said = diagnose.likely_cause([], [leak], checks=wrong)
+        self.assertIn("0 instead of a value", said)
+
+    def test_a_missed_barrier_comes_before_a_wrong_mask(self) -> None:
+        said = self.cause(finding("warp-mask", {}), finding("barrier-divergence", {}))
+        self.assertIn("barrier", said)
 
     def test_one_number_that_all_threads_update_is_named(self) -> None:
         other = {"line": 1, "thread": [1, 0, 0], "block": [0, 0, 0]}

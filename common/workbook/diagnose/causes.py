@@ -91,6 +91,8 @@ def _of_finding(finding: Finding, lost: bool) -> str:
     return by_code[finding.code]
 
 
+# Findings about threads that do not do the same: the cause of wrong values, whatever they hold.
+_OF_THREADS = {"warp-mask", "barrier-divergence"}
 # Findings for which a library refuses the call.
 _REFUSED_FOR = {"library-misuse", "collective-deadlock", "collective-mismatch"}
 
@@ -121,7 +123,8 @@ def likely_cause(
     outside = {f.line for f in findings if f.code == "out-of-bounds-global"}
     if races.barrier_between(findings):
         return by_code["barrier-divergence"]
-    for finding in findings:
+    # Threads that miss a barrier also arrive at different warp operations: that follows.
+    for finding in sorted(findings, key=lambda f: f.code == "warp-mask"):
         if finding.severity == "error" and finding.code in by_code:
             # Threads that leave the array, or the row, also meet the owners of other elements.
             if finding.code == "race-global" and finding.line in outside:
@@ -149,9 +152,11 @@ def likely_cause(
         return words
     if missed and "never written" in values and not mistake:
         return absent
+    warnings = [f for f in findings if f.severity == "warning" and f.code in by_code]
+    # A finding that names how threads miss one another says more than what the values look like.
+    telling = [f for f in warnings if f.code in _OF_THREADS]
+    if telling and not mistake:
+        return _of_finding(telling[0], False)
     if values:
         return values
-    for finding in findings:
-        if finding.severity == "warning" and finding.code in by_code:
-            return _of_finding(finding, False)
-    return ""
+    return _of_finding(warnings[0], False) if warnings else ""

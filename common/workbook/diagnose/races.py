@@ -94,6 +94,9 @@ def of_race(finding: Finding, lost: bool) -> str:
     if here and here == there:
         return "several threads work on one element: does the index, or a missing guard, send " \
                "two of them to one place? If it is meant, the update needs an atomic"  # fmt: skip
+    if blocks_differ and source.waits_for_another(finding):
+        return f"{here} waits for another block by plain loads, which may give the old value for " \
+               "ever: they must be atomic, or volatile"  # fmt: skip
     if blocks_differ:
         return f"one block reads what another one writes ({there} and {here}): blocks run in any " \
                "order, and a barrier does not hold them together"  # fmt: skip

@@ -90,7 +90,7 @@ def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
     if all(g == 0 for g in got) and all(w < 0 for w in want):
         return "0 where a negative number belongs: it began at 0, or nothing was stored"
     if not explained and all(g == 0 for g in got) and all(w != 0 for w in want):
-        return "0 instead of a value: cleared, and nothing was added or stored after that"
+        return "0 instead of a value"
     if tells and all(w != 0 and g == 2 * w for g, w in pairs):
         return "exactly twice the value: counted twice, or done twice"
     if tells and all(w != 0 and 2 * g == w for g, w in pairs):

@@ -28,8 +28,12 @@ def only_updates(finding: Finding) -> bool:
     # Through another pointer too: `int* own = all + 8 * t; ++own[key];`.
     named = bool(name) and re.search(rf"\b{re.escape(name)}\b", text)
     others = dict.fromkeys(re.findall(r"\b(\w+)\s*\[", text))
-    for base in [name] if named else others if len(others) == 1 else ():
-        elements = set(re.findall(rf"\b{re.escape(base)}\s*((?:\[[^\[\]]*\])+)", text))
+    if not named and len(others) != 1:
+        # `++bins[digit(keys[i])]`: the one that is raised or lowered.
+        updated = re.search(r"(?:\+\+|--)\s*\(?(\w+)\s*\[|\b(\w+)\s*\[[^=]*\]\s*(?:\+\+|--)", text)
+        others = {next(filter(None, updated.groups())): None} if updated else {}
+    for base in [name] if named else others:
+        elements = _subscripts(text, base)
         plain = len(re.findall(rf"\b{re.escape(base)}\b", text)) == 1
         if not base or len(elements) > 1 or (not elements and not plain):
             continue
@@ -43,6 +47,28 @@ def only_updates(finding: Finding) -> bool:
             if re.search(updates, text):
                 return True
     return False
+
+
+def _subscripts(text: str, base: str) -> set[str]:
+    """What stands in brackets after a name, brackets within included: `[digit(keys[i])]`."""
+    found = set()
+    for match in re.finditer(rf"\b{re.escape(base)}\s*(?=\[)", text):
+        start = at = match.end()
+        while at < len(text) and text[at] == "[":
+            depth = 0
+            while at < len(text):
+                depth += (text[at] == "[") - (text[at] == "]")
+                at += 1
+                if depth == 0:
+                    break
+        found.add(text[start:at])
+    return found
+
+
+def waits_for_another(finding: Finding) -> bool:
+    """Whether the line reads the array in the condition of a loop, as one does that waits."""
+    name = str(finding.facts.get("array") or "")
+    return bool(name) and bool(re.search(rf"\bwhile\s*\(.*\b{re.escape(name)}\b", line_of(finding)))
 
 
 def _between(finding: Finding, first: int, last: int) -> str:

@@ -54,16 +54,13 @@ def _only_gaps_are_right(c: Compared) -> bool:
 
 
 def _zeros(c: Compared, use: np.ndarray) -> str:
-    """What zeros in `use` mean, depending on their writer, as far as it is known."""
+    """What zeros in `use` mean by their writer, as far as it is known. A computation may give 0 for
+    many reasons: none is named.
+    """
     writers = {c.writers[i].by for i in np.flatnonzero(use).tolist() if i in c.writers}
     if writers and "kernel" not in writers:
         return "0 instead of a value: cleared, and nothing was added or stored after"
-    stored = ", and a thread wrote it last" if writers == {"kernel"} else ""
-    if use.sum() < 0.5 * c.size or (stored and (not c.is_float or _whole(c))):
-        return f"0 instead of a value{stored}"
-    how = "" if not c.is_float or _whole(c) else ", as 1 / 2 is in whole numbers"
-    cleared = "" if stored else "cleared and nothing added after, or "
-    return f"0 instead of a value{stored}: {cleared}computed as 0{how}"
+    return "0 instead of a value" + ", and a thread wrote it last" * (writers == {"kernel"})
 
 
 def factor(c: Compared, use: np.ndarray) -> Pattern | None:
@@ -270,9 +267,12 @@ def totals(c: Compared, use: np.ndarray) -> Pattern | None:
             shared = any(launch.threads >= 2 * c.size for launch in c.launches)
             lost = ", or updates got lost" if shared else ""
             return Pattern(f"too small everywhere{lost}")
-        # Numbers in strictly ascending order are keys or places: nothing was counted.
-        if more and (not _whole(c) or bool((np.diff(c.want.astype(float)) > 0).all())):
-            return Pattern("too large everywhere")
+        # Neither fractions nor numbers in strictly ascending order, which are keys or places, are
+        # counts: that something was left out or done twice would be a guess.
+        if c.is_float or bool((np.diff(c.want.astype(float)) > 0).all()):
+            return (
+                Pattern(f"too {'large' if more else 'small'} everywhere") if less or more else None
+            )
         # Running totals hold one number many times: their sum counts nothing.
         counts = counts and not (np.diff(c.want.astype(float)) >= 0).all()
         in_all = sum(map(int, c.want)) if counts else 0
