@@ -56,6 +56,38 @@ def shown(*results: CaseResult) -> str:
     return out.getvalue()
 
 
+def of_kernel(code: str, line: int, kernel: str = "k") -> Finding:
+    return Finding({"code": code, "severity": "error", "file": "x.cu", "line": line,
+                    "message": f"{code} found", "kernel": kernel})  # fmt: skip
+
+
+class Following(unittest.TestCase):
+    """Findings that follow from another one are named in one line, and others are not."""
+
+    def test_races_after_a_missed_barrier(self) -> None:
+        found = (of_kernel("race-shared", 9), of_kernel("barrier-divergence", 7))
+        text = shown(case(1, *found))
+        self.assertNotIn("race-shared found", text)
+        self.assertIn("barrier-divergence found", text)
+        self.assertIn("may follow from it: race-shared (x.cu:9)", text)
+
+    def test_a_race_of_another_kernel_is_its_own(self) -> None:
+        found = (of_kernel("race-shared", 9, "other"), of_kernel("barrier-divergence", 7))
+        self.assertIn("race-shared found", shown(case(1, *found)))
+
+    def test_a_race_alone(self) -> None:
+        self.assertIn("race-shared found", shown(case(1, of_kernel("race-shared", 9))))
+
+    def test_a_leak_after_an_early_end(self) -> None:
+        leak = of_kernel("leak", 5)
+        self.assertIn("leak found", shown(case(1, leak)))
+        ended = case(1, leak)
+        ended.ended = "ended early: exit() was called before the test was over"
+        text = shown(ended)
+        self.assertNotIn("leak found", text)
+        self.assertIn("may follow from it: leak", text)
+
+
 class Equal(unittest.TestCase):
     def test_findings_are_equal_in_line_array_and_direction(self) -> None:
         one = bounds()

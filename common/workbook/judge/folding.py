@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which test cases fail for a reason that an earlier one has shown: one line names them all."""
+"""What need not be shown in full: cases that fail for a reason shown before, and findings that
+follow from others.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..diagnose import cause_of
+from ..facts.findings import Finding
 from ..running.case_result import CaseResult
+
+# Threads that miss a barrier go on beside the others: what they then meet is no mistake of its own.
+_MISSED = {"barrier-divergence", "deadlock"}
+_OF_MISSED = {"race-shared", "race-global", "uninitialized-shared"}
 
 
 def failing_alike(results: Iterable[CaseResult]) -> dict[int, list[CaseResult]]:
@@ -53,3 +60,16 @@ def _nothing_else(result: CaseResult, first: CaseResult) -> bool:
         return True
     same_cause = bool(cause_of(first)) and cause_of(result) == cause_of(first)
     return not result.case.efficient and not first.values_right and same_cause
+
+
+def following(result: CaseResult) -> list[Finding]:
+    """The findings that follow from another one of the case, or from its early end: threads that
+    missed a barrier race, and a program that was stopped frees nothing.
+    """
+    missed = {f.data.get("kernel") for f in result.findings if f.code in _MISSED}
+    stopped = bool(result.ended or result.exception())
+    return [
+        finding for finding in result.findings
+        if (finding.code in _OF_MISSED and finding.data.get("kernel") in missed)
+        or (finding.code == "leak" and stopped)
+    ]  # fmt: skip

@@ -168,8 +168,11 @@ def _show_case(result: CaseResult, out: Console, seen: dict) -> None:
     first = bool(result.findings) and cause == diagnose.of_mistakes(result.details)
     if cause and first:
         wrapped(out, f"looks like: {cause}", style="yellow")
+    follow = folding.following(result)
     for finding in result.findings:
-        _show_finding(finding, result, out, seen)
+        if not any(finding is one for one in follow):
+            _show_finding(finding, result, out, seen)
+    _show_following(follow, out)
     _show_printed(result, out, seen)
     # The cause of a finding that was shown above has been named there.
     if (
@@ -318,6 +321,13 @@ def _show_finding(finding: Finding, result: CaseResult, out: Console, seen: dict
     for text in (finding.who(), finding.other_party(), *finding.notes()):
         if text:
             wrapped(out, text, INDENT + "  ")
+
+
+def _show_following(findings: list[Finding], out: Console) -> None:
+    """In one line what follows from findings that were shown, or from the case's early end."""
+    if findings:
+        places = [f"{one.code} ({one.place})" if one.place else one.code for one in findings]
+        wrapped(out, "may follow from it: " + ", ".join(dict.fromkeys(places)), style="dim")
 
 
 def _show_summary(grade: Grade, out: Console, advice: bool) -> None:
