@@ -11,7 +11,7 @@ from ..build import folders, programs
 from ..judge import grade as judge
 from ..judge import progress
 from ..setup import install
-from . import gpu, grade_screen, screen
+from . import grade_screen, screen
 
 
 def grade(lesson: Lesson, as_json: bool = False) -> int:
@@ -83,6 +83,8 @@ def _say_next() -> None:
 
 def _time(lesson: Lesson, folder: Path) -> None:
     """Times of the student's file and the solution, as a table and a figure."""
+    from . import gpu  # takes a while, and is for cards alone
+
     if not programs.has_workload(lesson):
         print("  (this lesson has no workload for the clock)")
         return
