@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shared_headers import Compiler, NotShared
-from workbook.answers import mutants, verdicts
+from workbook.answers import catalog, verdicts
 from workbook.base.project import DeviceFailed, Lesson, WorkbookError, find_lesson
 from workbook.build import programs
 from workbook.build.programs import BuildFailed
@@ -148,9 +148,9 @@ def check_device() -> int:
 def check_mutant(lesson: Lesson, name: str, compiler: Compiler | None = None) -> int:
     """A wrong answer: every verdict comes true, and nothing else happens."""
     try:
-        mutant = mutants.find(lesson, name)
-        source, marks = mutants.written(BUILD, mutant)
-    except mutants.BadMutant as error:
+        mutant = catalog.find(lesson, name)
+        source, marks = catalog.written(BUILD, mutant)
+    except catalog.BadAnswer as error:
         return fail(None, [f"{error}\n  to do: {error.to_do}"])
     return check_verdicts(lesson, source, mutant.verdicts, marks, compiler)
 
@@ -234,7 +234,7 @@ def judged(
 
 def check_variant(lesson: Lesson, source: Path) -> int:
     """A rung: right and safe; below the target just where it says so."""
-    said = mutants.verdict_lines(source.read_text(encoding="utf-8").splitlines())
+    said = catalog.verdict_lines(source.read_text(encoding="utf-8").splitlines())
     if not said:
         program, _ = compiled(lesson, source)
         return check_right(lesson, program)

@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 
 import check_program
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import ROOT, Lesson, find_lesson, lessons, relative
 from workbook.judge.grade import Grade, grade_program
 from workbook.lesson import skeletons
@@ -54,14 +54,14 @@ def _output(lesson: Lesson, what: str) -> str:
     build = check_program.BUILD
     if what.startswith("mutant "):
         name = what.removeprefix("mutant ")
-        return _first_message(demo.grade_as_student(build, mutants.find(lesson, name))[0])
+        return _first_message(demo.grade_as_student(build, catalog.find(lesson, name))[0])
     if match := re.fullmatch(r"make \d\d (\w+)", what):
-        grade, _ = demo.grade_as_student(build, mutants.find(lesson, match.group(1)))
+        grade, _ = demo.grade_as_student(build, catalog.find(lesson, match.group(1)))
         return f"$ make {lesson.number}\n{_screen(grade)}"
     # A folder of its own that stays: programs are kept between runs, and findings quote the source
     # from the path that it was compiled from.
     folder = build / "workbook" / "outputs" / lesson.id
-    source = mutants.write_as_student(folder, lesson, skeletons.of_lesson(lesson).text)
+    source = catalog.write_as_student(folder, lesson, skeletons.of_lesson(lesson).text)
     program, _ = check_program.compiled(lesson, source)
     return _screen(grade_program(lesson, program, "emulator", build))
 

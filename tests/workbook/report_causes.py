@@ -17,24 +17,24 @@ from concurrent.futures import ThreadPoolExecutor
 from rich.console import Console
 
 import check_program
-from workbook.answers import mutants
-from workbook.answers.mutants import Mutant
+from workbook.answers import catalog
+from workbook.answers.catalog import Answer
 from workbook.base.project import lessons
 from workbook.build import programs
 from workbook.show import demo, grade_screen
 
 
-def chosen(words: list[str]) -> list[Mutant]:
+def chosen(words: list[str]) -> list[Answer]:
     """The mutants whose `lesson.name` holds every word."""
     return [
         mutant
         for lesson in lessons()
-        for mutant in mutants.of_lesson(lesson).values()
+        for mutant in catalog.of_lesson(lesson).values()
         if all(word in f"{lesson.id}.{mutant.name}" for word in words)
     ]
 
 
-def told(mutant: Mutant) -> list[str]:
+def told(mutant: Answer) -> list[str]:
     """The lines of the student's screen that speak of causes, each once."""
     result, _ = demo.grade_as_student(check_program.BUILD, mutant)
     out = io.StringIO()
@@ -51,7 +51,7 @@ def told(mutant: Mutant) -> list[str]:
 def main(words: list[str]) -> int:
     todo = chosen(words)
 
-    def compile_it(one: Mutant) -> None:
+    def compile_it(one: Answer) -> None:
         with contextlib.suppress(programs.BuildFailed):
             demo.compile_as_student(check_program.BUILD, one)
 

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import Lesson
 from workbook.build import programs
 from workbook.lesson import skeletons
@@ -72,7 +72,7 @@ class Compiler:
         solution = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
         self._shared = lines_with_includes(solution)
         text = "".join(f"{line}\n" for line in self._shared)
-        source = mutants.write_as_student(self._folder / "headers", lesson, text)
+        source = catalog.write_as_student(self._folder / "headers", lesson, text)
         command, folder = programs.compile_command(build, lesson, quick=True)
         arguments = programs.compile_arguments(
             command, lesson.solution_file, source, source.with_suffix(".o")

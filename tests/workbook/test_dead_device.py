@@ -13,7 +13,7 @@ import unittest.mock
 from pathlib import Path
 
 import check_program
-from workbook.answers import mutants, verdicts
+from workbook.answers import catalog, verdicts
 from workbook.base.project import Lesson, find_lesson
 from workbook.running import case_run
 
@@ -87,7 +87,7 @@ class DeadDevice(unittest.TestCase):
                 self.assertEqual(check_program.check_mutant(LESSON, name), 0, out.getvalue())
 
     def test_every_word_is_among_them(self) -> None:
-        known = mutants.of_lesson(LESSON)
+        known = catalog.of_lesson(LESSON)
         words = {one.word for name in OF_EACH_KIND for one in known[name].verdicts.lines}
         missing = {*verdicts.OF_CASES, "finding", "launch-error"} - words
         # No launch, no case: programs that stop otherwise are the grader's own tests' concern.

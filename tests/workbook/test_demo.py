@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import Lesson, lessons
 from workbook.build import programs
 from workbook.facts import counters
@@ -75,7 +75,7 @@ class Ladder(unittest.TestCase):
 
 class Mutants(unittest.TestCase):
     def test_a_wrong_answer_has_the_students_file_name_and_its_line(self) -> None:
-        mutant = mutants.find(LESSON, "no_guard")
+        mutant = catalog.find(LESSON, "no_guard")
         grade, source = demo.grade_as_student(BUILD, mutant)
         self.assertEqual(source.name, "double_all.cu")
         text = source.read_text()
@@ -93,7 +93,7 @@ class Mutants(unittest.TestCase):
             demo.run_mutant(LESSON, "nonsense")
 
     def test_the_edit_is_a_diff_in_colours_on_a_terminal_only(self) -> None:
-        mutant = mutants.find(LESSON, "no_guard")
+        mutant = catalog.find(LESSON, "no_guard")
         for terminal in (False, True):
             out = io.StringIO()
             # 40 columns: a line of code is never broken.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base import commands
 from workbook.base.project import ROOT, lessons
 from workbook.lesson import skeletons
@@ -51,7 +51,7 @@ class Lessons(unittest.TestCase):
                 names = {p.name for p in lesson.solution_folder.iterdir()}
                 names -= {"variants", "mutants"}  # rungs and whole wrong answers: where needed
                 self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants.txt", "unusual"})
-                wrong = mutants.of_lesson(lesson)
+                wrong = catalog.of_lesson(lesson)
                 self.assertGreaterEqual(len(wrong), 4, "fewer than four mutants")
                 answers = [mutant.expand()[0] for mutant in wrong.values()]
                 self.assertEqual(len(answers), len({*answers}), "two wrong answers are one")

@@ -20,7 +20,7 @@ from unittest import mock
 
 from rich.console import Console
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import ROOT, Lesson, find_lesson, lessons
 from workbook.build import build, editors, programs
 from workbook.judge.grade import Grade, grade_program
@@ -53,7 +53,7 @@ class Problems(unittest.TestCase):
     def test_a_finding_is_on_its_line_and_nothing_else_matches(self) -> None:
         for mutant, code in (("race", "race-global"), ("no_guard", "out-of-bounds-global")):
             with self.subTest(mutant):
-                grade, _ = demo.grade_as_student(BUILD, mutants.find(LESSON, mutant))
+                grade, _ = demo.grade_as_student(BUILD, catalog.find(LESSON, mutant))
                 text = printed(grade)
                 found = matched(text)
                 told = {(f.code, f.line, f.severity) for f in grade.merged_findings() if f.unsafe}
@@ -86,8 +86,8 @@ class Problems(unittest.TestCase):
                 self.assertTrue((ROOT / found[0]["file"]).is_file(), found[0]["file"])
 
     def test_a_report_of_the_emulator_is_matched_too(self) -> None:
-        mutant = mutants.find(LESSON, "race")
-        file, _ = mutants.written(BUILD, mutant)
+        mutant = catalog.find(LESSON, "race")
+        file, _ = catalog.written(BUILD, mutant)
         program, _ = programs.compiled(BUILD, LESSON, file)
         done = subprocess.run(
             [BUILD / "emulator" / "emulate", program], stdout=subprocess.PIPE,

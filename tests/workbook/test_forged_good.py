@@ -7,7 +7,7 @@ from __future__ import annotations
 import unittest
 
 import test_forged
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import find_lesson
 from workbook.build import programs, refusals
 
@@ -75,7 +75,7 @@ class Good(test_forged.Objects):
         )
         self.assertIn("kMaxBlocks", judge.weak)
         text = '#include "histogram_shared.h"\nconst int* most() { return &kMaxBlocks; }\n'
-        source = mutants.write_as_student(self.root / "with_constant", lesson, text)
+        source = catalog.write_as_student(self.root / "with_constant", lesson, text)
         made, _ = programs.object_of(test_forged.BUILD, lesson, source)
         self.assertEqual(refusals.of_object(made, source.name, judge), [])
         # Another one of that name, which no other file could share, is.

@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 from workbook import diagnose
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import ROOT, Lesson
 from workbook.bench import loop
 from workbook.build import programs
@@ -45,7 +45,7 @@ def shown(result: grade.Grade) -> str:
 
 
 def of_mutant(name: str) -> str:
-    return shown(demo.grade_as_student(BUILD, mutants.find(LESSON, name))[0])
+    return shown(demo.grade_as_student(BUILD, catalog.find(LESSON, name))[0])
 
 
 def of_skeleton() -> str:

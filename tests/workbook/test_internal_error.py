@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 from workbook import __main__ as commands
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import INTERNAL, DeviceFailed, Lesson
 from workbook.judge import grade, progress
 
@@ -67,7 +67,7 @@ class Grader(unittest.TestCase):
         self.assertIn("not your file's", caught.exception.to_do)
 
     def test_no_wrong_answer_passes_its_test(self) -> None:
-        names = sorted(mutants.of_lesson(LESSON))
+        names = sorted(catalog.of_lesson(LESSON))
         self.assertGreater(len(names), 10)
         for name in names:
             done = subprocess.run(

@@ -10,8 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from workbook.answers import mutant_edits, mutants
-from workbook.author import mutant_author
+from workbook.answers import catalog, edits
+from workbook.author import answer_drafts
 from workbook.base.project import Lesson, WorkbookError, lessons
 from workbook.lesson import skeletons
 
@@ -22,8 +22,8 @@ HEAD = "== name\nIt is wrong.\nfails all\n"
 GUARD = "-     if (i < n) data[i] *= 2.0f;\n+     data[i] *= 2.0f;\n"
 
 
-def parsed(edit: str, head: str = HEAD) -> mutants.Mutant:
-    return next(iter(mutants.parse(LESSON, head + edit, "m.txt").values()))
+def parsed(edit: str, head: str = HEAD) -> catalog.Answer:
+    return next(iter(catalog.parse(LESSON, head + edit, "m.txt").values()))
 
 
 def solution() -> list[str]:
@@ -52,12 +52,12 @@ class Expanding(unittest.TestCase):
         first, second = GUARD, "-     if (i < n) out[i] = i;\n"
         text, _ = parsed(first + "  @@\n" + second).expand()
         self.assertEqual(len(text.splitlines()), len(solution()) - 1)
-        with self.assertRaisesRegex(mutants.BadMutant, r"m\.txt:6: .*stale: it stands above"):
+        with self.assertRaisesRegex(catalog.BadAnswer, r"m\.txt:6: .*stale: it stands above"):
             parsed(second + "  @@\n" + first).expand()
 
     def test_parts_that_overlap_are_refused(self) -> None:
         line = "      const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        with self.assertRaisesRegex(mutants.BadMutant, "stands above or in"):
+        with self.assertRaisesRegex(catalog.BadAnswer, "stands above or in"):
             parsed(line + GUARD + "  @@\n" + GUARD).expand()
 
     def test_a_mark_is_a_line_and_no_text(self) -> None:
@@ -68,11 +68,11 @@ class Expanding(unittest.TestCase):
         self.assertNotIn("<-", text)
         self.assertEqual(lines[marks["here"] - 1], "    data[i] *= 2.0f;")
         self.assertEqual(lines[marks["there"] - 1], "    if (i < n) out[i] = i;")
-        with self.assertRaisesRegex(mutants.BadMutant, "two lines are marked"):
+        with self.assertRaisesRegex(catalog.BadAnswer, "two lines are marked"):
             parsed(edit.replace("there", "here")).expand()
 
     def test_a_line_that_is_gone_is_stale_and_named(self) -> None:
-        with self.assertRaises(mutants.BadMutant) as caught:
+        with self.assertRaises(catalog.BadAnswer) as caught:
             parsed("-     if (i < n) data[i] *= 3.0f;\n").expand()
         said = str(caught.exception)
         self.assertIn("m.txt:4: the edit of name is stale", said)
@@ -80,17 +80,17 @@ class Expanding(unittest.TestCase):
         self.assertIn("make mutant-00 NAME=name", caught.exception.to_do)
 
     def test_a_line_of_the_skeleton_is_not_the_solutions(self) -> None:
-        with self.assertRaisesRegex(mutants.BadMutant, "not in the solution"):
+        with self.assertRaisesRegex(catalog.BadAnswer, "not in the solution"):
             parsed("-     //| if (i < n) out[i] = 7;\n").expand()
 
     def test_lines_in_another_order_are_stale(self) -> None:
         edit = GUARD + "      const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        with self.assertRaisesRegex(mutants.BadMutant, "in this order"):
+        with self.assertRaisesRegex(catalog.BadAnswer, "in this order"):
             parsed(edit).expand()
 
     def test_a_place_that_is_not_the_only_one_is_refused(self) -> None:
         edit = "-     if (n == 0) return;\n"
-        with self.assertRaisesRegex(mutants.BadMutant, r"found 2 times, from lines 13, 26 on"):
+        with self.assertRaisesRegex(catalog.BadAnswer, r"found 2 times, from lines 13, 26 on"):
             parsed(edit).expand()
         edit += "      double_all_kernel<<<(n + 255) / 256, 256>>>(d_data, n);\n"
         self.assertEqual(len(parsed(edit).expand()[0].splitlines()), len(solution()) - 1)
@@ -98,7 +98,7 @@ class Expanding(unittest.TestCase):
 
 class Reading(unittest.TestCase):
     def refused(self, words: str, edit: str = GUARD, head: str = HEAD) -> None:
-        with self.assertRaisesRegex(mutants.BadMutant, words):
+        with self.assertRaisesRegex(catalog.BadAnswer, words):
             parsed(edit, head)
 
     def test_the_head(self) -> None:
@@ -119,19 +119,19 @@ class Reading(unittest.TestCase):
         self.refused("an entry starts with", head="It is wrong.\n" + HEAD)
 
     def test_one_name_once(self) -> None:
-        with self.assertRaisesRegex(mutants.BadMutant, "m.txt:7: there are two called name"):
-            mutants.parse(LESSON, HEAD + GUARD + "\n" + HEAD + GUARD, "m.txt")
+        with self.assertRaisesRegex(catalog.BadAnswer, "m.txt:7: there are two called name"):
+            catalog.parse(LESSON, HEAD + GUARD + "\n" + HEAD + GUARD, "m.txt")
 
     def test_a_whole_file(self) -> None:
         head = "// Mutant: it is\n// wrong.\n// verdict: fails all\n"
         text = head + "// SPDX-License\nint x;  // <- here\n"
-        made = mutants.parse_whole(LESSON, "whole", text, "whole.cu")
+        made = catalog.parse_whole(LESSON, "whole", text, "whole.cu")
         self.assertEqual((made.summary, str(made.verdicts)), ("it is wrong.", "fails all"))
         self.assertEqual(made.expand(), ("// SPDX-License\nint x;\n", {"here": 2}))
-        with self.assertRaisesRegex(mutants.BadMutant, "whole.cu: `x`: no such verdict"):
-            mutants.parse_whole(LESSON, "w", text.replace("fails all", "x"), "whole.cu")
-        with self.assertRaisesRegex(mutants.BadMutant, "the first line reads"):
-            mutants.parse_whole(LESSON, "w", text[3:], "whole.cu")
+        with self.assertRaisesRegex(catalog.BadAnswer, "whole.cu: `x`: no such verdict"):
+            catalog.parse_whole(LESSON, "w", text.replace("fails all", "x"), "whole.cu")
+        with self.assertRaisesRegex(catalog.BadAnswer, "the first line reads"):
+            catalog.parse_whole(LESSON, "w", text[3:], "whole.cu")
 
 
 class Making(unittest.TestCase):
@@ -146,16 +146,16 @@ class Making(unittest.TestCase):
                 ([*base[:at], "    // new", *base[at + 1 :]], {"here": 2, "there": at + 1}),
             ):
                 marks = {} if len({*marks.values()}) < len(marks) else marks
-                hunks = mutant_edits.edit(base, made, marks)
-                one = mutants.Mutant(LESSON, "name", "It is wrong.", mutants.Verdicts(), hunks)
-                text = mutants.as_entry(one).replace("wrong.\n", "wrong.\nfails all\n")
-                again = mutants.parse(LESSON, text, "m.txt")["name"]
+                hunks = edits.edit(base, made, marks)
+                one = catalog.Answer(LESSON, "name", "It is wrong.", catalog.Verdicts(), hunks)
+                text = catalog.as_entry(one).replace("wrong.\n", "wrong.\nfails all\n")
+                again = catalog.parse(LESSON, text, "m.txt")["name"]
                 self.assertEqual(again.expand(), ("\n".join(made) + "\n", marks), text)
 
     def test_the_context_is_as_small_as_it_can_be(self) -> None:
         base = solution()
         made = [line for line in base if "out[i] = i" not in line]
-        (hunk,) = mutant_edits.edit(base, made, {})
+        (hunk,) = edits.edit(base, made, {})
         self.assertEqual(hunk.lines, [("-", "    if (i < n) out[i] = i;")])
 
     def test_changes_that_are_close_are_shown_together(self) -> None:
@@ -163,14 +163,14 @@ class Making(unittest.TestCase):
         for apart, parts in ((2, 1), (3, 1), (4, 2)):
             made = [*base]
             made[5] = made[5 + apart] = "new;"
-            self.assertEqual(len(mutant_edits.edit(base, made, {})), parts, apart)
+            self.assertEqual(len(edits.edit(base, made, {})), parts, apart)
 
     def test_every_entry_of_the_repository_is_as_it_would_be_written(self) -> None:
         for lesson in (*lessons(), LESSON):
-            text = mutants.file_of(lesson).read_text()
-            found = [one for one in mutants.of_lesson(lesson).values() if not one.whole]
+            text = catalog.file_of(lesson).read_text()
+            found = [one for one in catalog.of_lesson(lesson).values() if not one.whole]
             found.sort(key=lambda one: one.name)
-            self.assertEqual("\n".join(mutants.as_entry(one) for one in found), text)
+            self.assertEqual("\n".join(catalog.as_entry(one) for one in found), text)
 
 
 class Authors(unittest.TestCase):
@@ -184,55 +184,55 @@ class Authors(unittest.TestCase):
         self.draft = folder / "draft.cu"
 
     def test_a_known_answer_comes_out_and_goes_back_as_it_was(self) -> None:
-        before = mutants.file_of(self.lesson).read_text()
-        for name, known in mutants.of_lesson(self.lesson).items():
-            mutant_author.begin(self.lesson, name, self.draft)
-            summary, said, body = mutants.split_whole(self.draft.read_text().splitlines(), "")
+        before = catalog.file_of(self.lesson).read_text()
+        for name, known in catalog.of_lesson(self.lesson).items():
+            answer_drafts.begin(self.lesson, name, self.draft)
+            summary, said, body = catalog.split_whole(self.draft.read_text().splitlines(), "")
             self.assertEqual((summary, "\n".join(said)), (known.summary, str(known.verdicts)))
-            self.assertEqual(mutants.without_marks(body), known.expand())
-            mutant_author.store(known)
-        self.assertEqual(mutants.file_of(self.lesson).read_text(), before)
+            self.assertEqual(catalog.without_marks(body), known.expand())
+            answer_drafts.store(known)
+        self.assertEqual(catalog.file_of(self.lesson).read_text(), before)
 
     def test_a_stale_one_is_shown_and_starts_from_the_solution(self) -> None:
-        path = mutants.file_of(self.lesson)
+        path = catalog.file_of(self.lesson)
         path.write_text(path.read_text().replace("- ", "- int gone; ", 1))
-        name = next(iter(mutants.of_lesson(self.lesson)))
+        name = next(iter(catalog.of_lesson(self.lesson)))
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            mutant_author.begin(self.lesson, name, self.draft)
+            answer_drafts.begin(self.lesson, name, self.draft)
         self.assertIn("is stale", out.getvalue())
         self.assertIn("- int gone;", out.getvalue())
         self.assertTrue(self.draft.read_text().endswith("\n".join(solution()) + "\n"))
 
     def test_a_new_one_starts_from_the_solution(self) -> None:
-        mutant_author.begin(self.lesson, "new", self.draft)
+        answer_drafts.begin(self.lesson, "new", self.draft)
         lines = self.draft.read_text().splitlines()
         self.assertTrue(lines[0].startswith("// Mutant: "))
         self.assertEqual(lines[1:], solution())
 
     def test_a_whole_file_takes_the_place_of_the_edit(self) -> None:
-        known = mutants.find(self.lesson, "race")
+        known = catalog.find(self.lesson, "race")
         known.whole, known.hunks = "int x;\n", []
-        path = mutant_author.store(known)
+        path = answer_drafts.store(known)
         self.assertEqual(path.name, "race.cu")
-        self.assertEqual(mutants.find(self.lesson, "race").whole, "int x;\n")
-        self.assertNotIn("== race", mutants.file_of(self.lesson).read_text())
+        self.assertEqual(catalog.find(self.lesson, "race").whole, "int x;\n")
+        self.assertNotIn("== race", catalog.file_of(self.lesson).read_text())
 
     def test_one_name_is_one_answer(self) -> None:
         whole = self.lesson.solution_folder / "mutants" / "race.cu"
         whole.parent.mkdir(exist_ok=True)
         whole.write_text("// Mutant: a race.\n// verdict: fails all\nint x;\n")
-        with self.assertRaisesRegex(mutants.BadMutant, "mutants.txt has a race too"):
-            mutants.of_lesson(self.lesson)
+        with self.assertRaisesRegex(catalog.BadAnswer, "mutants.txt has a race too"):
+            catalog.of_lesson(self.lesson)
 
     def test_the_solution_is_no_wrong_answer(self) -> None:
-        mutant_author.begin(self.lesson, "new", self.draft)
+        answer_drafts.begin(self.lesson, "new", self.draft)
         text = self.draft.read_text()
         with self.assertRaisesRegex(WorkbookError, "full stop"):
             self.draft.write_text(text.replace("wrong with it.", "wrong with it"))
-            mutant_author.read_back(self.lesson, "new", self.draft)
+            answer_drafts.read_back(self.lesson, "new", self.draft)
         self.draft.write_text(text)
         with self.assertRaisesRegex(WorkbookError, "is the solution"):
-            mutant_author.read_back(self.lesson, "new", self.draft)
+            answer_drafts.read_back(self.lesson, "new", self.draft)
 
 
 if __name__ == "__main__":

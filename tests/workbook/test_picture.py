@@ -16,7 +16,7 @@ from unittest import mock
 
 import numpy as np
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import Lesson
 from workbook.build import programs
 from workbook.facts.findings import Finding
@@ -157,7 +157,7 @@ class Drawings(unittest.TestCase):
         elif mutant == "solution":
             program = BUILD / "lessons" / "solution_00_double_all"
         else:
-            _, program, _ = demo.compile_as_student(BUILD, mutants.find(LESSON, mutant))
+            _, program, _ = demo.compile_as_student(BUILD, catalog.find(LESSON, mutant))
         out = io.StringIO()
         with mock.patch.dict(os.environ, environment), contextlib.redirect_stdout(out):
             made = picture.draw(LESSON, program, BUILD, folder)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base import files
 from workbook.base.project import Lesson, WorkbookError, cores
 from workbook.build import build
@@ -113,7 +113,7 @@ class Inputs(unittest.TestCase):
     def test_the_list_of_wrong_answers(self) -> None:
         self.pipe("solutions/02_boundary_checks/mutants.txt")
         with self.assertRaises(OSError):
-            mutants.of_lesson(Lesson("02_boundary_checks", self.root))
+            catalog.of_lesson(Lesson("02_boundary_checks", self.root))
 
     def test_a_compiler_that_waits_or_takes_too_much(self) -> None:
         source = self.root / "a.cpp"

@@ -14,7 +14,7 @@ from unittest import mock
 
 import shared_headers
 from shared_headers import Compiler, NotShared, lines_with_includes
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import Lesson
 from workbook.build import programs
 from workbook.lesson import skeletons
@@ -60,7 +60,7 @@ class Compiled(unittest.TestCase):
         self.compiler = self.enterContext(Compiler(BUILD, LESSON))
 
     def source(self, text: str, name: str = "answer") -> Path:
-        return mutants.write_as_student(self.folder / name, LESSON, text)
+        return catalog.write_as_student(self.folder / name, LESSON, text)
 
     def test_the_ptx_is_nvccs(self) -> None:
         for name, text in (

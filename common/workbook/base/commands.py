@@ -166,7 +166,7 @@ COMMANDS = (
         ),
     ),
     Command(
-        "mutant", "author.mutant_author:run", argument=LESSON, variables=("NAME", "SAVE"),
+        "mutant", "author.answer_drafts:run", argument=LESSON, variables=("NAME", "SAVE"),
         uses=(Use(
             "make mutant-18 NAME=missing_barrier",
             "a wrong answer as a file to edit; the same again\n"

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ..answers import mutants
+from ..answers import catalog
 from ..base.project import Lesson, WorkbookError, relative
 from ..build import build as builder
 from ..build import programs
@@ -77,7 +77,7 @@ def view(lesson: Lesson, kind: str, mutant: str, case: str, device: Path) -> dic
             f"{len(known)} test cases of lesson {lesson.number} begin with `{case}`",
             f"look at {relative(lesson.test_folder)}",
         )
-    wrong = mutants.find(lesson, mutant)
+    wrong = catalog.find(lesson, mutant)
     right_program = _solution(lesson, device)
     wrong_program = demo.compile_as_student(device, wrong)[1]
     title, steps_of, usable = KINDS[kind]
@@ -108,7 +108,7 @@ def _solution(lesson: Lesson, device: Path) -> Path:
     """The program of the solution, with the line numbers that a student's file would have."""
     folder = device / "workbook" / "book" / lesson.id
     text = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
-    return programs.compiled(device, lesson, mutants.write_as_student(folder, lesson, text))[0]
+    return programs.compiled(device, lesson, catalog.write_as_student(folder, lesson, text))[0]
 
 
 def _trace(program: Path, case: test_cases.TestCase, device: Path, path: Path) -> Trace:

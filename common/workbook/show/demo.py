@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from ..answers import mutants
+from ..answers import catalog
 from ..base import options
 from ..base.project import PASSED, Lesson, WorkbookError, cores, devices_wanted, relative
 from ..build import build as builder
@@ -306,7 +306,7 @@ def run_ladder(lesson: Lesson, with_gpu: bool) -> int:
 
 def run_mutant(lesson: Lesson, name: str) -> int:
     """`make demo-NN MUTANT=name`: the edit, and exactly the screen of a student who made it."""
-    mutant = mutants.find(lesson, name)
+    mutant = catalog.find(lesson, name)
     build = folders.prepare("emulator")
     built = builder.build(build, [f"solution_{lesson.id}"])
     if not built.ok:
@@ -327,7 +327,7 @@ def run_mutant(lesson: Lesson, name: str) -> int:
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show_edit(mutant: mutants.Mutant, out: screen.Console) -> None:
+def show_edit(mutant: catalog.Answer, out: screen.Console) -> None:
     """What the wrong answer changes in the solution, as a diff with the student's line numbers."""
     name = f"{mutant.lesson.slug}.cu"
     solution = skeletons.solved(mutant.lesson.solution_file.read_text(encoding="utf-8"))
@@ -340,17 +340,17 @@ def show_edit(mutant: mutants.Mutant, out: screen.Console) -> None:
         out.print(Text(line, style), soft_wrap=True)
 
 
-def compile_as_student(build: Path, mutant: mutants.Mutant) -> tuple[Path, Path, str]:
+def compile_as_student(build: Path, mutant: catalog.Answer) -> tuple[Path, Path, str]:
     """A wrong answer under the student's file name: source, program, the compiler's words.
 
     Raises programs.BuildFailed.
     """
-    source, _ = mutants.written(build, mutant)
+    source, _ = catalog.written(build, mutant)
     program, said = programs.compiled(build, mutant.lesson, source)
     return source, program, said
 
 
-def grade_as_student(build: Path, mutant: mutants.Mutant) -> tuple[grade.Grade, Path]:
+def grade_as_student(build: Path, mutant: catalog.Answer) -> tuple[grade.Grade, Path]:
     """The grade of such a file."""
     try:
         source, program, said = compile_as_student(build, mutant)
@@ -359,7 +359,7 @@ def grade_as_student(build: Path, mutant: mutants.Mutant) -> tuple[grade.Grade, 
         # The compiler's words come after its command.
         words = str(error).partition("\n")[2] if error.stage == "compile" else str(error)
         made.build_error = builder.tidy(words).strip()
-        return made, mutants.written(build, mutant)[0]
+        return made, catalog.written(build, mutant)[0]
     result = grade.grade_program(mutant.lesson, program, "emulator", build)
     result.compiler_warnings = "\n".join(builder.warnings_about(said, source))
     return result, source

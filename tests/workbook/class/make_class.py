@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Collection
 from pathlib import Path
 
-from workbook.answers import mutants
+from workbook.answers import catalog
 from workbook.base.project import Lesson, find_lesson
 from workbook.lesson import skeletons
 
@@ -64,7 +64,7 @@ def texts(lesson: Lesson) -> dict[str, str]:
     made["dora"] = "// my own\n" + made["ben"]
     students = [name for name, status in EXPECTED.items() if status == "not passed"]
     for name, wrong in zip(students, WRONG, strict=False):
-        made[name] = mutants.find(lesson, wrong).expand()[0]
+        made[name] = catalog.find(lesson, wrong).expand()[0]
     for name, (_, code) in HOSTILE.items():
         made[name] = f"{right}\n{code}\n"
     made["vera"] = right.replace("return (n + size - 1) / size;", "return (n + size - 1) / size")

@@ -48,7 +48,7 @@ _GRAMMAR = "common/workbook/answers/verdicts.py has the grammar"
 _WIDTH = 100
 
 
-class BadMutant(WorkbookError):
+class BadAnswer(WorkbookError):
     """mutants.txt breaks its format, or an edit does not fit the solution (any more)."""
 
 
@@ -65,7 +65,7 @@ class Hunk:
 
 
 @dataclass
-class Mutant:
+class Answer:
     """One wrong answer. Whole files have no hunks, but their `text`."""
 
     lesson: Lesson
@@ -77,7 +77,7 @@ class Mutant:
     file: str = ""
 
     def expand(self) -> tuple[str, dict[str, int]]:
-        """The answer's text, and the lines of its marks. Raises BadMutant where it is stale."""
+        """The answer's text, and the lines of its marks. Raises BadAnswer where it is stale."""
         if self.whole:
             return without_marks(self.whole.splitlines())
         solution = skeletons.solved(self.lesson.solution_file.read_text(encoding="utf-8"))
@@ -115,8 +115,8 @@ class Mutant:
             hunk, "its lines are not in the solution in this order:\n    " + "\n    ".join(old)
         )
 
-    def _stale(self, hunk: Hunk, why: str) -> BadMutant:
-        return BadMutant(
+    def _stale(self, hunk: Hunk, why: str) -> BadAnswer:
+        return BadAnswer(
             f"{self.file}:{hunk.number}: the edit of {self.name} is stale: {why}",
             f"adapt it to {relative(self.lesson.solution_file)}, "
             f"or make mutant-{self.lesson.number} NAME={self.name}",
@@ -143,7 +143,7 @@ def without_marks(lines: Sequence[str]) -> tuple[str, dict[str, int]]:
         kept.append(text)
         if mark:
             if mark in marks:
-                raise BadMutant(f"two lines are marked `// <- {mark}`", "number them: here, here2")
+                raise BadAnswer(f"two lines are marked `// <- {mark}`", "number them: here, here2")
             marks[mark] = number
     return "\n".join(kept) + "\n", marks
 
@@ -156,21 +156,21 @@ def file_of(lesson: Lesson) -> Path:
     return lesson.solution_folder / "mutants.txt"
 
 
-def of_lesson(lesson: Lesson) -> dict[str, Mutant]:
-    """Every wrong answer of a lesson, by name and in order. Raises BadMutant."""
+def of_lesson(lesson: Lesson) -> dict[str, Answer]:
+    """Every wrong answer of a lesson, by name and in order. Raises BadAnswer."""
     path = file_of(lesson)
     found = {}
     if path.exists():
         found = parse(lesson, files.read_text(path), relative(path))
     for source in sorted((lesson.solution_folder / "mutants").glob("*.cu")):
         if source.stem in found:
-            raise BadMutant(f"{relative(source)}: mutants.txt has a {source.stem} too")
+            raise BadAnswer(f"{relative(source)}: mutants.txt has a {source.stem} too")
         text = files.read_text(source)
         found[source.stem] = parse_whole(lesson, source.stem, text, relative(source))
     return found
 
 
-def find(lesson: Lesson, name: str) -> Mutant:
+def find(lesson: Lesson, name: str) -> Answer:
     """The wrong answer of that name."""
     known = of_lesson(lesson)
     if name not in known:
@@ -183,9 +183,9 @@ def find(lesson: Lesson, name: str) -> Mutant:
     return known[name]
 
 
-def parse(lesson: Lesson, text: str, name: str) -> dict[str, Mutant]:
-    """The entries of a mutants.txt called `name`. Raises BadMutant naming the line."""
-    found: dict[str, Mutant] = {}
+def parse(lesson: Lesson, text: str, name: str) -> dict[str, Answer]:
+    """The entries of a mutants.txt called `name`. Raises BadAnswer naming the line."""
+    found: dict[str, Answer] = {}
     entry: list[str] = []
     begun = 0
 
@@ -193,7 +193,7 @@ def parse(lesson: Lesson, text: str, name: str) -> dict[str, Mutant]:
         if begun:
             made = _entry(lesson, entry, begun, name)
             if made.name in found:
-                raise BadMutant(f"{name}:{begun}: there are two called {made.name}")
+                raise BadAnswer(f"{name}:{begun}: there are two called {made.name}")
             found[made.name] = made
 
     for number, line in enumerate(text.splitlines(), 1):
@@ -201,40 +201,40 @@ def parse(lesson: Lesson, text: str, name: str) -> dict[str, Mutant]:
             finish()
             entry, begun = [], number
         elif not begun and line.strip() and not line.startswith("#"):
-            raise BadMutant(f"{name}:{number}: an entry starts with `== name`")
+            raise BadAnswer(f"{name}:{number}: an entry starts with `== name`")
         entry.append(line.rstrip())
     finish()
     return found
 
 
-def _entry(lesson: Lesson, lines: list[str], begun: int, file: str) -> Mutant:
+def _entry(lesson: Lesson, lines: list[str], begun: int, file: str) -> Answer:
     place = f"{file}:{begun}"
     name = lines[0].removeprefix("== ").strip()
     check_name(name, place)
     edit = next((at for at, line in enumerate(lines) if re.match(r"[-+] |[-+]$|  ", line)), None)
     if edit is None:
-        raise BadMutant(f"{place}: {name} has no edit", "its lines start with `- `, `+ ` or spaces")
+        raise BadAnswer(f"{place}: {name} has no edit", "its lines start with `- `, `+ ` or spaces")
     head = [line for line in lines[1:edit] if line]
     summary, said = _split_head(head, f"{place}: {name}")
-    return Mutant(lesson, name, summary, said, _hunks(lines, edit, begun, file), file=file)
+    return Answer(lesson, name, summary, said, _hunks(lines, edit, begun, file), file=file)
 
 
 def check_name(name: str, place: str) -> None:
-    """Raises BadMutant unless the name is one that an answer may have."""
+    """Raises BadAnswer unless the name is one that an answer may have."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_]*", name):
         words = "a name is of lower-case letters, digits and _"
-        raise BadMutant(f"{place}: {words}, not `{name}`", "choose another", USAGE)
+        raise BadAnswer(f"{place}: {words}, not `{name}`", "choose another", USAGE)
 
 
 def _split_head(head: list[str], where: str) -> tuple[str, Verdicts]:
     """The text, up to the last line that ends with a full stop, and the verdicts after it."""
     last = max((at for at, line in enumerate(head) if line.endswith(".")), default=-1)
     if last < 0:
-        raise BadMutant(f"{where}: a text that ends with a full stop says what is wrong with it")
+        raise BadAnswer(f"{where}: a text that ends with a full stop says what is wrong with it")
     try:
         return " ".join(head[: last + 1]), verdicts.parse(head[last + 1 :])
     except verdicts.BadVerdict as error:
-        raise BadMutant(f"{where}: {error}", _GRAMMAR) from error
+        raise BadAnswer(f"{where}: {error}", _GRAMMAR) from error
 
 
 def _hunks(lines: list[str], edit: int, begun: int, file: str) -> list[Hunk]:
@@ -249,35 +249,35 @@ def _hunks(lines: list[str], edit: int, begun: int, file: str) -> list[Hunk]:
         elif re.match(r"[-+] |[-+]$", line):
             hunks[-1].lines.append((line[0], line[2:]))
         else:
-            raise BadMutant(
+            raise BadAnswer(
                 f"{file}:{at}: in an edit a line starts with `- `, `+ ` or two spaces, "
                 f"and this one is `{line}`"
             )
     for hunk in hunks:
         if not any(text.strip() for text in hunk.old):
-            raise BadMutant(
+            raise BadAnswer(
                 f"{file}:{hunk.number}: nothing says where this part of the edit belongs",
                 "add a line that stays",
             )
     if all(sign == " " for hunk in hunks for sign, _ in hunk.lines):
-        raise BadMutant(f"{file}:{begun + edit}: the edit changes nothing")
+        raise BadAnswer(f"{file}:{begun + edit}: the edit changes nothing")
     return hunks
 
 
-def parse_whole(lesson: Lesson, name: str, text: str, place: str) -> Mutant:
+def parse_whole(lesson: Lesson, name: str, text: str, place: str) -> Answer:
     """A whole file: its announcement and, without it, the answer."""
     summary, said, body = split_whole(text.splitlines(), place)
     try:
         wanted = verdicts.parse(said)
     except verdicts.BadVerdict as error:
-        raise BadMutant(f"{place}: {error}", _GRAMMAR) from error
-    return Mutant(lesson, name, summary, wanted, whole="\n".join(body) + "\n", file=place)
+        raise BadAnswer(f"{place}: {error}", _GRAMMAR) from error
+    return Answer(lesson, name, summary, wanted, whole="\n".join(body) + "\n", file=place)
 
 
 def split_whole(lines: Sequence[str], place: str) -> tuple[str, list[str], list[str]]:
     """The text, the verdict lines and the answer in a whole file."""
     if not lines or not lines[0].startswith("// Mutant:"):
-        raise BadMutant(f"{place}: the first line reads `// Mutant: ` and what is wrong")
+        raise BadAnswer(f"{place}: the first line reads `// Mutant: ` and what is wrong")
     end = next((at for at, line in enumerate(lines) if not re.match(r"// (?!SPDX)", line)), 0)
     words = " ".join(line[3:] for line in lines[:end] if not line.startswith(_VERDICT))
     summary = words.removeprefix("Mutant:").strip()
@@ -292,7 +292,7 @@ def verdict_lines(lines: Sequence[str]) -> list[str]:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def written(build: Path, mutant: Mutant) -> tuple[Path, dict[str, int]]:
+def written(build: Path, mutant: Answer) -> tuple[Path, dict[str, int]]:
     """The answer in the build folder under the student's file name; and its marks' lines."""
     text, marks = mutant.expand()
     folder = build / "workbook" / "mutants" / mutant.lesson.id / mutant.name
@@ -310,7 +310,7 @@ def write_as_student(folder: Path, lesson: Lesson, text: str) -> Path:
     return source
 
 
-def as_entry(mutant: Mutant) -> str:
+def as_entry(mutant: Answer) -> str:
     """The lines of one entry of mutants.txt."""
     lines = [f"== {mutant.name}", *_wrapped(mutant.summary)]
     lines += str(mutant.verdicts).splitlines()
@@ -320,7 +320,7 @@ def as_entry(mutant: Mutant) -> str:
     return "\n".join(lines) + "\n"
 
 
-def announced(mutant: Mutant) -> list[str]:
+def announced(mutant: Answer) -> list[str]:
     """The first lines of a whole file."""
     said = str(mutant.verdicts).splitlines()
     text = _wrapped(f"Mutant: {mutant.summary}", _WIDTH - 3)

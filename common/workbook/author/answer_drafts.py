@@ -12,9 +12,9 @@ from pathlib import Path
 
 from rich.text import Text
 
-from ..answers import mutant_edits, mutants, verdicts
+from ..answers import catalog, edits, verdicts
 from ..answers import verdicts_proposed as proposed
-from ..answers.mutants import Mutant
+from ..answers.catalog import Answer
 from ..answers.verdicts import Verdict, Verdicts
 from ..base import files, options
 from ..base.project import NOT_PASSED, PASSED, USAGE, Lesson, WorkbookError, relative, state_folder
@@ -38,7 +38,7 @@ def run(lesson: Lesson) -> int:
 
 def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
     """Writes the file to edit, or reads it back."""
-    mutants.check_name(name, f"NAME={name}")
+    catalog.check_name(name, f"NAME={name}")
     draft = state_folder() / "mutants" / lesson.id / f"{name}.cu"
     again = f"make mutant-{lesson.number} NAME={name}"
     if not draft.is_file():
@@ -51,7 +51,7 @@ def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
     out = screen.console()
     demo.show_edit(made, out)
     out.print(Text("\nThe entry, with the verdicts that describe what happened:\n", "bold"))
-    print(mutants.as_entry(made))
+    print(catalog.as_entry(made))
     if passed:
         print("This answer gets all three grades: nothing in the lesson's tests notices it.")
         return NOT_PASSED
@@ -65,27 +65,27 @@ def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
 
 def begin(lesson: Lesson, name: str, draft: Path) -> None:
     """The answer of that name, or the solution, with its announcement."""
-    found = mutants.of_lesson(lesson).get(name)
+    found = catalog.of_lesson(lesson).get(name)
     head = ["// Mutant: one sentence on what is wrong with it."]
     text = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
     if found:
-        head = mutants.announced(found)
+        head = catalog.announced(found)
         try:
             text = _marked(*found.expand())
-        except mutants.BadMutant as error:
+        except catalog.BadAnswer as error:
             print(f"{error}\nSo the file is the solution; make this edit again:\n")
-            print(mutants.as_entry(found))
+            print(catalog.as_entry(found))
     draft.parent.mkdir(parents=True, exist_ok=True)
     draft.write_text("\n".join(head) + "\n" + text, encoding="utf-8")
 
 
-def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Mutant, bool]:
+def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Answer, bool]:
     """The answer as an edit, graded, with verdicts; and whether it passes, which it should not."""
     lines = files.read_text(draft).splitlines()
-    summary, said, body = mutants.split_whole(lines, relative(draft))
+    summary, said, body = catalog.split_whole(lines, relative(draft))
     if not summary.endswith("."):
         raise WorkbookError(f"{relative(draft)}: the text in the first lines ends with a full stop")
-    text, marks = mutants.without_marks([line.rstrip() for line in body])
+    text, marks = catalog.without_marks([line.rstrip() for line in body])
     limit = [line for line in said if line.startswith("limit ")]
     maybe = [line for line in said if line.startswith("maybe ")]
     before = verdicts.parse([*limit, *maybe, "fails all"])
@@ -98,8 +98,8 @@ def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Mutant, bool]:
     wanted.lines = [*certain, *allowed]
     used = {one.target.partition("@")[2] for one in wanted.lines if one.word == "finding"}
     marks = {mark: line for mark, line in marks.items() if mark in used}
-    hunks = mutant_edits.edit(base.splitlines(), text.splitlines(), marks)
-    made = Mutant(lesson, name, summary, wanted, hunks)
+    hunks = edits.edit(base.splitlines(), text.splitlines(), marks)
+    made = Answer(lesson, name, summary, wanted, hunks)
     if sum(len(hunk.lines) for hunk in hunks) > _WHOLE_FROM * len(base.splitlines()):
         made = dataclasses.replace(made, hunks=[], whole=_marked(text, marks))
     return made, passed
@@ -122,7 +122,7 @@ def _happened(
         print(builder.first_failure(built.text))
         raise WorkbookError(f"the solution of lesson {lesson.number} did not build (see above)")
     folder = build / "workbook" / "mutants" / lesson.id / name
-    source = mutants.write_as_student(folder, lesson, text)
+    source = catalog.write_as_student(folder, lesson, text)
     try:
         program, _ = programs.compiled(build, lesson, source)
     except programs.BuildFailed as error:
@@ -134,18 +134,18 @@ def _happened(
     return wanted, marks, result.passed
 
 
-def store(made: Mutant) -> Path:
+def store(made: Answer) -> Path:
     """Writes the answer to where it belongs, in place of one of its name."""
     whole = made.lesson.solution_folder / "mutants" / f"{made.name}.cu"
-    path = mutants.file_of(made.lesson)
-    entries = {name: one for name, one in mutants.of_lesson(made.lesson).items() if not one.whole}
+    path = catalog.file_of(made.lesson)
+    entries = {name: one for name, one in catalog.of_lesson(made.lesson).items() if not one.whole}
     entries.pop(made.name, None)
     if made.whole:
         whole.parent.mkdir(exist_ok=True)
-        whole.write_text("\n".join(mutants.announced(made)) + "\n" + made.whole, encoding="utf-8")
+        whole.write_text("\n".join(catalog.announced(made)) + "\n" + made.whole, encoding="utf-8")
     else:
         entries[made.name] = made
         whole.unlink(missing_ok=True)
-    text = "\n".join(mutants.as_entry(entries[name]) for name in sorted(entries))
+    text = "\n".join(catalog.as_entry(entries[name]) for name in sorted(entries))
     path.write_text(text, encoding="utf-8")
     return whole if made.whole else path

@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from .mutants import Hunk, positions
+from .catalog import Hunk, positions
 
 _CLOSE = 2  # unchanged lines between two changes that are shown rather than skipped
 _MOST_CONTEXT = 12
