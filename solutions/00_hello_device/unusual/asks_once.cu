@@ -1,7 +1,8 @@
-// Unusual: first the wait, and then one question for both kinds of error: cudaGetLastError answers
+// Unusual: First the wait, and then one question for both kinds of error: cudaGetLastError answers
 // for what the wait has found as well. The memory is asked for in another way.
 // SPDX-License-Identifier: MIT
-// Lesson 00, hello device: a first kernel, what goes wrong with launches, and which card this is.
+// Lesson 00, hello device: a first kernel, what can go wrong with a launch, and which card this is.
+// Start with README.md in this directory; `make 00` checks this file.
 #include "hello_device.h"
 
 // One thread runs this, on the device.

@@ -1,7 +1,7 @@
-// Unusual: the runtime is asked fact by fact, and the launch goes through the runtime's
-// function.
+// Unusual: The runtime is asked fact by fact, and the launch goes through the runtime's function.
 // SPDX-License-Identifier: MIT
-// Lesson 00, hello device: a first kernel, what goes wrong with launches, and which card this is.
+// Lesson 00, hello device: a first kernel, what can go wrong with a launch, and which card this is.
+// Start with README.md in this directory; `make 00` checks this file.
 #include "hello_device.h"
 
 // One thread runs this, on the device.

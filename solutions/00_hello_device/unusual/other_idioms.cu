@@ -1,7 +1,8 @@
-// Unusual: a switch in place of an if, a pointer in place of an index, and a stream that is
-// waited for.
+// Unusual: A switch in place of an if, a pointer in place of an index, and a stream that is waited
+// for.
 // SPDX-License-Identifier: MIT
-// Lesson 00, hello device: a first kernel, what goes wrong with launches, and which card this is.
+// Lesson 00, hello device: a first kernel, what can go wrong with a launch, and which card this is.
+// Start with README.md in this directory; `make 00` checks this file.
 #include "hello_device.h"
 
 #include <sstream>

@@ -1,6 +1,6 @@
-// Unusual: it waits by an event, and lets the clean-up go unchecked, as a destructor would.
+// Unusual: It waits by an event, and lets the clean-up go unchecked, as a destructor would.
 // SPDX-License-Identifier: MIT
-// Lesson 00, hello device: a first kernel, what goes wrong with launches, and which card this is.
+// Lesson 00, hello device: a first kernel, what can go wrong with a launch, and which card this is.
 // Start with README.md in this directory; `make 00` checks this file.
 #include "hello_device.h"
 

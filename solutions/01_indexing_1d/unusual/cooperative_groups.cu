@@ -1,6 +1,7 @@
-// Unusual: cooperative groups number the threads of the whole grid.
+// Unusual: Cooperative groups number the threads of the whole grid.
 // SPDX-License-Identifier: MIT
 // Lesson 01, indexing in one dimension: every thread finds the one element that is its own.
+// Start with README.md in this directory; `make 01` checks this file.
 #include "indexing_1d.h"
 
 #include <cooperative_groups.h>

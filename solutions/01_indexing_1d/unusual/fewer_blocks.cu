@@ -1,7 +1,8 @@
-// Unusual: half of the blocks, at least one, step through the array: the launch shape is not what
+// Unusual: Half of the blocks, at least one, step through the array: the launch shape is not what
 // was given, the result is.
 // SPDX-License-Identifier: MIT
 // Lesson 01, indexing in one dimension: every thread finds the one element that is its own.
+// Start with README.md in this directory; `make 01` checks this file.
 #include "indexing_1d.h"
 
 // One thread per element, and exactly as many threads as elements.

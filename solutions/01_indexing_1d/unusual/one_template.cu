@@ -1,7 +1,8 @@
-// Unusual: one kernel template takes the work as a function object; the four functions only say
+// Unusual: One kernel template takes the work as a function object; the four functions only say
 // what it is. A grid of rows, one block each, does the same as a grid along x.
 // SPDX-License-Identifier: MIT
 // Lesson 01, indexing in one dimension: every thread finds the one element that is its own.
+// Start with README.md in this directory; `make 01` checks this file.
 #include "indexing_1d.h"
 
 template <class Work>

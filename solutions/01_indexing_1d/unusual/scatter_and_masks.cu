@@ -1,7 +1,8 @@
-// Unusual: reverse reads in order and writes mirrored, the index is built by fused multiply and
-// add in unsigned arithmetic, and increment goes through a pointer.
+// Unusual: reverse reads in order and writes mirrored, the index is built by fused multiply and add
+// in unsigned arithmetic, and increment goes through a pointer.
 // SPDX-License-Identifier: MIT
 // Lesson 01, indexing in one dimension: every thread finds the one element that is its own.
+// Start with README.md in this directory; `make 01` checks this file.
 #include "indexing_1d.h"
 
 // One thread per element, and exactly as many threads as elements.

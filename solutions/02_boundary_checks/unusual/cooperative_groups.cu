@@ -1,7 +1,8 @@
-// Unusual: the index comes from cooperative groups, the guard sits in a template that runs a
+// Unusual: The index comes from cooperative groups, the guard sits in a template that runs a
 // function object for one element, and the launch goes through cudaLaunchKernelEx.
 // SPDX-License-Identifier: MIT
 // Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
+// Start with README.md in this directory; `make 02` checks this file.
 #include "boundary_checks.h"
 
 #include <cooperative_groups.h>
@@ -49,7 +50,7 @@ __host__ __device__ int wrap_index(int i, int length) {
     return rest < 0 ? rest + length : rest;
 }
 
-// Adds 1 to *errors, also when many threads do so at the same time (lesson 17 shows how).
+// Adds 1 to *errors, even when many threads do so at the same time (lesson 17 shows how).
 __device__ void count_error(int* errors) {
     atomicAdd(errors, 1);
 }

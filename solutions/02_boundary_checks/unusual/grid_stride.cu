@@ -1,6 +1,7 @@
-// Unusual: a fixed number of blocks walks over the array in steps of the whole grid.
+// Unusual: A fixed number of blocks walks over the array in steps of the whole grid.
 // SPDX-License-Identifier: MIT
 // Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
+// Start with README.md in this directory; `make 02` checks this file.
 #include "boundary_checks.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ long long ceil_div(long long n, int size) {
 // Launches kernel(args...) with at least n threads and less than one block to spare. `args...` is
 // the list of the kernel's arguments, however many there are.
 template <class Kernel, class... Args>
-void launch_1d(Kernel kernel, long long n, Args... args) {
+void launch_1d(Kernel kernel, [[maybe_unused]] long long n, Args... args) {
     if (n == 0) return;
     const unsigned blocks = static_cast<unsigned>(std::min(64LL, ceil_div(n, kThreadsPerBlock)));
     kernel<<<blocks, kThreadsPerBlock>>>(args...);
@@ -40,7 +41,7 @@ __host__ __device__ int wrap_index(int i, int length) {
     return rest < 0 ? rest + length : rest;
 }
 
-// Adds 1 to *errors, also when many threads do so at the same time (lesson 17 shows how).
+// Adds 1 to *errors, even when many threads do so at the same time (lesson 17 shows how).
 __device__ void count_error(int* errors) {
     atomicAdd(errors, 1);
 }

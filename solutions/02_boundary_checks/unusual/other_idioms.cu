@@ -1,7 +1,9 @@
-// Unusual: early return instead of a guarded store, a remainder test instead of n + size - 1,
-// dim3 in the launch, a double remainder, comparisons instead of min and max, and one atomic
-// addition per warp. SPDX-License-Identifier: MIT Lesson 02, boundary checks: kernels and launches
-// that are right for every n, zero included.
+// Unusual: Early return instead of a guarded store, a remainder test instead of n + size - 1, dim3
+// in the launch, a double remainder, comparisons instead of min and max, and one atomic addition
+// per warp.
+// SPDX-License-Identifier: MIT
+// Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
+// Start with README.md in this directory; `make 02` checks this file.
 #include "boundary_checks.h"
 
 // One thread per element. The grid may hold more threads than there are elements.

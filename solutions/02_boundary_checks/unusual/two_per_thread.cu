@@ -1,7 +1,8 @@
-// Unusual: each thread adds two neighbours; the last thread adds one where n is odd.
-// The two halves of a pair are still inside one warp's 256 bytes.
+// Unusual: Each thread adds two neighbours; the last thread adds one where n is odd. The two halves
+// of a pair are still inside one warp's 256 bytes.
 // SPDX-License-Identifier: MIT
 // Lesson 02, boundary checks: kernels and launches that are right for every n, zero included.
+// Start with README.md in this directory; `make 02` checks this file.
 #include "boundary_checks.h"
 
 // One thread per element. The grid may hold more threads than there are elements.
@@ -40,7 +41,7 @@ __host__ __device__ int wrap_index(int i, int length) {
     return rest < 0 ? rest + length : rest;
 }
 
-// Adds 1 to *errors, also when many threads do so at the same time (lesson 17 shows how).
+// Adds 1 to *errors, even when many threads do so at the same time (lesson 17 shows how).
 __device__ void count_error(int* errors) {
     atomicAdd(errors, 1);
 }

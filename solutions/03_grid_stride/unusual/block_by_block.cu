@@ -1,7 +1,8 @@
-// Unusual: each block takes stretches of blockDim.x elements, every gridDim.x-th of them, and
+// Unusual: Each block takes stretches of blockDim.x elements, every gridDim.x-th of them, and
 // leaves when there are none.
 // SPDX-License-Identifier: MIT
 // Lesson 03, grid stride: one kernel for every launch shape.
+// Start with README.md in this directory; `make 03` checks this file.
 #include "grid_stride.h"
 
 __host__ __device__ size_t global_index([[maybe_unused]] unsigned block,

@@ -1,7 +1,7 @@
-// Unusual: one kernel template takes what is to be done; add and square pass it a function
-// object.
+// Unusual: One kernel template takes what is to be done; add and square pass it a function object.
 // SPDX-License-Identifier: MIT
 // Lesson 03, grid stride: one kernel for every launch shape.
+// Start with README.md in this directory; `make 03` checks this file.
 #include "grid_stride.h"
 
 __host__ __device__ size_t global_index(unsigned block, unsigned block_size, unsigned thread) {

@@ -1,6 +1,7 @@
-// Unusual: a while loop, moving pointers, and a loop that counts down from the last element.
+// Unusual: A while loop, moving pointers, and a loop that counts down from the last element.
 // SPDX-License-Identifier: MIT
 // Lesson 03, grid stride: one kernel for every launch shape.
+// Start with README.md in this directory; `make 03` checks this file.
 #include "grid_stride.h"
 
 __host__ __device__ size_t global_index([[maybe_unused]] unsigned block,

@@ -1,7 +1,8 @@
-// Unusual: hypot numbers all elements in one dimension and gets row and column back by a
-// division; increment_2d uses a block of one warp.
+// Unusual: hypot numbers all elements in one dimension and gets row and column back by a division;
+// increment_2d uses a block of one warp.
 // SPDX-License-Identifier: MIT
 // Lesson 04, indexing in two dimensions: rows, columns, and a pitch between the rows.
+// Start with README.md in this directory; `make 04` checks this file.
 #include "indexing_2d.h"
 
 __host__ __device__ size_t element_offset([[maybe_unused]] int row, [[maybe_unused]] int column,

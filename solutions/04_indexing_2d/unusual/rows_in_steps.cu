@@ -1,7 +1,8 @@
-// Unusual: a row of blocks walks down the matrix in steps of the whole grid, and columns are
-// walked the same way.
+// Unusual: A row of blocks walks down the matrix in steps of the whole grid, and columns are walked
+// the same way.
 // SPDX-License-Identifier: MIT
 // Lesson 04, indexing in two dimensions: rows, columns, and a pitch between the rows.
+// Start with README.md in this directory; `make 04` checks this file.
 #include "indexing_2d.h"
 
 __host__ __device__ size_t element_offset([[maybe_unused]] int row, [[maybe_unused]] int column,

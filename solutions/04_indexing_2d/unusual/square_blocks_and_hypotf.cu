@@ -1,6 +1,7 @@
-// Unusual: blocks of 16 × 16, early returns, and CUDA's hypotf.
+// Unusual: Blocks of 16 × 16, early returns, and CUDA's hypotf.
 // SPDX-License-Identifier: MIT
 // Lesson 04, indexing in two dimensions: rows, columns, and a pitch between the rows.
+// Start with README.md in this directory; `make 04` checks this file.
 #include "indexing_2d.h"
 
 __host__ __device__ size_t element_offset([[maybe_unused]] int row, [[maybe_unused]] int column,

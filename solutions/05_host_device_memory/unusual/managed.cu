@@ -1,6 +1,6 @@
-// Unusual: managed memory, whose pointer is good on either side; copies find their direction.
+// Unusual: Managed memory, whose pointer is good on either side; copies find their direction.
 // SPDX-License-Identifier: MIT
-// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Lesson 05, host and device memory: who owns device memory, and how often data are copied.
 // Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
@@ -15,7 +15,7 @@ DeviceFloats::DeviceFloats([[maybe_unused]] size_t size) {
 }
 
 DeviceFloats::~DeviceFloats() {
-    cudaFree(data_);
+    cudaFree(data_);  // a destructor must not throw; freeing null does nothing
 }
 DeviceFloats::DeviceFloats(DeviceFloats&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;

@@ -1,7 +1,8 @@
-// Unusual: the pipeline keeps its memory in a unique_ptr with a deleter, without the class; an
+// Unusual: The pipeline keeps its memory in a unique_ptr with a deleter, without the class; an
 // empty input never reaches the device.
 // SPDX-License-Identifier: MIT
-// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Lesson 05, host and device memory: who owns device memory, and how often data are copied.
+// Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
 #include <memory>

@@ -1,6 +1,7 @@
-// Unusual: uploads go through page-locked memory, and downloads through a stream.
+// Unusual: Uploads go through page-locked memory, and downloads through a stream.
 // SPDX-License-Identifier: MIT
-// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Lesson 05, host and device memory: who owns device memory, and how often data are copied.
+// Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
 #include <algorithm>

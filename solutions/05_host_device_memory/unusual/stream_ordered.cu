@@ -1,7 +1,8 @@
-// Unusual: memory from the pool of the default stream, copies in that stream with a wait, and a
+// Unusual: Memory from the pool of the default stream, copies in that stream with a wait, and a
 // pipeline whose result is moved into place.
 // SPDX-License-Identifier: MIT
-// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Lesson 05, host and device memory: who owns device memory, and how often data are copied.
+// Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
 #include <stdexcept>

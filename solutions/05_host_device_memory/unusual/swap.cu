@@ -1,7 +1,8 @@
-// Unusual: moving swaps: what the assignment replaces is freed when the other object dies.
-// Copies let the runtime find the direction.
+// Unusual: Moving swaps: what the assignment replaces is freed when the other object dies. Copies
+// let the runtime find the direction.
 // SPDX-License-Identifier: MIT
-// Lesson 05, host and device memory: who owns device memory, and how often data travel.
+// Lesson 05, host and device memory: who owns device memory, and how often data are copied.
+// Start with README.md in this directory; `make 05` checks this file.
 #include "host_device_memory.h"
 
 #include <stdexcept>

@@ -1,7 +1,8 @@
-// Unusual: time_ms records a pair of events for each run and waits once at the end; the median
-// by nth_element.
+// Unusual: time_ms records a pair of events for each run and waits once at the end; the median by
+// nth_element.
 // SPDX-License-Identifier: MIT
-// Lesson 06, timing and bandwidth: times that mean something, and what they must be compared with.
+// Lesson 06, timing and bandwidth: meaningful times, and what to compare them with.
+// Start with README.md in this directory; `make 06` checks this file.
 #include "timing_and_bandwidth.h"
 
 #include <algorithm>

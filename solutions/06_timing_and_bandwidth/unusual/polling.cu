@@ -1,7 +1,7 @@
-// Unusual: asks again and again whether the event has passed, instead of waiting; nth_element
+// Unusual: Asks again and again whether the event has passed, instead of waiting; nth_element
 // instead of sort, and the verdict by rates.
 // SPDX-License-Identifier: MIT
-// Lesson 06, timing and bandwidth: times that mean something, and what they must be compared with.
+// Lesson 06, timing and bandwidth: meaningful times, and what to compare them with.
 // Start with README.md in this directory; `make 06` checks this file.
 #include "timing_and_bandwidth.h"
 

@@ -1,7 +1,8 @@
-// Unusual: events in a unique_ptr with blocking waits, warm-up runs that are measured and
-// dropped, rates instead of times in the verdict.
+// Unusual: Events in a unique_ptr with blocking waits, warm-up runs that are measured and dropped,
+// rates instead of times in the verdict.
 // SPDX-License-Identifier: MIT
-// Lesson 06, timing and bandwidth: times that mean something, and what they must be compared with.
+// Lesson 06, timing and bandwidth: meaningful times, and what to compare them with.
+// Start with README.md in this directory; `make 06` checks this file.
 #include "timing_and_bandwidth.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Unusual: std::async for all parts but the last, which the calling thread takes; sums in
-// double, in lanes of four times two.
+// Unusual: Std::async for all parts but the last, which the calling thread takes; sums in double,
+// in lanes of four times two.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.
+// Start with README.md in this directory; `make 07` checks this file.
 #include "cpu_baseline.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Unusual: the sums meet under a mutex, a condition variable says when all are in, and the threads
+// Unusual: The sums meet under a mutex, a condition variable says when all are in, and the threads
 // are joined after that.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.

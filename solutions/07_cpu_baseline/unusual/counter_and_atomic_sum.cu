@@ -1,4 +1,4 @@
-// Unusual: the threads draw their numbers from an atomic counter and add once to an atomic sum; a
+// Unusual: The threads draw their numbers from an atomic counter and add once to an atomic sum; a
 // lane for each element by i % kLanes.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.

@@ -1,7 +1,8 @@
-// Unusual: each thread adds its finished sum under a mutex, once; eight named sums instead of
-// an array.
+// Unusual: Each thread adds its finished sum under a mutex, once; eight named sums instead of an
+// array.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.
+// Start with README.md in this directory; `make 07` checks this file.
 #include "cpu_baseline.h"
 
 #include <cmath>

@@ -1,7 +1,8 @@
-// Unusual: a place of 64 bytes for each sum, products added there one by one, and an atomic
-// counter that hands out the parts.
+// Unusual: A place of 64 bytes for each sum, products added there one by one, and an atomic counter
+// that hands out the parts.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.
+// Start with README.md in this directory; `make 07` checks this file.
 #include "cpu_baseline.h"
 
 #include <atomic>

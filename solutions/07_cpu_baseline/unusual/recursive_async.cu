@@ -1,6 +1,7 @@
-// Unusual: halves by std::async, each future asked for by the thread that made it; sums in double.
+// Unusual: Halves by std::async, each future asked for by the thread that made it; sums in double.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.
+// Start with README.md in this directory; `make 07` checks this file.
 #include "cpu_baseline.h"
 
 #include <cmath>

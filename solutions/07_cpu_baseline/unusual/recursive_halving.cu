@@ -1,7 +1,8 @@
-// Unusual: each call halves the threads and the elements; a new thread takes the first half, and
+// Unusual: Each call halves the threads and the elements; a new thread takes the first half, and
 // the thread that started it joins it.
 // SPDX-License-Identifier: MIT
 // Lesson 07, CPU baseline: what the host can do, with vectors and with threads. No kernel here.
+// Start with README.md in this directory; `make 07` checks this file.
 #include "cpu_baseline.h"
 
 #include <cmath>

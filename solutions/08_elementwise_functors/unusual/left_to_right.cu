@@ -1,4 +1,4 @@
-// Unusual: powers from the highest bit down, over all 32 bits; a sigmoid with two branches; row and
+// Unusual: Powers from the highest bit down, over all 32 bits; a sigmoid with two branches; row and
 // column counted up instead of divided.
 // SPDX-License-Identifier: MIT
 // Lesson 08, elementwise functors: one kernel for every operation that works element by element.
@@ -18,8 +18,8 @@ struct Input {
     }
 };
 
-// The one kernel: out gets op(in...) for every element. `in...` is a list of inputs, however many:
-// f(in.at(r, c)...) stands for f(first.at(r, c), second.at(r, c)) when there are two.
+// The one kernel: out gets op(in...) for every element. `in...` is a parameter pack (lesson 02) of
+// inputs: with two of them, f(in.at(r, c)...) stands for f(first.at(r, c), second.at(r, c)).
 template <class T, class Op, class... In>
 __global__ void transform_kernel(T* out, Shape shape, Op op, In... in) {
     [[maybe_unused]] const size_t columns = shape.columns, size = columns * shape.rows;
@@ -59,7 +59,7 @@ void transform(T* d_out, Shape shape, Op op, Matrix<In>... in) {
 }
 
 // A functor: an object that is called like a function. The kernel gets a copy of it, with its data.
-// This one is finished and shows the form.
+// This one is complete and shows the form.
 template <class T>
 struct Subtract {
     __device__ T operator()(T a, T b) const { return a - b; }

@@ -1,8 +1,8 @@
-// Unusual: the number under the root with one rounding more of the product b b, and a select
+// Unusual: The number under the root with one rounding more of the product b b, and a select
 // without a branch.
 // SPDX-License-Identifier: MIT
-// Lesson 09, kernel fusion: nine passes over memory become one, and then the arithmetic is mended.
-// Start with README.md in this directory; `make 09` checks this file.
+// Lesson 09, kernel fusion: nine passes over memory become one, and then the result is made
+// accurate. Start with README.md in this directory; `make 09` checks this file.
 #include "kernel_fusion.h"
 
 constexpr int kThreads = 256;

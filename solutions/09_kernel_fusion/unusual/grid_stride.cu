@@ -1,7 +1,7 @@
-// Unusual: a fixed number of small blocks and a loop; the equation halved, a x^2 + 2 h x + c.
+// Unusual: A fixed number of small blocks and a loop; the equation halved, a x^2 + 2 h x + c.
 // SPDX-License-Identifier: MIT
-// Lesson 09, kernel fusion: nine passes over memory become one, and then the arithmetic is mended.
-// Start with README.md in this directory; `make 09` checks this file.
+// Lesson 09, kernel fusion: nine passes over memory become one, and then the result is made
+// accurate. Start with README.md in this directory; `make 09` checks this file.
 #include "kernel_fusion.h"
 
 constexpr int kThreads = 256;

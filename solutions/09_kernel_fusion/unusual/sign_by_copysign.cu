@@ -1,8 +1,7 @@
-// Unusual: both roots have a common form, q = -(b + sign(b) s) / 2: one is q / a, the other c /
-// q.
+// Unusual: Both roots have a common form, q = -(b + sign(b) s) / 2: one is q / a, the other c / q.
 // SPDX-License-Identifier: MIT
-// Lesson 09, kernel fusion: nine passes over memory become one, and then the arithmetic is mended.
-// Start with README.md in this directory; `make 09` checks this file.
+// Lesson 09, kernel fusion: nine passes over memory become one, and then the result is made
+// accurate. Start with README.md in this directory; `make 09` checks this file.
 #include "kernel_fusion.h"
 
 constexpr int kThreads = 256;

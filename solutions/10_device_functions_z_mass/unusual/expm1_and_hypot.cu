@@ -1,5 +1,5 @@
-// Unusual: sinh by expm1, which is made for small arguments, and hypot of the two halves; the
-// root is taken of each momentum.
+// Unusual: sinh by expm1, which is made for small arguments, and hypot of the two halves; the root
+// is taken of each momentum.
 // SPDX-License-Identifier: MIT
 // Lesson 10, device functions: one formula for host and device, first as in the textbook and then
 // so that it keeps its digits.

@@ -1,5 +1,5 @@
-// Unusual: phi is brought into [-pi, pi] before anything else; the kernel walks with a
-// grid-stride loop.
+// Unusual: phi is brought into [-pi, pi] before anything else; the kernel walks with a grid-stride
+// loop.
 // SPDX-License-Identifier: MIT
 // Lesson 10, device functions: one formula for host and device, first as in the textbook and then
 // so that it keeps its digits.

@@ -1,5 +1,5 @@
-// Unusual: a grid of 64 blocks walks over the quads; the first threads take the rest; the
-// addresses are joined with or.
+// Unusual: A grid of 64 blocks walks over the quads; the first threads take the rest; the addresses
+// are joined with or.
 // SPDX-License-Identifier: MIT
 // Lesson 11, coalescing: the same numbers in another order, and how many bytes a warp then moves.
 // Start with README.md in this directory; `make 11` checks this file.
@@ -17,7 +17,7 @@ __device__ int thread_index() {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Finished: an array of structures, one particle for each thread. Count the sectors.
+// Given: an array of structures, one particle for each thread. Count the sectors.
 __global__ void particles_kernel(const Particle* particles, float* out, int n) {
     const int i = thread_index();
     if (i < n) out[i] = pt_squared(particles[i].px, particles[i].py);

@@ -1,5 +1,5 @@
-// Unusual: the layout is changed number by number, four lanes to a particle: a warp stores 8
-// floats to each column; the gather is done so too.
+// Unusual: The layout is changed number by number, four lanes to a particle: a warp stores 8 floats
+// to each column; the gather is done so too.
 // SPDX-License-Identifier: MIT
 // Lesson 11, coalescing: the same numbers in another order, and how many bytes a warp then moves.
 // Start with README.md in this directory; `make 11` checks this file.
@@ -17,7 +17,7 @@ __device__ int thread_index() {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Finished: an array of structures, one particle for each thread. Count the sectors.
+// Given: an array of structures, one particle for each thread. Count the sectors.
 __global__ void particles_kernel(const Particle* particles, float* out, int n) {
     const int i = thread_index();
     if (i < n) out[i] = pt_squared(particles[i].px, particles[i].py);

@@ -1,4 +1,4 @@
-// Unusual: an unaligned slice whose three pointers are equally far from a multiple of 16 is cut
+// Unusual: An unaligned slice whose three pointers are equally far from a multiple of 16 is cut
 // there: a few elements by hand, wide loads for the rest.
 // SPDX-License-Identifier: MIT
 // Lesson 11, coalescing: the same numbers in another order, and how many bytes a warp then moves.
@@ -17,7 +17,7 @@ __device__ int thread_index() {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Finished: an array of structures, one particle for each thread. Count the sectors.
+// Given: an array of structures, one particle for each thread. Count the sectors.
 __global__ void particles_kernel(const Particle* particles, float* out, int n) {
     const int i = thread_index();
     if (i < n) out[i] = pt_squared(particles[i].px, particles[i].py);

@@ -1,6 +1,6 @@
-// Unusual: a small grid walks over the rows and the columns; the complex number is a struct.
+// Unusual: A small grid walks over the rows and the columns; the complex number is a struct.
 // SPDX-License-Identifier: MIT
-// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays for it.
 // Start with README.md in this directory; `make 12` checks this file.
 #include "divergence_mandelbrot.h"
 

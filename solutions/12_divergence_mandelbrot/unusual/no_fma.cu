@@ -1,6 +1,6 @@
-// Unusual: every operation is rounded by itself, as with -fmad=false: no pixel changes.
+// Unusual: Every operation is rounded by itself, as with -fmad=false: no pixel changes.
 // SPDX-License-Identifier: MIT
-// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays for it.
 // Start with README.md in this directory; `make 12` checks this file.
 #include "divergence_mandelbrot.h"
 

@@ -1,7 +1,7 @@
-// Unusual: a flat grid over all pixels; row and column by division; the coordinates as a weighted
+// Unusual: A flat grid over all pixels; row and column by division; the coordinates as a weighted
 // mean of the ends.
 // SPDX-License-Identifier: MIT
-// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays for it.
 // Start with README.md in this directory; `make 12` checks this file.
 #include "divergence_mandelbrot.h"
 

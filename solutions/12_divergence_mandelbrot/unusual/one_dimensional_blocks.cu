@@ -1,6 +1,6 @@
-// Unusual: blocks of one dimension over the whole picture, with a complex number as a struct.
+// Unusual: Blocks of one dimension over the whole picture, with a complex number as a struct.
 // SPDX-License-Identifier: MIT
-// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays for it.
 // Start with README.md in this directory; `make 12` checks this file.
 #include "divergence_mandelbrot.h"
 

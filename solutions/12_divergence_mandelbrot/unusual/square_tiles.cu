@@ -1,7 +1,7 @@
-// Unusual: blocks of 16 x 16: a warp is two short rows, each of two full sectors; squares are
-// kept for the next step.
+// Unusual: Blocks of 16 x 16: a warp is two short rows, each of two full sectors; squares are kept
+// for the next step.
 // SPDX-License-Identifier: MIT
-// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays.
+// Lesson 12, divergence: lanes that leave a loop at different times, and what the warp pays for it.
 // Start with README.md in this directory; `make 12` checks this file.
 #include "divergence_mandelbrot.h"
 

@@ -1,4 +1,4 @@
-// Unusual: a block of one warp for each list; plus and minus electrons are told apart before they
+// Unusual: A block of one warp for each list; plus and minus electrons are told apart before they
 // meet.
 // SPDX-License-Identifier: MIT
 // Lesson 13, ragged arrays: lists of unequal length, from their offsets and their content.

@@ -1,4 +1,4 @@
-// Unusual: sums in double, from the end to the beginning; the lanes are added with xor shuffles;
+// Unusual: Sums in double, from the end to the beginning; the lanes are added with xor shuffles;
 // each electron is compared with those before it.
 // SPDX-License-Identifier: MIT
 // Lesson 13, ragged arrays: lists of unequal length, from their offsets and their content.

@@ -1,4 +1,4 @@
-// Unusual: begin and end are pointers; a fixed grid walks over the lists; long lists are read in
+// Unusual: Begin and end are pointers; a fixed grid walks over the lists; long lists are read in
 // steps of 64 with two sums for each lane.
 // SPDX-License-Identifier: MIT
 // Lesson 13, ragged arrays: lists of unequal length, from their offsets and their content.

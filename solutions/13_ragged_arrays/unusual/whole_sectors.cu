@@ -1,4 +1,4 @@
-// Unusual: a warp begins at a multiple of 32 before its list, so that each of its loads is four
+// Unusual: A warp begins at a multiple of 32 before its list, so that each of its loads is four
 // sectors; lanes outside of the list bring 0.
 // SPDX-License-Identifier: MIT
 // Lesson 13, ragged arrays: lists of unequal length, from their offsets and their content.

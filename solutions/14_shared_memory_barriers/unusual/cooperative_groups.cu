@@ -1,6 +1,7 @@
-// Unusual: the block is a cooperative group: its rank, its size and its barrier.
+// Unusual: The block is a cooperative group: its rank, its size and its barrier.
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
+// Start with README.md in this directory; `make 14` checks this file.
 #include "shared_memory_barriers.h"
 
 #include <cooperative_groups.h>

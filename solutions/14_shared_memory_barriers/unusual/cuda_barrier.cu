@@ -1,4 +1,4 @@
-// Unusual: a barrier object of libcu++ in shared memory, and a barrier written in PTX.
+// Unusual: A barrier object of libcu++ in shared memory, and a barrier written in PTX.
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
 // Start with README.md in this directory; `make 14` checks this file.
@@ -11,7 +11,7 @@ static int blocks_for(int n, int threads) {
 }
 
 __global__ void differences_kernel(const float* in, float* out, int n) {
-    extern __shared__ float tile[];
+    extern __shared__ float tile[];  // one slot for each thread, sized by the launch
     const int t = threadIdx.x;
     const int i = blockIdx.x * blockDim.x + t;
     tile[t] = i < n ? in[i] : 0;
@@ -25,6 +25,7 @@ __global__ void differences_kernel(const float* in, float* out, int n) {
         out[i] = right - tile[t];
     }
 }
+
 void differences(const float* d_in, float* d_out, int n, int threads) {
     if (n == 0) return;
     differences_kernel<<<blocks_for(n, threads), threads, threads * sizeof(float)>>>(

@@ -1,4 +1,4 @@
-// Unusual: the first thread of a block loads the right neighbour of its part to shared memory.
+// Unusual: The first thread of a block loads the right neighbour of its part to shared memory.
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
 // Start with README.md in this directory; `make 14` checks this file.

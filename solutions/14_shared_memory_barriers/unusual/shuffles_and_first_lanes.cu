@@ -1,4 +1,4 @@
-// Unusual: neighbours are shuffled; only the first value of each warp goes through shared memory.
+// Unusual: Neighbours are shuffled; only the first value of each warp goes through shared memory.
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
 // Start with README.md in this directory; `make 14` checks this file.

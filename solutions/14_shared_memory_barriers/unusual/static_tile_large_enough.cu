@@ -1,7 +1,8 @@
-// Unusual: no block has more than 1024 threads, so a fixed tile of 1025 floats holds any part and
+// Unusual: No block has more than 1024 threads, so a fixed tile of 1025 floats holds any part and
 // its right neighbour.
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
+// Start with README.md in this directory; `make 14` checks this file.
 #include "shared_memory_barriers.h"
 
 // Blocks of `threads` threads for n elements, one thread each.

@@ -1,7 +1,8 @@
-// Unusual: a block works through many parts in a loop that all its threads run alike, and fills
-// one tile while the slower threads still read the other: one barrier for each part is enough.
+// Unusual: A block works through many parts in a loop that all its threads run alike, and fills one
+// tile while the slower threads still read the other: one barrier for each part is enough.
 // SPDX-License-Identifier: MIT
 // Lesson 14, shared memory and barriers: threads of a block hand each other values through a tile.
+// Start with README.md in this directory; `make 14` checks this file.
 #include "shared_memory_barriers.h"
 
 // Blocks of `threads` threads for n elements, one thread each.

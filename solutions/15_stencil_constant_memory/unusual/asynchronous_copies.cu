@@ -1,4 +1,4 @@
-// Unusual: the tile is filled by asynchronous copies, and the weights through the symbol's address.
+// Unusual: The tile is filled by asynchronous copies, and the weights through the symbol's address.
 // SPDX-License-Identifier: MIT
 // Lesson 15, stencils: each output needs its neighbours, and all outputs need the same weights.
 // Start with README.md in this directory; `make 15` checks this file.
@@ -95,7 +95,7 @@ float* repeat_stencil(float* d_a, float* d_b, int n, int radius, Border border, 
                       [[maybe_unused]] int steps) {
     for (int s = 0; s < steps; ++s) {
         stencil(d_a, d_b, n, radius, border, threads);
-        std::swap(d_a, d_b);
+        std::swap(d_a, d_b);  // the pointers, not the data
     }
     return d_a;
 }

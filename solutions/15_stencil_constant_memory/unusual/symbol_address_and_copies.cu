@@ -1,7 +1,8 @@
-// Unusual: the weights are copied to the symbol's address; own element first, then both halos in
+// Unusual: The weights are copied to the symbol's address; own element first, then both halos in
 // rounds; steps in pairs.
 // SPDX-License-Identifier: MIT
 // Lesson 15, stencils: each output needs its neighbours, and all outputs need the same weights.
+// Start with README.md in this directory; `make 15` checks this file.
 #include "stencil_constant_memory.h"
 
 #include <utility>

@@ -1,6 +1,7 @@
-// Unusual: each block of the moving average makes two elements with every thread, from one tile.
+// Unusual: Each block of the moving average makes two elements with every thread, from one tile.
 // SPDX-License-Identifier: MIT
 // Lesson 15, stencils: each output needs its neighbours, and all outputs need the same weights.
+// Start with README.md in this directory; `make 15` checks this file.
 #include "stencil_constant_memory.h"
 
 #include <utility>

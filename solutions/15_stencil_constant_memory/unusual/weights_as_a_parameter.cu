@@ -1,7 +1,8 @@
-// Unusual: the weights travel with each launch, as a struct by value: kernel parameters lie in
+// Unusual: The weights travel with each launch, as a struct by value: kernel parameters lie in
 // constant memory too.
 // SPDX-License-Identifier: MIT
 // Lesson 15, stencils: each output needs its neighbours, and all outputs need the same weights.
+// Start with README.md in this directory; `make 15` checks this file.
 #include "stencil_constant_memory.h"
 
 #include <algorithm>

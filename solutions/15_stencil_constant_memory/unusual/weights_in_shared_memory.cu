@@ -1,4 +1,4 @@
-// Unusual: the weights are copied on into shared memory; even and odd products have sums of their
+// Unusual: The weights are copied on into shared memory; even and odd products have sums of their
 // own.
 // SPDX-License-Identifier: MIT
 // Lesson 15, stencils: each output needs its neighbours, and all outputs need the same weights.

@@ -1,8 +1,9 @@
-// Unusual: a one-dimensional grid and block, a flat tile sized by the launch, and each block takes
+// Unusual: A one-dimensional grid and block, a flat tile sized by the launch, and each block takes
 // tiles until there are no more.
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.
+// Start with README.md in this directory; `make 16` checks this file.
 #include "transpose_bank_conflicts.h"
 
 // Blocks of 32 x 8 threads: each thread moves four elements of a tile.

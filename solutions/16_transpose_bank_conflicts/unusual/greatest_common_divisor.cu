@@ -1,8 +1,9 @@
-// Unusual: the passes are the greatest common divisor of width and 32; pitched rows through
+// Unusual: The passes are the greatest common divisor of width and 32; pitched rows through
 // pointers; cooperative groups.
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.
+// Start with README.md in this directory; `make 16` checks this file.
 #include "transpose_bank_conflicts.h"
 
 #include <numeric>

@@ -1,7 +1,8 @@
-// Unusual: no padding: row r of the tile holds its columns in another order, c xor r.
+// Unusual: No padding: row r of the tile holds its columns in another order, c xor r.
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.
+// Start with README.md in this directory; `make 16` checks this file.
 #include "transpose_bank_conflicts.h"
 
 // Blocks of 32 x 8 threads: each thread moves four elements of a tile.

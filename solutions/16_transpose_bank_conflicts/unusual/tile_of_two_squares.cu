@@ -1,4 +1,4 @@
-// Unusual: a block takes 64 rows of 32 columns, and stores two squares side by side.
+// Unusual: A block takes 64 rows of 32 columns, and stores two squares side by side.
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.

@@ -1,8 +1,9 @@
-// Unusual: the tile holds the transposed elements, so that the store reads its rows; 16 rows of
+// Unusual: The tile holds the transposed elements, so that the store reads its rows; 16 rows of
 // threads.
 // SPDX-License-Identifier: MIT
 // Lesson 16, transpose: rows become columns, with neighbouring threads on neighbouring addresses on
 // both sides, and without bank conflicts in between.
+// Start with README.md in this directory; `make 16` checks this file.
 #include "transpose_bank_conflicts.h"
 
 // Blocks of 32 x 8 threads: each thread moves four elements of a tile.

@@ -1,7 +1,8 @@
-// Unusual: cuda::atomic_ref of libcu++, which reads like std::atomic_ref.
+// Unusual: Cuda::atomic_ref of libcu++, which reads like std::atomic_ref.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
+// Start with README.md in this directory; `make 17` checks this file.
 #include "races_and_atomics.h"
 
 #include <cmath>

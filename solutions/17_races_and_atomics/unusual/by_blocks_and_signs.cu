@@ -1,8 +1,9 @@
-// Unusual: counts by blocks; slots for a whole warp at once; the maximum by the sign of the bits,
+// Unusual: Counts by blocks; slots for a whole warp at once; the maximum by the sign of the bits,
 // with two integer atomics; blocks agree on their best before the atomic.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
+// Start with README.md in this directory; `make 17` checks this file.
 #include "races_and_atomics.h"
 
 #include <cmath>

@@ -1,8 +1,9 @@
-// Unusual: the lanes that are above the limit form a group, whose leader adds its size; the
+// Unusual: The lanes that are above the limit form a group, whose leader adds its size; the
 // exchange reads with an atomic first.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
+// Start with README.md in this directory; `make 17` checks this file.
 #include "races_and_atomics.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Unusual: the warp reduces its counts by the library; slots are handed out to a group of lanes.
+// Unusual: The warp reduces its counts by the library; slots are handed out to a group of lanes.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
@@ -22,6 +22,7 @@ __global__ void count_kernel(const float* x, int n, float limit, unsigned long l
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && x[i] > limit) atomicAdd(count, 1ULL);
 }
+
 void count_above(const float* d_x, int n, float limit, unsigned long long* d_count) {
     if (n == 0) return;
     count_kernel<<<blocks_for(n), kThreads>>>(d_x, n, limit, d_count);
@@ -102,9 +103,11 @@ __host__ __device__ unsigned long long pack(float value, unsigned index) {
         bits |= 0x80000000u;
     return ((unsigned long long)bits << 32) | (0xffffffffu - index);
 }
+
 __host__ __device__ unsigned index_of(unsigned long long packed) {
     return 0xffffffffu - (unsigned)packed;
 }
+
 __global__ void arg_max_kernel(const float* x, int n, unsigned long long* best) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) atomicMax(best, pack(x[i], i));

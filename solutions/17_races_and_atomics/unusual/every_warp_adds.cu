@@ -1,4 +1,4 @@
-// Unusual: lane 0 of each warp adds, also where there is nothing to add.
+// Unusual: Lane 0 of each warp adds, also where there is nothing to add.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
@@ -19,6 +19,7 @@ __global__ void count_kernel(const float* x, int n, float limit, unsigned long l
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && x[i] > limit) atomicAdd(count, 1ULL);
 }
+
 void count_above(const float* d_x, int n, float limit, unsigned long long* d_count) {
     if (n == 0) return;
     count_kernel<<<blocks_for(n), kThreads>>>(d_x, n, limit, d_count);
@@ -98,9 +99,11 @@ __host__ __device__ unsigned long long pack(float value, unsigned index) {
         bits |= 0x80000000u;
     return ((unsigned long long)bits << 32) | (0xffffffffu - index);
 }
+
 __host__ __device__ unsigned index_of(unsigned long long packed) {
     return 0xffffffffu - (unsigned)packed;
 }
+
 __global__ void arg_max_kernel(const float* x, int n, unsigned long long* best) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) atomicMax(best, pack(x[i], i));

@@ -1,4 +1,4 @@
-// Unusual: slots handed out by the coalesced group, counts of a whole block, a maximum by the sign.
+// Unusual: Slots handed out by the coalesced group, counts of a whole block, a maximum by the sign.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways
 // to make it right.
@@ -22,6 +22,7 @@ __global__ void count_kernel(const float* x, int n, float limit, unsigned long l
     const int c = __syncthreads_count(i < n && x[i] > limit);
     if (threadIdx.x == 0) atomicAdd(count, (unsigned long long)c);
 }
+
 void count_above(const float* d_x, int n, float limit, unsigned long long* d_count) {
     if (n == 0) return;
     count_kernel<<<blocks_for(n), kThreads>>>(d_x, n, limit, d_count);
@@ -96,9 +97,11 @@ __host__ __device__ unsigned long long pack(float value, unsigned index) {
     b = (b >> 31) ? ~b : b | 0x80000000u;
     return (unsigned long long)b << 32 | (unsigned)~index;
 }
+
 __host__ __device__ unsigned index_of(unsigned long long packed) {
     return ~(unsigned)packed;
 }
+
 __global__ void arg_max_kernel(const float* x, int n, unsigned long long* best) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) atomicMax(best, pack(x[i], i));

@@ -1,4 +1,4 @@
-// Unusual: the bits of positive floats grow like ints, those of negative ones fall like unsigned
+// Unusual: The bits of positive floats grow like ints, those of negative ones fall like unsigned
 // numbers: atomicMax on the one, atomicMin on the other.
 // SPDX-License-Identifier: MIT
 // Lesson 17, races and atomics: what happens when many threads meet on one address, and four ways

@@ -1,4 +1,4 @@
-// Unusual: the block's sum is CUB's.
+// Unusual: The block's sum is CUB's.
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
 // Start with README.md in this directory; `make 18` checks this file.

@@ -1,7 +1,8 @@
-// Unusual: blocks of 128 threads, each of which adds two elements while it loads; the first level
+// Unusual: Blocks of 128 threads, each of which adds two elements while it loads; the first level
 // needs no slot.
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
+// Start with README.md in this directory; `make 18` checks this file.
 #include "tree_reduction.h"
 
 // Blocks of kThreads threads for n threads.

@@ -1,4 +1,4 @@
-// Unusual: each level of the tree is a function template, and tree_sum calls itself.
+// Unusual: Each level of the tree is a function template, and tree_sum calls itself.
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
 // Start with README.md in this directory; `make 18` checks this file.

@@ -1,7 +1,8 @@
-// Unusual: both host functions call themselves; the kernel walks its elements with a grid-stride
+// Unusual: Both host functions call themselves; the kernel walks its elements with a grid-stride
 // loop and a grid of at most 64 blocks.
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
+// Start with README.md in this directory; `make 18` checks this file.
 #include "tree_reduction.h"
 
 // Blocks of kThreads threads for n threads.

@@ -1,7 +1,8 @@
-// Unusual: a tile that the launch sizes, barriers after the additions, and a load that adds
-// nothing past the end.
+// Unusual: A tile that the launch sizes, barriers after the additions, and a load that adds nothing
+// past the end.
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
+// Start with README.md in this directory; `make 18` checks this file.
 #include "tree_reduction.h"
 
 // Blocks of kThreads threads for n threads.

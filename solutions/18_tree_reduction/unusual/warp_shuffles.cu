@@ -1,7 +1,8 @@
-// Unusual: warps sum in registers with shuffles, the tile holds one number for each warp (lesson
+// Unusual: Warps sum in registers with shuffles, the tile holds one number for each warp (lesson
 // 19).
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
+// Start with README.md in this directory; `make 18` checks this file.
 #include "tree_reduction.h"
 
 // Blocks of kThreads threads for n threads.
@@ -43,7 +44,7 @@ __global__ void block_sums_kernel(const float* in, float* out, int n) {
     float sum = i < n ? in[i] : 0.0f;
     for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
     if (t % 32 == 0) tile[t / 32] = sum;
-    __syncthreads();
+    __syncthreads();  // the first warp reads what the others have stored
     if (t >= 32) return;
     sum = t < kThreads / 32 ? tile[t] : 0.0f;
     for (int step = kThreads / 64; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);

@@ -1,7 +1,8 @@
-// Unusual: the last six levels run in one warp, with a warp's barrier between reading and writing
+// Unusual: The last six levels run in one warp, with a warp's barrier between reading and writing
 // (lesson 19 does so with shuffles).
 // SPDX-License-Identifier: MIT
 // Lesson 18, tree reduction: the sum of n numbers in log n steps, without atomics.
+// Start with README.md in this directory; `make 18` checks this file.
 #include "tree_reduction.h"
 
 // Blocks of kThreads threads for n threads.

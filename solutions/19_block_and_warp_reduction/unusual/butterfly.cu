@@ -1,7 +1,8 @@
-// Unusual: lanes exchange values crosswise, so that all lanes have the result; every warp reduces
+// Unusual: Lanes exchange values crosswise, so that all lanes have the result; every warp reduces
 // the warps' values, not only the first.
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
+// Start with README.md in this directory; `make 19` checks this file.
 #include "block_and_warp_reduction.h"
 
 #include <cmath>

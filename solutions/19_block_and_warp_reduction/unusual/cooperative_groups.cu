@@ -1,6 +1,7 @@
-// Unusual: tiles of cooperative groups with their own reduce; threads take pairs of strides.
+// Unusual: Tiles of cooperative groups with their own reduce; threads take pairs of strides.
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
+// Start with README.md in this directory; `make 19` checks this file.
 #include "block_and_warp_reduction.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Unusual: each thread combines in four values, so that four loads are under way; indexes have 64
+// Unusual: Each thread combines in four values, so that four loads are under way; indexes have 64
 // bits.
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.

@@ -1,7 +1,8 @@
-// Unusual: the index of the maximum is carried beside the value, in a struct whose two words are
+// Unusual: The index of the maximum is carried beside the value, in a struct whose two words are
 // shuffled one by one.
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
+// Start with README.md in this directory; `make 19` checks this file.
 #include "block_and_warp_reduction.h"
 
 #include <cmath>

@@ -1,7 +1,8 @@
-// Unusual: each block takes a share of elements that lie side by side, which may begin within a
+// Unusual: Each block takes a share of elements that lie side by side, which may begin within a
 // sector.
 // SPDX-License-Identifier: MIT
 // Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
+// Start with README.md in this directory; `make 19` checks this file.
 #include "block_and_warp_reduction.h"
 
 #include <cmath>

@@ -1,7 +1,8 @@
-// Unusual: reductions of cooperative groups with a lambda; the slots of missing warps hold the
-// identity. SPDX-License-Identifier: MIT Lesson 19, block and warp reduction: any reduction, from
-// lanes to warps to blocks to the grid. Start with README.md in this directory; `make 19` checks
-// this file.
+// Unusual: Reductions of cooperative groups with a lambda; the slots of missing warps hold the
+// identity.
+// SPDX-License-Identifier: MIT
+// Lesson 19, block and warp reduction: any reduction, from lanes to warps to blocks to the grid.
+// Start with README.md in this directory; `make 19` checks this file.
 #include "block_and_warp_reduction.h"
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -138,7 +139,9 @@ struct Minimum {
     __device__ Value map(int i) const { return x[i]; }
     __device__ static float post(Value v) { return v; }
     __device__ static Value identity() { return INFINITY; }
-    __device__ static Value combine(Value a, Value b) { return a < b || a != a ? a : b; }
+    __device__ static Value combine(Value a, Value b) {
+        return a < b || a != a ? a : b;  // a NaN is the one value that differs from itself
+    }
 };
 
 void minimum(const float* d_x, int n, void* d_scratch, float* d_result) {
@@ -163,7 +166,7 @@ struct ArgMax {
     using Value = unsigned long long;
     const float* x;
     __device__ Value map(int i) const { return key_of(x[i], i); }
-    __device__ static Value identity() { return 0; }
+    __device__ static Value identity() { return 0; }  // below all keys
     __device__ static Value combine(Value a, Value b) { return a > b ? a : b; }
     __device__ static int post(Value v) { return v == 0 ? -1 : index_in(v); }
 };

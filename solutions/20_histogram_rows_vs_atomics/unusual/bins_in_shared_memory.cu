@@ -1,7 +1,8 @@
-// Unusual: each block counts in shared memory first and adds its bins to the common ones (lesson
+// Unusual: Each block counts in shared memory first and adds its bins to the common ones (lesson
 // 21).
 // SPDX-License-Identifier: MIT
 // Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
 #include "histogram_rows_vs_atomics.h"
 
 static constexpr int kThreads = 256;

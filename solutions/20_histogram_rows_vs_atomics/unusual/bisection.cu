@@ -1,7 +1,8 @@
-// Unusual: the bin is found by halving the axis, with edges in double; equal bins of a warp add
-// together. SPDX-License-Identifier: MIT Lesson 20, histograms: private rows against one common set
-// of bins, and the edges of the bins. Start with README.md in this directory; `make 20` checks this
-// file.
+// Unusual: The bin is found by halving the axis, with edges in double; equal bins of a warp add
+// together.
+// SPDX-License-Identifier: MIT
+// Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
 #include "histogram_rows_vs_atomics.h"
 
 static constexpr int kThreads = 256;

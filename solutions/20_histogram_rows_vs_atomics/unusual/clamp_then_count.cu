@@ -1,7 +1,8 @@
-// Unusual: the value is clamped before its bin is worked out, and dropping is decided last; four
+// Unusual: The value is clamped before its bin is worked out, and dropping is decided last; four
 // rows are summed at once.
 // SPDX-License-Identifier: MIT
 // Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
 #include "histogram_rows_vs_atomics.h"
 
 static constexpr int kThreads = 256;

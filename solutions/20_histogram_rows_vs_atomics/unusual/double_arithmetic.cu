@@ -1,7 +1,8 @@
-// Unusual: bins in double with floor, isnan, negated comparisons, and atomicInc with the largest
+// Unusual: Bins in double with floor, isnan, negated comparisons, and atomicInc with the largest
 // limit.
 // SPDX-License-Identifier: MIT
 // Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
 #include "histogram_rows_vs_atomics.h"
 
 #include <cmath>

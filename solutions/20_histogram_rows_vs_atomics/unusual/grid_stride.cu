@@ -1,7 +1,8 @@
-// Unusual: a grid-stride loop over a grid of at most 32 blocks for the atomics, rows with blocks
-// of 128, and while loops.
+// Unusual: A grid-stride loop over a grid of at most 32 blocks for the atomics, rows with blocks of
+// 128, and while loops.
 // SPDX-License-Identifier: MIT
 // Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
 #include "histogram_rows_vs_atomics.h"
 
 static constexpr int kThreads = 256;

@@ -1,6 +1,7 @@
-// Unusual: the lanes of a warp that hit the same bin send one of them with their number.
+// Unusual: The lanes of a warp that hit the same bin send one of them with their number.
 // SPDX-License-Identifier: MIT
 // Lesson 20, histograms: private rows against one common set of bins, and the edges of the bins.
+// Start with README.md in this directory; `make 20` checks this file.
 #include "histogram_rows_vs_atomics.h"
 
 static constexpr int kThreads = 256;

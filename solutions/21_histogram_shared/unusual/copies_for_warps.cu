@@ -1,7 +1,8 @@
-// Unusual: several copies of the bins for the warps of a block, as many as fit into 16 kB; one
+// Unusual: Several copies of the bins for the warps of a block, as many as fit into 16 kB; one
 // unsigned comparison.
 // SPDX-License-Identifier: MIT
 // Lesson 21, histograms in shared memory: blocks count in bins of their own and merge them once.
+// Start with README.md in this directory; `make 21` checks this file.
 #include "histogram_shared.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Unusual: bins that hold nothing are merged as well; keys are compared without a sign, and atomics
+// Unusual: Bins that hold nothing are merged as well; keys are compared without a sign, and atomics
 // of the block count them.
 // SPDX-License-Identifier: MIT
 // Lesson 21, histograms in shared memory: blocks count in bins of their own and merge them once.
@@ -15,6 +15,7 @@ __device__ void clear_bins(unsigned* own, int bins) {
     }
     __syncthreads();
 }
+
 __device__ void merge_bins(const unsigned* own, int bins, unsigned* counts) {
     __syncthreads();
     for (int b = int(threadIdx.x); b < bins; b += int(blockDim.x)) atomicAdd(counts + b, own[b]);

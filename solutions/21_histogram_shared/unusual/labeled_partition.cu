@@ -1,7 +1,8 @@
-// Unusual: the lanes with one key are a group of their own; whole warps go on as long as one lane
-// has a key. SPDX-License-Identifier: MIT Lesson 21, histograms in shared memory: blocks count in
-// bins of their own and merge them once. Start with README.md in this directory; `make 21` checks
-// this file.
+// Unusual: The lanes with one key are a group of their own; whole warps go on as long as one lane
+// has a key.
+// SPDX-License-Identifier: MIT
+// Lesson 21, histograms in shared memory: blocks count in bins of their own and merge them once.
+// Start with README.md in this directory; `make 21` checks this file.
 #include "histogram_shared.h"
 
 #include <algorithm>
@@ -9,13 +10,15 @@
 
 __device__ void clear_bins(unsigned* own, int bins) {
     for (int b = threadIdx.x; b < bins; b += blockDim.x) own[b] = 0;
-    __syncthreads();
+    __syncthreads();  // a thread counts in bins that others have cleared
 }
+
 __device__ void merge_bins(const unsigned* own, int bins, unsigned* counts) {
     __syncthreads();
     for (int b = threadIdx.x; b < bins; b += blockDim.x)
         if (own[b] != 0) atomicAdd(&counts[b], own[b]);
 }
+
 __global__ void count_kernel(const int* keys, int n, int bins, unsigned* counts) {
     extern __shared__ unsigned own[];
     clear_bins(own, bins);
@@ -52,6 +55,7 @@ __global__ void count_in_global_kernel(const int* keys, int n, int bins, unsigne
 static int blocks_that_pay(int n, int bins) {
     return std::clamp(n / (kShare * std::max(bins, kThreads)), 1, kMaxBlocks);
 }
+
 void histogram(const int* d_keys, int n, int bins, unsigned* d_counts) {
     if (bins <= kMaxPrivateBins)
         count_in_blocks(d_keys, n, bins, d_counts, blocks_that_pay(n, bins), kThreads);

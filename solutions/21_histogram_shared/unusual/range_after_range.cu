@@ -1,7 +1,8 @@
-// Unusual: bins that do not fit are counted range by range in shared memory, with one pass over the
+// Unusual: Bins that do not fit are counted range by range in shared memory, with one pass over the
 // keys for each; more shared memory is asked for.
 // SPDX-License-Identifier: MIT
 // Lesson 21, histograms in shared memory: blocks count in bins of their own and merge them once.
+// Start with README.md in this directory; `make 21` checks this file.
 #include "histogram_shared.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Unusual: the lanes of a warp find equal keys with votes, key by key; blocks of cooperative
+// Unusual: The lanes of a warp find equal keys with votes, key by key; blocks of cooperative
 // groups.
 // SPDX-License-Identifier: MIT
 // Lesson 21, histograms in shared memory: blocks count in bins of their own and merge them once.
+// Start with README.md in this directory; `make 21` checks this file.
 #include "histogram_shared.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Unusual: a thread remembers the number of the block that it holds, and makes another one when a
+// Unusual: A thread remembers the number of the block that it holds, and makes another one when a
 // draw lies elsewhere.
 // SPDX-License-Identifier: MIT
 // Lesson 22, random numbers and their seeds: thousands of streams that never meet.

@@ -1,8 +1,9 @@
-// Unusual: task 3 gives each thread a block of four draws and stores them one by one; task 4 draws
+// Unusual: Task 3 gives each thread a block of four draws and stores them one by one; task 4 draws
 // two points from each block, and handles a first half block on its own; cuRAND draws four at a
 // time.
 // SPDX-License-Identifier: MIT
 // Lesson 22, random numbers and their seeds: thousands of streams that never meet.
+// Start with README.md in this directory; `make 22` checks this file.
 #include "rng_seeding.h"
 
 #include <curand_kernel.h>

@@ -2,6 +2,7 @@
 // fill that finds row and column by moving on instead of dividing.
 // SPDX-License-Identifier: MIT
 // Lesson 22, random numbers and their seeds: thousands of streams that never meet.
+// Start with README.md in this directory; `make 22` checks this file.
 #include "rng_seeding.h"
 
 #include <curand_kernel.h>

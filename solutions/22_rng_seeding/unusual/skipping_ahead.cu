@@ -1,8 +1,9 @@
-// Unusual: cuRAND starts at sequence 0 and skips to its own; the points come from the upper bits
-// of raw words; task 4 computes both words of a point by their positions and lets the compiler see
+// Unusual: cuRAND starts at sequence 0 and skips to its own; the points come from the upper bits of
+// raw words; task 4 computes both words of a point by their positions and lets the compiler see
 // that they share a block.
 // SPDX-License-Identifier: MIT
 // Lesson 22, random numbers and their seeds: thousands of streams that never meet.
+// Start with README.md in this directory; `make 22` checks this file.
 #include "rng_seeding.h"
 
 #include <curand_kernel.h>

@@ -1,6 +1,7 @@
-// Right: the warp votes on each sample, and only lane 0 counts.
+// Unusual: The warp votes on each sample, and only lane 0 counts.
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
+// Start with README.md in this directory; `make 23` checks this file.
 #include "monte_carlo_pi.h"
 
 #include <cmath>

@@ -1,6 +1,7 @@
-// Right: each thread has a stretch of quads that follow one another, and counts misses.
+// Unusual: Each thread has a stretch of quads that follow one another, and counts misses.
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
+// Start with README.md in this directory; `make 23` checks this file.
 #include "monte_carlo_pi.h"
 
 #include <cmath>

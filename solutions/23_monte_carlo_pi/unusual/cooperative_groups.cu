@@ -1,7 +1,8 @@
-// Right: cooperative groups number the threads and sum a warp, its first lane adds to a sum in
+// Unusual: Cooperative groups number the threads and sum a warp, its first lane adds to a sum in
 // shared memory; one thread takes all samples at the ends; squares in 64 bits.
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
+// Start with README.md in this directory; `make 23` checks this file.
 #include "monte_carlo_pi.h"
 
 #include <cmath>

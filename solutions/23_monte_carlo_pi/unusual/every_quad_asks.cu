@@ -1,4 +1,4 @@
-// Unusual: the quads that the range touches are shared out, and each asks whether it is whole.
+// Unusual: The quads that the range touches are shared out, and each asks whether it is whole.
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
 // Start with README.md in this directory; `make 23` checks this file.

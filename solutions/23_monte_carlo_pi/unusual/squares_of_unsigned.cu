@@ -1,6 +1,7 @@
-// Right: absolute values, squares without a sign, and a mask for the ends of the range.
+// Unusual: Absolute values, squares without a sign, and a mask for the ends of the range.
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
+// Start with README.md in this directory; `make 23` checks this file.
 #include "monte_carlo_pi.h"
 
 #include <cmath>

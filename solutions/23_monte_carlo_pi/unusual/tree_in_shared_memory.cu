@@ -1,7 +1,8 @@
-// Right: the sign bit of the difference is the hit; a tree in shared memory sums the block, of any
-// number of warps; the grid is asked from the properties of the card.
+// Unusual: The sign bit of the difference is the hit; a tree in shared memory sums the block, of
+// any number of warps; the grid is asked from the properties of the card.
 // SPDX-License-Identifier: MIT
 // Lesson 23, Monte Carlo: an area by sampling, with an error bar that is true.
+// Start with README.md in this directory; `make 23` checks this file.
 #include "monte_carlo_pi.h"
 
 #include <cmath>

@@ -1,7 +1,8 @@
-// Right: cooperative groups number the threads and sum a warp; a round takes a sample or makes a
+// Unusual: Cooperative groups number the threads and sum a warp; a round takes a sample or makes a
 // trip, never both.
 // SPDX-License-Identifier: MIT
 // Lesson 24, an unknown area: samples that take one trip or thousands, and lanes that do not wait.
+// Start with README.md in this directory; `make 24` checks this file.
 #include "mandelbrot_area.h"
 
 #include <algorithm>

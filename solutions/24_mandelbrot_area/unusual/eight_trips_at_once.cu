@@ -1,6 +1,7 @@
-// Right: eight trips between two looks for the next sample, verdicts as numbers.
+// Unusual: Eight trips between two looks for the next sample, verdicts as numbers.
 // SPDX-License-Identifier: MIT
 // Lesson 24, an unknown area: samples that take one trip or thousands, and lanes that do not wait.
+// Start with README.md in this directory; `make 24` checks this file.
 #include "mandelbrot_area.h"
 
 #include <algorithm>

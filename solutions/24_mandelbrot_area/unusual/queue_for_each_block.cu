@@ -1,6 +1,7 @@
-// Right: the threads of a block fetch the numbers of their samples from a queue in shared memory.
+// Unusual: The threads of a block fetch the numbers of their samples from a queue in shared memory.
 // SPDX-License-Identifier: MIT
 // Lesson 24, an unknown area: samples that take one trip or thousands, and lanes that do not wait.
+// Start with README.md in this directory; `make 24` checks this file.
 #include "mandelbrot_area.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ __global__ void count_flat_kernel(uint64_t seed, uint64_t first, uint64_t n, int
     __syncthreads();
     unsigned long long inside = 0, undecided = 0;
     float2 c{}, hare{}, tortoise{};
-    int left = 0;
+    int left = 0;  // trips that the sample may still take
     bool has_one = false;
     for (uint64_t i = start; has_one || i < stop;) {
         if (!has_one) {

@@ -1,7 +1,8 @@
-// Right: a lane is in one of three states; trips count upwards; one test for the disc by a product
-// of sums.
+// Unusual: A lane is in one of three states; trips count upwards; one test for the disc by a
+// product of sums.
 // SPDX-License-Identifier: MIT
 // Lesson 24, an unknown area: samples that take one trip or thousands, and lanes that do not wait.
+// Start with README.md in this directory; `make 24` checks this file.
 #include "mandelbrot_area.h"
 
 #include <algorithm>

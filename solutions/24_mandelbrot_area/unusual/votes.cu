@@ -1,7 +1,8 @@
-// Right: the warp stays together and votes whether there is work; the hare looks after each of its
-// two steps.
+// Unusual: The warp stays together and votes whether there is work; the hare looks after each of
+// its two steps.
 // SPDX-License-Identifier: MIT
 // Lesson 24, an unknown area: samples that take one trip or thousands, and lanes that do not wait.
+// Start with README.md in this directory; `make 24` checks this file.
 #include "mandelbrot_area.h"
 
 #include <algorithm>

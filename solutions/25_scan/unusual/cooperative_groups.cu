@@ -1,4 +1,4 @@
-// Unusual: cooperative groups for lanes and warps, and each thread adds up the totals of the warps.
+// Unusual: Cooperative groups for lanes and warps, and each thread adds up the totals of the warps.
 // SPDX-License-Identifier: MIT
 // Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
 // Start with README.md in this directory; `make 25` checks this file.

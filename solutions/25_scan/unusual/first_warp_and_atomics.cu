@@ -1,7 +1,8 @@
-// Unusual: the first warp scans the totals for all warps; states are published and looked at by
-// atomics; the last offset is a launch of its own. SPDX-License-Identifier: MIT Lesson 25, scan:
-// prefix sums and their like in a warp, a block, three launches, and in one. Start with README.md
-// in this directory; `make 25` checks this file.
+// Unusual: The first warp scans the totals for all warps; states are published and looked at by
+// atomics; the last offset is a launch of its own.
+// SPDX-License-Identifier: MIT
+// Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
+// Start with README.md in this directory; `make 25` checks this file.
 #include "scan.h"
 
 #include <climits>

@@ -1,4 +1,4 @@
-// Unusual: tiles are scanned first and the carries added in a pass of their own: 4 n elements.
+// Unusual: Tiles are scanned first and the carries added in a pass of their own: 4 n elements.
 // SPDX-License-Identifier: MIT
 // Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
 // Start with README.md in this directory; `make 25` checks this file.

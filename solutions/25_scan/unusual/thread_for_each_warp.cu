@@ -1,4 +1,4 @@
-// Unusual: a thread for each warp adds up the totals of the warps before it; the first offset is
+// Unusual: A thread for each warp adds up the totals of the warps before it; the first offset is
 // copied from the host. Waits for a state, and loads it anew to use it.
 // SPDX-License-Identifier: MIT
 // Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.

@@ -1,4 +1,4 @@
-// Unusual: cooperative groups vote, and one thread scans the warps' counts for the block.
+// Unusual: Cooperative groups vote, and one thread scans the warps' counts for the block.
 // SPDX-License-Identifier: MIT
 // Lesson 26, compaction: keep what passes a test, side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.

@@ -1,4 +1,4 @@
-// Unusual: a partition counts the others from the end of the output; votes are counted bit by bit;
+// Unusual: A partition counts the others from the end of the output; votes are counted bit by bit;
 // the number is copied in another stream.
 // SPDX-License-Identifier: MIT
 // Lesson 26, compaction: keep what passes a test, side by side and in order.

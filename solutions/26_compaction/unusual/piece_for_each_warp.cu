@@ -1,4 +1,4 @@
-// Unusual: each warp has a piece of the tile of its own, and keeps its votes in registers.
+// Unusual: Each warp has a piece of the tile of its own, and keeps its votes in registers.
 // SPDX-License-Identifier: MIT
 // Lesson 26, compaction: keep what passes a test, side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.

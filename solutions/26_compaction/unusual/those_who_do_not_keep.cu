@@ -1,4 +1,4 @@
-// Unusual: places by those that do not keep their element; the number comes through pinned memory.
+// Unusual: Places by those that do not keep their element; the number comes through pinned memory.
 // SPDX-License-Identifier: MIT
 // Lesson 26, compaction: keep what passes a test, side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.

@@ -1,4 +1,4 @@
-// Unusual: the lanes with the same digit are a group of their own (cooperative groups).
+// Unusual: The lanes with the same digit are a group of their own (cooperative groups).
 // SPDX-License-Identifier: MIT
 // Lesson 27, radix sort: stable passes over the digits of the keys, the lowest digit first.
 // Start with README.md in this directory; `make 27` checks this file.

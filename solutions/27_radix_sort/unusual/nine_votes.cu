@@ -1,4 +1,4 @@
-// Unusual: lanes with the same digit are found by a vote for each of its bits; signs by shifts.
+// Unusual: Lanes with the same digit are found by a vote for each of its bits; signs by shifts.
 // SPDX-License-Identifier: MIT
 // Lesson 27, radix sort: stable passes over the digits of the keys, the lowest digit first.
 // Start with README.md in this directory; `make 27` checks this file.

@@ -1,4 +1,4 @@
-// Unusual: in a tile each warp has a piece of its own, and one table serves all rounds.
+// Unusual: In a tile each warp has a piece of its own, and one table serves all rounds.
 // SPDX-License-Identifier: MIT
 // Lesson 27, radix sort: stable passes over the digits of the keys, the lowest digit first.
 // Start with README.md in this directory; `make 27` checks this file.

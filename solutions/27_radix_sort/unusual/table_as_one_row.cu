@@ -1,4 +1,4 @@
-// Unusual: the table of counts is scanned as one long row, which gives the places at once.
+// Unusual: The table of counts is scanned as one long row, which gives the places at once.
 // SPDX-License-Identifier: MIT
 // Lesson 27, radix sort: stable passes over the digits of the keys, the lowest digit first.
 // Start with README.md in this directory; `make 27` checks this file.

@@ -1,4 +1,4 @@
-// Unusual: a block for each row of a matrix, doubles, and a thread that looks back alone.
+// Unusual: A block for each row of a matrix, doubles, and a thread that looks back alone.
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
 // Start with README.md in this directory; `make 28` checks this file.

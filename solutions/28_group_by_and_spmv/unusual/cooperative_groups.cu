@@ -1,4 +1,4 @@
-// Unusual: each segment of a warp is a cooperative group of its own, with a scan.
+// Unusual: Each segment of a warp is a cooperative group of its own, with a scan.
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
 // Start with README.md in this directory; `make 28` checks this file.

@@ -1,22 +1,22 @@
-// Unusual: tables from the last row to the first; a group is stored where it begins.
+// Unusual: Tables from the last row to the first; a group is stored where it begins.
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
 // Start with README.md in this directory; `make 28` checks this file.
 #include "group_by_and_spmv.h"
 
-static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+[[maybe_unused]] static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
 // The lanes up to and with this one, one bit each.
-__device__ static unsigned lanes_up_to_mine() {
+[[maybe_unused]] __device__ static unsigned lanes_up_to_mine() {
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
 
 // Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane
 // 0 one begins anyway. Returns the sum of the values from the beginning of this lane's segment up
 // to and with this lane.
-__device__ static float sum_in_warp(float value, unsigned heads) {
+__device__ static float sum_in_warp(float value, [[maybe_unused]] unsigned heads) {
     const int lane = threadIdx.x % kLanes;
     const unsigned before = heads & lanes_up_to_mine();
     const int begin = before != 0 ? kLanes - 1 - __clz(before) : 0;
@@ -34,7 +34,7 @@ __device__ static bool is_head(const int* key, int i) {
 
 // One warp for each tile: counts[tile] = how many groups begin in it, or kNotSorted if a key of the
 // tile is smaller than the key before it.
-__global__ void count_kernel(const int* key, int n, int* counts) {
+__global__ void count_kernel([[maybe_unused]] const int* key, int n, int* counts) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
     const int begin = tile * kTile;
@@ -182,7 +182,8 @@ int sum_by_key(const int* d_key, ConstTable in, int n, int* d_group_key, Table s
 }
 
 // One thread for each row.
-__global__ void multiply_by_threads_kernel(CsrMatrix a, const float* x, float* y) {
+__global__ void multiply_by_threads_kernel(CsrMatrix a, [[maybe_unused]] const float* x,
+                                           [[maybe_unused]] float* y) {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= a.rows) return;
     float sum = 0;
@@ -199,9 +200,10 @@ void multiply_by_threads(CsrMatrix a, const float* d_x, float* d_y) {
 }
 
 // One warp for each row.
-__global__ void multiply_by_warps_kernel(CsrMatrix a, const float* x, float* y) {
+__global__ void multiply_by_warps_kernel(CsrMatrix a, [[maybe_unused]] const float* x,
+                                         [[maybe_unused]] float* y) {
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
-    const int lane = threadIdx.x % kLanes;
+    [[maybe_unused]] const int lane = threadIdx.x % kLanes;
     if (row >= a.rows) return;  // all lanes of the warp
     const int begin = a.row_begin[row];
     const int entries = a.row_begin[row + 1] - begin;

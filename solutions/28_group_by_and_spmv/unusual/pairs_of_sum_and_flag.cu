@@ -1,4 +1,4 @@
-// Unusual: the scan of pairs as in textbooks, keys from the neighbouring lane, rows from behind.
+// Unusual: The scan of pairs as in textbooks, keys from the neighbouring lane, rows from behind.
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
 // Start with README.md in this directory; `make 28` checks this file.

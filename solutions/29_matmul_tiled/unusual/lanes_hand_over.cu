@@ -1,5 +1,9 @@
-// Unusual: the lanes of a warp keep rows of A in registers and hand each other the elements by
-// shuffles; only B goes through shared memory. SPDX-License-Identifier: MIT
+// Unusual: The lanes of a warp keep rows of A in registers and hand each other the elements by
+// shuffles; only B goes through shared memory.
+// SPDX-License-Identifier: MIT
+// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
+// memory and then in registers.
+// Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
 namespace {

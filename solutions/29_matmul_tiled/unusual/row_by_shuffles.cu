@@ -1,4 +1,4 @@
-// Unusual: a row of a tile of A stays in the registers of its warp, and shuffles pass it on.
+// Unusual: A row of a tile of A stays in the registers of its warp, and shuffles pass it on.
 // SPDX-License-Identifier: MIT
 // Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
 // memory and then in registers.

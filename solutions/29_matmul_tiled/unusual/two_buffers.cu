@@ -1,6 +1,9 @@
-// Unusual: two tiles take turns, so that one barrier is enough for each; the tile of A lies
+// Unusual: Two tiles take turns, so that one barrier is enough for each; the tile of A lies
 // transposed, in rows that are one float longer. Nothing to sum is a matter of the host.
 // SPDX-License-Identifier: MIT
+// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
+// memory and then in registers.
+// Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
 namespace {

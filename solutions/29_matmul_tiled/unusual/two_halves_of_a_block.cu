@@ -1,5 +1,9 @@
-// Unusual: a block has two halves: each sums half of the products of every element, and one hands
-// its sums to the other through shared memory. SPDX-License-Identifier: MIT
+// Unusual: A block has two halves: each sums half of the products of every element, and one hands
+// its sums to the other through shared memory.
+// SPDX-License-Identifier: MIT
+// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
+// memory and then in registers.
+// Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
 namespace {
@@ -52,7 +56,7 @@ __global__ void in_two_halves(const float* a, const float* b, float* c, Sizes s)
                 }
             }
         }
-        __syncthreads();
+        __syncthreads();  // the next slab overwrites what is read above
     }
     for (int e = 0; e < kEach * kEach; ++e) {
         if (half == 1) handed[e][y * kThreads + x] = sums[e];

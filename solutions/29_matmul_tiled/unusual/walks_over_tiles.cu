@@ -1,5 +1,9 @@
-// Unusual: a few blocks walk over all tiles of C, and shared memory is sized by the launch. The
-// tiles of A and B are taken from the last to the first. SPDX-License-Identifier: MIT
+// Unusual: A few blocks walk over all tiles of C, and shared memory is sized by the launch. The
+// tiles of A and B are taken from the last to the first.
+// SPDX-License-Identifier: MIT
+// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
+// memory and then in registers.
+// Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Unusual: the transposed product, B on the left: rows are loaded and stored as columns.
+// Unusual: The transposed product, B on the left: rows are loaded and stored as columns.
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.
@@ -16,8 +16,8 @@ static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 // A block makes kWide x kWide elements of C, each warp a quarter: kEach x kEach fragments.
 // A slab is what the block loads at a time: kDeep columns of A, kDeep rows of B.
 static constexpr int kWide = 64;
-static constexpr int kDeep = 32;
-static constexpr int kEach = 2;
+[[maybe_unused]] static constexpr int kDeep = 32;
+[[maybe_unused]] static constexpr int kEach = 2;
 // Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
 static constexpr int kSkew = 8;
 
@@ -42,10 +42,8 @@ __global__ void round_and_pad_kernel(const float* in, half* out, int rows, int c
     [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
     [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
     [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
-    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
     const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
     out[offset(row, col, out_pitch)] = __float2half(value);
-    // END 1
 }
 
 void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pitch) {
@@ -56,11 +54,8 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
-    // END 2
 }
 
 // Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
@@ -71,8 +66,6 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     [[maybe_unused]] const int top = blockIdx.y * kSide;
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
-    // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
     using Turned = std::conditional_t<in_rows, wmma::col_major, wmma::row_major>;
     wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, Turned> from_b;
     TurnedA from_a;
@@ -85,7 +78,6 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
         wmma::mma_sync(sums, from_b, from_a, sums);
     }
     wmma::store_matrix_sync(c + offset(top, left, s.c_pitch), sums, s.c_pitch, wmma::mem_col_major);
-    // END 3
 }
 
 void multiply_padded(const half* d_a, const half* d_b, float* d_c, Sizes sizes, Order b_order) {

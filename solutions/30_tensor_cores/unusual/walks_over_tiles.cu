@@ -1,4 +1,4 @@
-// Unusual: five blocks walk over all tiles of C, and 64 over all halves.
+// Unusual: Five blocks walk over all tiles of C, and 64 over all halves.
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.
@@ -16,10 +16,10 @@ static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 // A block makes kWide x kWide elements of C, each warp a quarter: kEach x kEach fragments.
 // A slab is what the block loads at a time: kDeep columns of A, kDeep rows of B.
 static constexpr int kWide = 64;
-static constexpr int kDeep = 32;
-static constexpr int kEach = 2;
+[[maybe_unused]] static constexpr int kDeep = 32;
+[[maybe_unused]] static constexpr int kEach = 2;
 // Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
-static constexpr int kSkew = 8;
+[[maybe_unused]] static constexpr int kSkew = 8;
 
 // Fragments: the part of A, of B (layout says how it lies in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
@@ -57,11 +57,8 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
-    // END 2
 }
 
 // Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
@@ -72,8 +69,6 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     [[maybe_unused]] const int top = blockIdx.y * kSide;
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
-    // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
     PartOfA from_a;
     PartOfB<Layout> from_b;
     PartOfC sums;
@@ -85,7 +80,6 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
         wmma::mma_sync(sums, from_a, from_b, sums);
     }
     wmma::store_matrix_sync(c + offset(top, left, s.c_pitch), sums, s.c_pitch, wmma::mem_row_major);
-    // END 3
 }
 
 void multiply_padded(const half* d_a, const half* d_b, float* d_c, Sizes sizes, Order b_order) {

@@ -1,4 +1,4 @@
-// Unusual: a product is a batch of one.
+// Unusual: A product is a batch of one.
 // SPDX-License-Identifier: MIT
 // Lesson 31, libraries: a product, a linear system, singular values and a filter, by calls of
 // cuBLAS, cuSOLVER and cuFFT.

@@ -1,6 +1,8 @@
+// Unusual: The system is solved by a QR factorisation, which needs no exchange of rows.
 // SPDX-License-Identifier: MIT
-// Lesson 31, libraries: the system is solved by a QR factorisation, which needs no exchange of
-// rows.
+// Lesson 31, libraries: a product, a linear system, singular values and a filter, by calls of
+// cuBLAS, cuSOLVER and cuFFT.
+// Start with README.md in this directory; `make 31` checks this file.
 #include "libraries.h"
 
 Libraries open_libraries(cudaStream_t stream, int samples) {

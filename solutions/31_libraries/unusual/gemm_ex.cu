@@ -1,6 +1,9 @@
+// Unusual: The product by cublasGemmEx, with the types as arguments, and the plans by the other two
+// ways to make one.
 // SPDX-License-Identifier: MIT
-// Lesson 31, libraries: the product by cublasGemmEx, with the types as arguments, and the plans by
-// the other two ways to make one.
+// Lesson 31, libraries: a product, a linear system, singular values and a filter, by calls of
+// cuBLAS, cuSOLVER and cuFFT.
+// Start with README.md in this directory; `make 31` checks this file.
 #include "libraries.h"
 
 Libraries open_libraries(cudaStream_t stream, int samples) {

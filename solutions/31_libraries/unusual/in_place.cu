@@ -1,6 +1,9 @@
+// Unusual: The samples are copied into the spectrum's memory and transformed in place, so that
+// cuFFT is never given the input, which is const.
 // SPDX-License-Identifier: MIT
-// Lesson 31, libraries: the samples are copied into the spectrum's memory and transformed in place,
-// so that cuFFT is never given the input, which is const.
+// Lesson 31, libraries: a product, a linear system, singular values and a filter, by calls of
+// cuBLAS, cuSOLVER and cuFFT.
+// Start with README.md in this directory; `make 31` checks this file.
 #include "libraries.h"
 
 Libraries open_libraries(cudaStream_t stream, int samples) {

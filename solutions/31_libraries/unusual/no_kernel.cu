@@ -1,6 +1,9 @@
+// Unusual: The filter has no kernel of its own. cuBLAS scales what stays, and the runtime clears
+// the rest.
 // SPDX-License-Identifier: MIT
-// Lesson 31, libraries: the filter without a kernel of its own. cuBLAS scales what stays, and the
-// runtime clears the rest.
+// Lesson 31, libraries: a product, a linear system, singular values and a filter, by calls of
+// cuBLAS, cuSOLVER and cuFFT.
+// Start with README.md in this directory; `make 31` checks this file.
 #include "libraries.h"
 
 Libraries open_libraries(cudaStream_t stream, int samples) {

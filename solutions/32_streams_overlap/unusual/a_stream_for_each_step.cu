@@ -1,5 +1,8 @@
-// Unusual: a stream for each step and not for each chunk, with events from one to the next. The
-// host waits for one event. SPDX-License-Identifier: MIT
+// Unusual: A stream for each step and not for each chunk, with events from one to the next. The
+// host waits for one event.
+// SPDX-License-Identifier: MIT
+// Lesson 32, streams: chunks of data that are copied while others are computed.
+// Start with README.md in this directory; `make 32` checks this file.
 #include "streams_overlap.h"
 
 #include <algorithm>
@@ -103,8 +106,9 @@ void free_stages(Stage* stages, int count) {
     }
 }
 
-void linearize_staged(const float* in, float* out, int n, int chunk, const Stage* stages,
-                      int count) {
+void linearize_staged([[maybe_unused]] const float* in, [[maybe_unused]] float* out,
+                      [[maybe_unused]] int n, [[maybe_unused]] int chunk,
+                      [[maybe_unused]] const Stage* stages, [[maybe_unused]] int count) {
     const int chunks = (n + chunk - 1) / chunk;
     const auto size = [&](int k) { return std::min(chunk, n - k * chunk); };
     const auto finish = [&](int k) {

@@ -1,5 +1,8 @@
-// Unusual: the two buffers of a stage are one allocation, device memory comes from a pool, and the
-// host asks the event until it says that the stage is free. SPDX-License-Identifier: MIT
+// Unusual: The two buffers of a stage are one allocation, device memory comes from a pool, and the
+// host asks the event until it says that the stage is free.
+// SPDX-License-Identifier: MIT
+// Lesson 32, streams: chunks of data that are copied while others are computed.
+// Start with README.md in this directory; `make 32` checks this file.
 #include "streams_overlap.h"
 
 #include <algorithm>

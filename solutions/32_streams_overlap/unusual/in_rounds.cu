@@ -1,6 +1,9 @@
-// Unusual: as many chunks as there are streams make a round: first its uploads are queued, then its
+// Unusual: As many chunks as there are streams make a round: first its uploads are queued, then its
 // kernels, then its downloads. A stage is waited for by its stream. The time is found by a
-// simulation. SPDX-License-Identifier: MIT
+// simulation.
+// SPDX-License-Identifier: MIT
+// Lesson 32, streams: chunks of data that are copied while others are computed.
+// Start with README.md in this directory; `make 32` checks this file.
 #include "streams_overlap.h"
 
 #include <algorithm>
@@ -83,8 +86,9 @@ void free_stages(Stage* stages, int count) {
     }
 }
 
-void linearize_staged(const float* in, float* out, int n, int chunk, const Stage* stages,
-                      int count) {
+void linearize_staged([[maybe_unused]] const float* in, [[maybe_unused]] float* out,
+                      [[maybe_unused]] int n, [[maybe_unused]] int chunk,
+                      [[maybe_unused]] const Stage* stages, [[maybe_unused]] int count) {
     const int chunks = (n + chunk - 1) / chunk;
     const auto size = [&](int k) { return std::min(chunk, n - k * chunk); };
     const auto finish = [&](int k) {

@@ -1,5 +1,8 @@
-// Unusual: the device itself fills `out`: a host function in the stage's stream copies the results
-// on, so that the host only waits before it fills a buffer. SPDX-License-Identifier: MIT
+// Unusual: The device itself fills `out`: a host function in the stage's stream copies the results
+// on, so that the host only waits before it fills a buffer.
+// SPDX-License-Identifier: MIT
+// Lesson 32, streams: chunks of data that are copied while others are computed.
+// Start with README.md in this directory; `make 32` checks this file.
 #include "streams_overlap.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Unusual: the cache has a list for each size and stream; the size of a block is found with masks.
+// Unusual: The cache has a list for each size and stream; the size of a block is found with masks.
 // SPDX-License-Identifier: MIT
 // Lesson 33, memory pools: device memory is asked for once and handed out many times.
 // Start with README.md in this directory; `make 33` checks this file.
@@ -10,7 +10,7 @@
 #include <vector>
 
 static constexpr int kBlock = 256;
-static constexpr size_t kAlign = 256;
+[[maybe_unused]] static constexpr size_t kAlign = 256;
 
 __global__ void fill_kernel(float* data, size_t n, float value) {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -67,8 +67,9 @@ void CachingAllocator::free_all_blocks() {
     parts_->free_cached();
 }
 
-void CachingAllocator::deallocate(void* data, cudaStream_t stream) {
-    Parts& own = *parts_;
+void CachingAllocator::deallocate([[maybe_unused]] void* data,
+                                  [[maybe_unused]] cudaStream_t stream) {
+    [[maybe_unused]] Parts& own = *parts_;
     const auto found = own.in_use.find(data);
     if (found == own.in_use.end()) throw std::invalid_argument("deallocate: no block in use");
     Block block = found->second;
@@ -79,7 +80,7 @@ void CachingAllocator::deallocate(void* data, cudaStream_t stream) {
     own.used -= block.bytes;
 }
 
-void* CachingAllocator::allocate(size_t bytes, cudaStream_t stream) {
+void* CachingAllocator::allocate(size_t bytes, [[maybe_unused]] cudaStream_t stream) {
     Parts& own = *parts_;
     const size_t size = block_bytes(bytes);
     Block block{};
@@ -132,13 +133,13 @@ Block CachingAllocator::Parts::new_block(size_t bytes) {
     return block;
 }
 
-static size_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+[[maybe_unused]] static size_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
     unsigned long long bytes = 0;
     CUDA_CHECK(cudaMemPoolGetAttribute(pool, attribute, &bytes));
     return bytes;
 }
 
-static cudaMemPoolProps plain_pool_of_this_device() {
+[[maybe_unused]] static cudaMemPoolProps plain_pool_of_this_device() {
     cudaMemPoolProps props{};
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -206,7 +207,7 @@ void rounds_by_copies(float* data, float* d_data, size_t n, int rounds, cudaStre
 }
 
 // Moves n floats of managed memory to a device, or to the host (cudaCpuDeviceId), in `stream`.
-static void move_to(int device, float* data, size_t n, cudaStream_t stream) {
+[[maybe_unused]] static void move_to(int device, float* data, size_t n, cudaStream_t stream) {
     const size_t bytes = n * sizeof(float);
 #if CUDART_VERSION >= 13000
     const bool host = device == cudaCpuDeviceId;
@@ -218,7 +219,9 @@ static void move_to(int device, float* data, size_t n, cudaStream_t stream) {
 #endif
 }
 
-void rounds_managed(float* data, size_t n, int rounds, bool prefetch, cudaStream_t stream) {
+void rounds_managed([[maybe_unused]] float* data, [[maybe_unused]] size_t n,
+                    [[maybe_unused]] int rounds, [[maybe_unused]] bool prefetch,
+                    [[maybe_unused]] cudaStream_t stream) {
     int device = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     for (int round = 0; round < rounds; ++round) {

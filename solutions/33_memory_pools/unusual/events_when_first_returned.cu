@@ -1,4 +1,4 @@
-// Unusual: a block gets its event when it is first returned; two attempts at memory are a loop; the
+// Unusual: A block gets its event when it is first returned; two attempts at memory are a loop; the
 // host waits for an event.
 // SPDX-License-Identifier: MIT
 // Lesson 33, memory pools: device memory is asked for once and handed out many times.

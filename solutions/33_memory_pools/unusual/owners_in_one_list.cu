@@ -1,4 +1,4 @@
-// Unusual: all blocks are in one list and own their memory and event; nothing else is counted.
+// Unusual: All blocks are in one list and own their memory and event; nothing else is counted.
 // SPDX-License-Identifier: MIT
 // Lesson 33, memory pools: device memory is asked for once and handed out many times.
 // Start with README.md in this directory; `make 33` checks this file.
@@ -9,7 +9,7 @@
 #include <vector>
 
 static constexpr int kBlock = 256;
-static constexpr size_t kAlign = 256;
+[[maybe_unused]] static constexpr size_t kAlign = 256;
 
 __global__ void fill_kernel(float* data, size_t n, float value) {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -122,7 +122,7 @@ static size_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
     return bytes;
 }
 
-static cudaMemPoolProps plain_pool_of_this_device() {
+[[maybe_unused]] static cudaMemPoolProps plain_pool_of_this_device() {
     cudaMemPoolProps props{};
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -190,7 +190,7 @@ void rounds_by_copies(float* data, float* d_data, size_t n, int rounds, cudaStre
 }
 
 // Moves n floats of managed memory to a device, or to the host (cudaCpuDeviceId), in `stream`.
-static void move_to(int device, float* data, size_t n, cudaStream_t stream) {
+[[maybe_unused]] static void move_to(int device, float* data, size_t n, cudaStream_t stream) {
     const size_t bytes = n * sizeof(float);
 #if CUDART_VERSION >= 13000
     const bool host = device == cudaCpuDeviceId;
@@ -202,7 +202,9 @@ static void move_to(int device, float* data, size_t n, cudaStream_t stream) {
 #endif
 }
 
-void rounds_managed(float* data, size_t n, int rounds, bool prefetch, cudaStream_t stream) {
+void rounds_managed([[maybe_unused]] float* data, [[maybe_unused]] size_t n,
+                    [[maybe_unused]] int rounds, [[maybe_unused]] bool prefetch,
+                    [[maybe_unused]] cudaStream_t stream) {
     int device = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     for (int round = 0; round < rounds; ++round) {

@@ -1,6 +1,8 @@
-// Unusual: blocks in use in a hash table; the driver's pool belongs to an owner until it is
-// complete. SPDX-License-Identifier: MIT Lesson 33, memory pools: device memory is asked for once
-// and handed out many times. Start with README.md in this directory; `make 33` checks this file.
+// Unusual: Blocks in use in a hash table; the driver's pool belongs to an owner until it is
+// complete.
+// SPDX-License-Identifier: MIT
+// Lesson 33, memory pools: device memory is asked for once and handed out many times.
+// Start with README.md in this directory; `make 33` checks this file.
 #include "memory_pools.h"
 
 #include <map>

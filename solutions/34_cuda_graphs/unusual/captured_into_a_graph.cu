@@ -1,4 +1,4 @@
-// Unusual: the graph exists first and the stream captures into it, in the mode of this thread
+// Unusual: The graph exists first and the stream captures into it, in the mode of this thread
 // alone.
 // SPDX-License-Identifier: MIT
 // Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.

@@ -1,4 +1,4 @@
-// Unusual: the solver builds its graph node by node, without a capture, and keeps the nodes.
+// Unusual: The solver builds its graph node by node, without a capture, and keeps the nodes.
 // SPDX-License-Identifier: MIT
 // Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.
 // Start with README.md in this directory; `make 34` checks this file.
@@ -17,12 +17,14 @@ __global__ void heat_kernel(const float* from, float* to, int n, float rate) {
     to[i] = inner ? from[i] + rate * (from[i - 1] - 2 * from[i] + from[i + 1]) : from[i];
 }
 
-static void launch_step(const float* from, float* to, int n, float rate, cudaStream_t stream) {
+[[maybe_unused]] static void launch_step(const float* from, float* to, int n, float rate,
+                                         cudaStream_t stream) {
     heat_kernel<<<(n + kBlock - 1) / kBlock, kBlock, 0, stream>>>(from, to, n, rate);
     CUDA_CHECK(cudaGetLastError());
 }
 
-void heat_steps(Rod rod, float rate, int steps, cudaStream_t stream) {
+void heat_steps([[maybe_unused]] Rod rod, [[maybe_unused]] float rate, [[maybe_unused]] int steps,
+                [[maybe_unused]] cudaStream_t stream) {
     float* from = rod.d_heat;
     float* to = rod.d_scratch;
     for (int step = 0; step < steps; ++step) {
@@ -51,8 +53,8 @@ struct CaptureStream {
     cudaStream_t stream = nullptr;
 };
 
-Recording::Recording(const Work& work) {
-    CaptureStream own;
+Recording::Recording([[maybe_unused]] const Work& work) {
+    [[maybe_unused]] CaptureStream own;
     CUDA_CHECK(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeGlobal));
     work(own.stream);
     CUDA_CHECK(cudaStreamEndCapture(own.stream, &graph_));
@@ -127,15 +129,15 @@ HeatSolver::HeatSolver(Rod rod, float rate, int steps_per_replay)
     : parts_(new Parts(rod, rate, steps_per_replay)) {}
 HeatSolver::~HeatSolver() = default;
 
-void HeatSolver::advance(int steps, cudaStream_t stream) {
-    const Parts& own = *parts_;
+void HeatSolver::advance([[maybe_unused]] int steps, [[maybe_unused]] cudaStream_t stream) {
+    [[maybe_unused]] const Parts& own = *parts_;
     const int replays = steps / own.steps_per_replay;
     for (int i = 0; i < replays; ++i) CUDA_CHECK(cudaGraphLaunch(own.exec, stream));
     heat_steps(own.rod, own.rate, steps % own.steps_per_replay, stream);
 }
 
-void HeatSolver::set_rate(float rate, cudaStream_t) {
-    Parts& own = *parts_;
+void HeatSolver::set_rate([[maybe_unused]] float rate, cudaStream_t) {
+    [[maybe_unused]] Parts& own = *parts_;
     own.rate = rate;
     for (size_t step = 0; step < own.nodes.size(); ++step) {
         own.with_kernel(int(step), [&](const cudaKernelNodeParams& params) {

@@ -1,4 +1,4 @@
-// Unusual: the recorded kernels read the rate from device memory, so a new one is a copy in the
+// Unusual: The recorded kernels read the rate from device memory, so a new one is a copy in the
 // stream.
 // SPDX-License-Identifier: MIT
 // Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.
@@ -18,7 +18,8 @@ __global__ void heat_kernel(const float* from, float* to, int n, float rate) {
     to[i] = inner ? from[i] + rate * (from[i - 1] - 2 * from[i] + from[i + 1]) : from[i];
 }
 
-static void launch_step(const float* from, float* to, int n, float rate, cudaStream_t stream) {
+[[maybe_unused]] static void launch_step(const float* from, float* to, int n, float rate,
+                                         cudaStream_t stream) {
     heat_kernel<<<(n + kBlock - 1) / kBlock, kBlock, 0, stream>>>(from, to, n, rate);
     CUDA_CHECK(cudaGetLastError());
 }
@@ -60,8 +61,8 @@ struct CaptureStream {
     cudaStream_t stream = nullptr;
 };
 
-Recording::Recording(const Work& work) {
-    CaptureStream own;
+Recording::Recording([[maybe_unused]] const Work& work) {
+    [[maybe_unused]] CaptureStream own;
     CUDA_CHECK(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeGlobal));
     work(own.stream);
     CUDA_CHECK(cudaStreamEndCapture(own.stream, &graph_));
@@ -121,8 +122,8 @@ HeatSolver::HeatSolver(Rod rod, float rate, int steps_per_replay)
     : parts_(new Parts(rod, rate, steps_per_replay)) {}
 HeatSolver::~HeatSolver() = default;
 
-void HeatSolver::advance(int steps, cudaStream_t stream) {
-    const Parts& own = *parts_;
+void HeatSolver::advance([[maybe_unused]] int steps, [[maybe_unused]] cudaStream_t stream) {
+    [[maybe_unused]] const Parts& own = *parts_;
     const int replays = steps / own.steps_per_replay;
     for (int i = 0; i < replays; ++i) own.recording.replay(stream);
     own.put_into(stream, steps % own.steps_per_replay);

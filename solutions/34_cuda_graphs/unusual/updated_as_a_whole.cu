@@ -1,4 +1,4 @@
-// Unusual: the graph gets the new rate, and the instance is updated from it as a whole.
+// Unusual: The graph gets the new rate, and the instance is updated from it as a whole.
 // SPDX-License-Identifier: MIT
 // Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.
 // Start with README.md in this directory; `make 34` checks this file.

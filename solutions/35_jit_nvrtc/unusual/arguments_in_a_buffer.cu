@@ -1,4 +1,4 @@
-// Unusual: all arguments in one buffer, each where its alignment puts it.
+// Unusual: All arguments in one buffer, each where its alignment puts it.
 // SPDX-License-Identifier: MIT
 // Lesson 35, run-time compilation: a kernel is written as text, compiled while the program runs,
 // kept and launched.
@@ -9,10 +9,6 @@ static constexpr int kBlock = 256;
 
 std::string kernel_source(const Elementwise& what) {
     std::string text;
-    // TODO 1 (about 16 lines): write the kernel into `text`: its head with all parameters, the
-    // thread's index, the bounds check, and the assignment. In the expression a name stands for
-    // element i, so each array has a name of its own in the head, such as _in0, and before the
-    // assignment there is a line like `const float a = _in0[_i];`.
     std::string parameters = what.out.type + "* _out", loads;
     for (size_t k = 0; k < what.in.size(); ++k) {
         const Parameter& one = what.in[k];
@@ -29,7 +25,6 @@ std::string kernel_source(const Elementwise& what) {
     text += "    if (_i >= _n) return;\n";
     text += loads;
     text += "    _out[_i] = " + what.expression + ";\n}\n";
-    // END 1
     return text;
 }
 
@@ -64,9 +59,6 @@ Compiled compile(const std::string& source, const std::string& file, const std::
                  const std::vector<std::string>& options) {
     const Program program(source, file);
     Compiled done;
-    // TODO 2 (about 18 lines): register `kernel` as a name expression. Compile, with the options,
-    // the architecture of this device and -lineinfo. If that fails with NVRTC_ERROR_COMPILATION,
-    // throw CompileError with the log. Else fetch the log, the PTX and the lowered name.
     NVRTC_CHECK(nvrtcAddNameExpression(program.handle, kernel.c_str()));
     const std::string architecture = "--gpu-architecture=compute_" + capability();
     std::vector<const char*> all{architecture.c_str(), "-lineinfo"};
@@ -82,7 +74,6 @@ Compiled compile(const std::string& source, const std::string& file, const std::
     NVRTC_CHECK(nvrtcGetPTXSize(program.handle, &bytes));
     done.ptx.resize(bytes);
     NVRTC_CHECK(nvrtcGetPTX(program.handle, done.ptx.data()));
-    // END 2
     return done;
 }
 
@@ -95,13 +86,9 @@ struct Kernel::Loaded {
 };
 
 Kernel::Kernel(const Compiled& compiled) : loaded_(new Loaded) {
-    // TODO 3 (about 4 lines): let this thread use the device's context, which any call of the
-    // runtime does: cudaFree(nullptr), for instance. Load the PTX as a module, and find the
-    // function.
     CUDA_CHECK(cudaFree(nullptr));
     DRIVER_CHECK(cuModuleLoadData(&loaded_->module, compiled.ptx.c_str()));
     DRIVER_CHECK(cuModuleGetFunction(&loaded_->function, loaded_->module, compiled.symbol.c_str()));
-    // END 3
 }
 
 Kernel::~Kernel() = default;
@@ -112,8 +99,6 @@ CUfunction Kernel::function() const {
 
 void launch(CUfunction function, const Elementwise& what, const Argument& out,
             const std::vector<Argument>& in, long long n, cudaStream_t stream) {
-    // TODO 4 (about 12 lines): convert each value to its parameter's type. Make a list of the
-    // addresses of all arguments, in the order of the parameters, and launch. Nothing for n = 0.
     if (n == 0) return;
     std::vector<unsigned char> buffer;
     const auto put = [&](const void* value, size_t bytes) {
@@ -147,9 +132,6 @@ void launch(CUfunction function, const Elementwise& what, const Argument& out,
 
 std::shared_ptr<const Kernel> KernelCache::get(const Elementwise& what,
                                                const std::vector<std::string>& options) {
-    // TODO 5 (about 9 lines): make a key of all that the compiled kernel depends on: the source,
-    // the architecture, the options. Return the kernel that kernels_ has for it, or compile and
-    // load one, and keep it.
     const std::string source = kernel_source(what);
     std::string key = source + '\n' + capability();
     for (const std::string& option : options) key += '\n' + option;
@@ -157,7 +139,6 @@ std::shared_ptr<const Kernel> KernelCache::get(const Elementwise& what,
     if (found != kernels_.end()) return found->second;
     const Compiled compiled = compile(source, what.name + ".cu", what.name, options);
     return kernels_[key] = std::make_shared<const Kernel>(compiled);
-    // END 5
 }
 
 // --- given: all of it together

@@ -1,4 +1,4 @@
-// Unusual: for the real architecture, and with a key of fields whose lengths are in it.
+// Unusual: For the real architecture, and with a key of fields whose lengths are in it.
 // SPDX-License-Identifier: MIT
 // Lesson 35, run-time compilation: a kernel is written as text, compiled while the program runs,
 // kept and launched.
@@ -9,10 +9,6 @@ static constexpr int kBlock = 256;
 
 std::string kernel_source(const Elementwise& what) {
     std::string text;
-    // TODO 1 (about 16 lines): write the kernel into `text`: its head with all parameters, the
-    // thread's index, the bounds check, and the assignment. In the expression a name stands for
-    // element i, so each array has a name of its own in the head, such as _in0, and before the
-    // assignment there is a line like `const float a = _in0[_i];`.
     std::string parameters = what.out.type + "* _out", loads;
     for (size_t k = 0; k < what.in.size(); ++k) {
         const Parameter& one = what.in[k];
@@ -29,7 +25,6 @@ std::string kernel_source(const Elementwise& what) {
     text += "    if (_i >= _n) return;\n";
     text += loads;
     text += "    _out[_i] = " + what.expression + ";\n}\n";
-    // END 1
     return text;
 }
 
@@ -69,9 +64,6 @@ Compiled compile(const std::string& source, const std::string& file, const std::
                  const std::vector<std::string>& options) {
     const Program program(source, file);
     Compiled done;
-    // TODO 2 (about 18 lines): register `kernel` as a name expression. Compile, with the options,
-    // the architecture of this device and -lineinfo. If that fails with NVRTC_ERROR_COMPILATION,
-    // throw CompileError with the log. Else fetch the log, the PTX and the lowered name.
     NVRTC_CHECK(nvrtcAddNameExpression(program.handle, kernel.c_str()));
     const std::string architecture = "-arch=sm_" + capability();
     std::vector<const char*> all{architecture.c_str(), "--generate-line-info"};
@@ -87,7 +79,6 @@ Compiled compile(const std::string& source, const std::string& file, const std::
     NVRTC_CHECK(nvrtcGetPTXSize(program.handle, &bytes));
     done.ptx.resize(bytes);
     NVRTC_CHECK(nvrtcGetPTX(program.handle, done.ptx.data()));
-    // END 2
     return done;
 }
 
@@ -100,13 +91,9 @@ struct Kernel::Loaded {
 };
 
 Kernel::Kernel(const Compiled& compiled) : loaded_(new Loaded) {
-    // TODO 3 (about 4 lines): let this thread use the device's context, which any call of the
-    // runtime does: cudaFree(nullptr), for instance. Load the PTX as a module, and find the
-    // function.
     CUDA_CHECK(cudaFree(nullptr));
     DRIVER_CHECK(cuModuleLoadData(&loaded_->module, compiled.ptx.c_str()));
     DRIVER_CHECK(cuModuleGetFunction(&loaded_->function, loaded_->module, compiled.symbol.c_str()));
-    // END 3
 }
 
 Kernel::~Kernel() = default;
@@ -117,8 +104,6 @@ CUfunction Kernel::function() const {
 
 void launch(CUfunction function, const Elementwise& what, const Argument& out,
             const std::vector<Argument>& in, long long n, cudaStream_t stream) {
-    // TODO 4 (about 12 lines): convert each value to its parameter's type. Make a list of the
-    // addresses of all arguments, in the order of the parameters, and launch. Nothing for n = 0.
     if (n == 0) return;
     std::vector<Argument> values;
     for (size_t i = 0; i < in.size(); ++i)
@@ -129,14 +114,10 @@ void launch(CUfunction function, const Elementwise& what, const Argument& out,
     const auto blocks = unsigned((n + kBlock - 1) / kBlock);
     DRIVER_CHECK(
         cuLaunchKernel(function, blocks, 1, 1, kBlock, 1, 1, 0, stream, addresses.data(), nullptr));
-    // END 4
 }
 
 std::shared_ptr<const Kernel> KernelCache::get(const Elementwise& what,
                                                const std::vector<std::string>& options) {
-    // TODO 5 (about 9 lines): make a key of all that the compiled kernel depends on: the source,
-    // the architecture, the options. Return the kernel that kernels_ has for it, or compile and
-    // load one, and keep it.
     const std::string source = kernel_source(what);
     std::string key;
     const auto add = [&](const std::string& field) {
@@ -151,7 +132,6 @@ std::shared_ptr<const Kernel> KernelCache::get(const Elementwise& what,
     if (found != kernels_.end()) return found->second;
     const Compiled compiled = compile(source, what.name + ".cu", what.name, options);
     return kernels_[key] = std::make_shared<const Kernel>(compiled);
-    // END 5
 }
 
 // --- given: all of it together

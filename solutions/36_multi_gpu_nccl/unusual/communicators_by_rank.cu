@@ -1,4 +1,4 @@
-// Unusual: each rank's communicator is made by itself, by a common id. The ranks meet in the stream
+// Unusual: Each rank's communicator is made by itself, by a common id. The ranks meet in the stream
 // of rank 0: 2 (ranks - 1) waits, not ranks (ranks - 1).
 // SPDX-License-Identifier: MIT
 // Lesson 36, several devices: each works on its part of the data, and one all-reduce combines them.
@@ -125,20 +125,14 @@ void launch_add(double* d_out, const double* d_in, int n, cudaStream_t stream) {
 }
 
 Slice slice_of([[maybe_unused]] int n, [[maybe_unused]] int ranks, [[maybe_unused]] int rank) {
-    // TODO 1 (about 2 lines): where does the slice of this rank begin, and how many elements has
-    // it? Some slices have one element more than others if n is not a multiple of ranks.
     const int each = n / ranks, left = n % ranks;
     return {rank * each + std::min(rank, left), each + (rank < left)};
-    // END 1
 }
 
 double sum_of_squares([[maybe_unused]] Communicator& communicator,
                       [[maybe_unused]] const double* in, [[maybe_unused]] int n,
                       [[maybe_unused]] double* const* d_in, [[maybe_unused]] double* const* d_sum) {
     double sum = 0;
-    // TODO 2 (about 12 lines): for each rank, upload its slice and launch its sum, on its device
-    // and in its stream. When that is queued for all ranks, combine their sums, and read the result
-    // of one rank.
     for (int r = 0; r < communicator.count(); ++r) {
         const Rank rank = communicator.rank(r);
         const Slice slice = slice_of(n, communicator.count(), r);
@@ -151,15 +145,12 @@ double sum_of_squares([[maybe_unused]] Communicator& communicator,
     const cudaStream_t stream = communicator.rank(0).stream;
     CUDA_CHECK(cudaMemcpyAsync(&sum, d_sum[0], bytes_of(1), cudaMemcpyDeviceToHost, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
-    // END 2
     return sum;
 }
 
 void start([[maybe_unused]] const Communicator& communicator, [[maybe_unused]] const double* x,
            [[maybe_unused]] const double* y, [[maybe_unused]] Shape shape,
            [[maybe_unused]] unsigned seed, [[maybe_unused]] Shard* shards) {
-    // TODO 3 (about 15 lines): for each rank, set the number of its rows, upload its rows of x and
-    // of y, and make its start weights. Which of this differs from rank to rank?
     for (int r = 0; r < communicator.count(); ++r) {
         const Rank rank = communicator.rank(r);
         const Slice slice = slice_of(shape.rows, communicator.count(), r);
@@ -178,14 +169,10 @@ void start([[maybe_unused]] const Communicator& communicator, [[maybe_unused]] c
                                    rank.stream));
         launch_start_weights(shards[r].d_w, shape.features * shape.outputs, seed, rank.stream);
     }
-    // END 3
 }
 
 void step([[maybe_unused]] Communicator& communicator, [[maybe_unused]] Shape shape,
           [[maybe_unused]] const Shard* shards, [[maybe_unused]] double rate) {
-    // TODO 4 (about 13 lines): launch the gradients of all ranks, combine them, and launch the
-    // updates of all ranks. The combined gradient is that of a sum: by what factor is it multiplied
-    // in the update?
     const int weights = shape.features * shape.outputs;
     double* d_gradients[kMaxRanks];
     for (int r = 0; r < communicator.count(); ++r) {
@@ -199,7 +186,6 @@ void step([[maybe_unused]] Communicator& communicator, [[maybe_unused]] Shape sh
         CUDA_CHECK(cudaSetDevice(communicator.rank(r).device));
         launch_update(shards[r].d_w, d_gradients[r], weights, rate / shape.rows, stream);
     }
-    // END 4
 }
 
 void meet(const Communicator& communicator, const cudaEvent_t* events) {
@@ -254,9 +240,6 @@ LocalCommunicator::~LocalCommunicator() {
 
 void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                        [[maybe_unused]] int n) {
-    // TODO 6 (about 22 lines): rank r receives its slice of the data of every other rank, one after
-    // the other, and adds it to its own. Then it copies the sums of the other slices to where they
-    // belong. When must the ranks meet?
     meet(*this, events_);  // all data is there
     for (int r = 0; r < count(); ++r) {
         const auto [device, stream] = rank(r);
@@ -288,7 +271,6 @@ void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
         }
     }
     meet(*this, events_);  // nobody reads another rank's data any more
-    // END 6
 }
 
 NcclCommunicator::NcclCommunicator(const Rank* ranks, int count) : Communicator(ranks, count) {
@@ -309,12 +291,9 @@ NcclCommunicator::~NcclCommunicator() {
 
 void NcclCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                       [[maybe_unused]] int n) {
-    // TODO 7 (about 5 lines): call ncclAllReduce for each rank, in place, in its stream, and all of
-    // them as one group.
     NCCL_CHECK(ncclGroupStart());
     for (int r = 0; r < count(); ++r)
         NCCL_CHECK(
             ncclAllReduce(d_data[r], d_data[r], n, ncclDouble, ncclSum, comms_[r], rank(r).stream));
     NCCL_CHECK(ncclGroupEnd());
-    // END 7
 }

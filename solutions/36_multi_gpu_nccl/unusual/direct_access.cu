@@ -1,4 +1,4 @@
-// Unusual: kernels read and write the memory of the other devices directly, without copies. Slices
+// Unusual: Kernels read and write the memory of the other devices directly, without copies. Slices
 // are proportions in 64 bits.
 // SPDX-License-Identifier: MIT
 // Lesson 36, several devices: each works on its part of the data, and one all-reduce combines them.
@@ -135,9 +135,6 @@ double sum_of_squares([[maybe_unused]] Communicator& communicator,
                       [[maybe_unused]] const double* in, [[maybe_unused]] int n,
                       [[maybe_unused]] double* const* d_in, [[maybe_unused]] double* const* d_sum) {
     double sum = 0;
-    // TODO 2 (about 12 lines): for each rank, upload its slice and launch its sum, on its device
-    // and in its stream. When that is queued for all ranks, combine their sums, and read the result
-    // of one rank.
     for (int r = 0; r < communicator.count(); ++r) {
         const Rank rank = communicator.rank(r);
         const Slice slice = slice_of(n, communicator.count(), r);
@@ -150,15 +147,12 @@ double sum_of_squares([[maybe_unused]] Communicator& communicator,
     const cudaStream_t stream = communicator.rank(0).stream;
     CUDA_CHECK(cudaMemcpyAsync(&sum, d_sum[0], bytes_of(1), cudaMemcpyDeviceToHost, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
-    // END 2
     return sum;
 }
 
 void start([[maybe_unused]] const Communicator& communicator, [[maybe_unused]] const double* x,
            [[maybe_unused]] const double* y, [[maybe_unused]] Shape shape,
            [[maybe_unused]] unsigned seed, [[maybe_unused]] Shard* shards) {
-    // TODO 3 (about 15 lines): for each rank, set the number of its rows, upload its rows of x and
-    // of y, and make its start weights. Which of this differs from rank to rank?
     for (int r = 0; r < communicator.count(); ++r) {
         const Rank rank = communicator.rank(r);
         const Slice slice = slice_of(shape.rows, communicator.count(), r);
@@ -177,14 +171,10 @@ void start([[maybe_unused]] const Communicator& communicator, [[maybe_unused]] c
                                    rank.stream));
         launch_start_weights(shards[r].d_w, shape.features * shape.outputs, seed, rank.stream);
     }
-    // END 3
 }
 
 void step([[maybe_unused]] Communicator& communicator, [[maybe_unused]] Shape shape,
           [[maybe_unused]] const Shard* shards, [[maybe_unused]] double rate) {
-    // TODO 4 (about 13 lines): launch the gradients of all ranks, combine them, and launch the
-    // updates of all ranks. The combined gradient is that of a sum: by what factor is it multiplied
-    // in the update?
     const int weights = shape.features * shape.outputs;
     double* d_gradients[kMaxRanks];
     for (int r = 0; r < communicator.count(); ++r) {
@@ -198,13 +188,10 @@ void step([[maybe_unused]] Communicator& communicator, [[maybe_unused]] Shape sh
         CUDA_CHECK(cudaSetDevice(communicator.rank(r).device));
         launch_update(shards[r].d_w, d_gradients[r], weights, rate / shape.rows, stream);
     }
-    // END 4
 }
 
 void meet([[maybe_unused]] const Communicator& communicator,
           [[maybe_unused]] const cudaEvent_t* events) {
-    // TODO 5 (about 5 lines): record each rank's event in its stream, then let each stream wait for
-    // the events of the other ranks. The host does not wait.
     const int count = communicator.count();
     for (int r = 0; r < count; ++r)
         CUDA_CHECK(cudaEventRecord(events[r], communicator.rank(r).stream));
@@ -212,7 +199,6 @@ void meet([[maybe_unused]] const Communicator& communicator,
         for (int other = 0; other < count; ++other)
             if (other != r)
                 CUDA_CHECK(cudaStreamWaitEvent(communicator.rank(r).stream, events[other], 0));
-    // END 5
 }
 
 // Lets kernels of one device access the other's memory, and copies take the direct way.
@@ -301,12 +287,9 @@ NcclCommunicator::~NcclCommunicator() {
 
 void NcclCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                       [[maybe_unused]] int n) {
-    // TODO 7 (about 5 lines): call ncclAllReduce for each rank, in place, in its stream, and all of
-    // them as one group.
     NCCL_CHECK(ncclGroupStart());
     for (int r = 0; r < count(); ++r)
         NCCL_CHECK(
             ncclAllReduce(d_data[r], d_data[r], n, ncclDouble, ncclSum, comms_[r], rank(r).stream));
     NCCL_CHECK(ncclGroupEnd());
-    // END 7
 }

@@ -1,4 +1,4 @@
-// Unusual: the inner cells are launched first, and both edges travel in one strided copy.
+// Unusual: The inner cells are launched first, and both edges travel in one strided copy.
 // SPDX-License-Identifier: MIT
 // Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
 // Start with README.md in this directory; `make 37` checks this file.
@@ -35,6 +35,7 @@ int local_rank_of(MPI_Comm comm) {
     MPI_Comm_free(&node);
     return local;
 }
+
 int device_for(int local_rank, int devices) {
     return local_rank % devices;
 }
@@ -221,7 +222,8 @@ void HeatSlice::step() {
     std::swap(own.now, own.next);
 }
 
-int HeatSlice::settle(double tolerance, int every, int most) {
+int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int every,
+                      [[maybe_unused]] int most) {
     int steps = 0;
     while (steps < most) {
         step();
@@ -244,8 +246,9 @@ __global__ void multiply_kernel(const double* a, const double* b, double* c, int
 }
 
 // c = a * b for `rows` rows of a, all in host memory.
-static void multiply_on_device(const std::vector<double>& a, const std::vector<double>& b,
-                               std::vector<double>& c, int rows, int n) {
+[[maybe_unused]] static void multiply_on_device(const std::vector<double>& a,
+                                                const std::vector<double>& b,
+                                                std::vector<double>& c, int rows, int n) {
     if (rows == 0) return;
     const size_t bytes[] = {a.size() * sizeof(double), b.size() * sizeof(double)};
     double *d_a, *d_b, *d_c;
@@ -260,7 +263,9 @@ static void multiply_on_device(const std::vector<double>& a, const std::vector<d
     cudaFree(d_a), cudaFree(d_b), cudaFree(d_c);
 }
 
-void multiply_rows(const double* a, const double* b, double* c, int n, MPI_Comm comm) {
+void multiply_rows([[maybe_unused]] const double* a, [[maybe_unused]] const double* b,
+                   [[maybe_unused]] double* c, [[maybe_unused]] int n,
+                   [[maybe_unused]] MPI_Comm comm) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);

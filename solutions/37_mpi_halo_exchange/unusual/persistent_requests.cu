@@ -1,4 +1,4 @@
-// Unusual: persistent requests, and rows that are one element of a type of their own.
+// Unusual: Persistent requests, and rows that are one element of a type of their own.
 // SPDX-License-Identifier: MIT
 // Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
 // Start with README.md in this directory; `make 37` checks this file.
@@ -34,6 +34,7 @@ int local_rank_of(MPI_Comm comm) {
     MPI_Comm_free(&node);
     return local;
 }
+
 int device_for(int local_rank, int devices) {
     while (local_rank >= devices) local_rank -= devices;
     return local_rank;
@@ -193,7 +194,7 @@ void HeatSlice::step() {
             &edges.to_right, own.now + n, kCell, cudaMemcpyDeviceToHost, own.border));
     }
     own.launch(2, n, own.inner);
-    CUDA_CHECK(cudaStreamSynchronize(own.border));
+    CUDA_CHECK(cudaStreamSynchronize(own.border));  // MPI knows nothing of streams
     if (own.cuda_aware) {
         exchange(own.now + 1, own.now + n, own.now, own.now + n + 1, own.neighbours, own.comm);
     } else {
@@ -214,7 +215,8 @@ void HeatSlice::step() {
     std::swap(own.now, own.next);
 }
 
-int HeatSlice::settle(double tolerance, int every, int most) {
+int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int every,
+                      [[maybe_unused]] int most) {
     int steps = 0;
     while (steps < most) {
         step();
@@ -237,8 +239,9 @@ __global__ void multiply_kernel(const double* a, const double* b, double* c, int
 }
 
 // c = a * b for `rows` rows of a, all in host memory.
-static void multiply_on_device(const std::vector<double>& a, const std::vector<double>& b,
-                               std::vector<double>& c, int rows, int n) {
+[[maybe_unused]] static void multiply_on_device(const std::vector<double>& a,
+                                                const std::vector<double>& b,
+                                                std::vector<double>& c, int rows, int n) {
     if (rows == 0) return;
     const size_t bytes[] = {a.size() * sizeof(double), b.size() * sizeof(double)};
     double *d_a, *d_b, *d_c;

@@ -1,4 +1,4 @@
-// Unusual: rows travel as single messages, neighbours are found by cases, and the ranks vote.
+// Unusual: Rows travel as single messages, neighbours are found by cases, and the ranks vote.
 // SPDX-License-Identifier: MIT
 // Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
 // Start with README.md in this directory; `make 37` checks this file.
@@ -13,27 +13,20 @@
 static constexpr int kBlock = 256;
 
 Slice slice_of(int cells, [[maybe_unused]] int rank, [[maybe_unused]] int ranks) {
-    // TODO 1 (about 3 lines): the first cells % ranks ranks own one cell more than the others.
     const int each = cells / ranks, more = cells % ranks;
     const int begin = rank * each + std::min(rank, more);
     return {begin, begin + each + (rank < more ? 1 : 0)};
-    // END 1
 }
 
 Neighbours neighbours_of([[maybe_unused]] int rank, [[maybe_unused]] int ranks,
                          [[maybe_unused]] Ends ends) {
-    // TODO 2 (about 5 lines): the ranks before and after this one. At the ends of the rod there is
-    // none, MPI_PROC_NULL, or the rank at the other end.
     Neighbours found{rank - 1, rank + 1};
     const bool ring = ends == Ends::kPeriodic;
     if (found.left < 0) found.left = ring ? ranks - 1 : MPI_PROC_NULL;
     if (found.right == ranks) found.right = ring ? 0 : MPI_PROC_NULL;
     return found;
-    // END 2
 }
 
-// TODO 3 (about 12 lines): split comm into one communicator for each node (MPI_Comm_split_type with
-// MPI_COMM_TYPE_SHARED), ask for the rank in it, and free it. A device is chosen by that rank.
 int local_rank_of(MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -48,23 +41,17 @@ int local_rank_of(MPI_Comm comm) {
 int device_for(int local_rank, int devices) {
     return local_rank % devices;
 }
-// END 3
 
 void agree([[maybe_unused]] const char* error, [[maybe_unused]] MPI_Comm comm) {
-    // TODO 4 (about 4 lines): learn by one reduction whether any rank has failed, and throw
-    // std::runtime_error if so.
     const int failed = error ? 1 : 0;
     int any = 0;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
     if (any) throw std::runtime_error(error ? error : "another rank has failed");
-    // END 4
 }
 
 void exchange([[maybe_unused]] const double* to_left, [[maybe_unused]] const double* to_right,
               [[maybe_unused]] double* from_left, [[maybe_unused]] double* from_right,
               [[maybe_unused]] Neighbours neighbours, [[maybe_unused]] MPI_Comm comm) {
-    // TODO 5 (about 7 lines): start to receive from both sides, start to send to both, and wait for
-    // all four. A message's tag says in which direction it travels: both may come from one rank.
     constexpr int kLeftwards = 1, kRightwards = 2;
     MPI_Request requests[4];
     MPI_Irecv(from_left, 1, MPI_DOUBLE, neighbours.left, kRightwards, comm, &requests[0]);
@@ -72,7 +59,6 @@ void exchange([[maybe_unused]] const double* to_left, [[maybe_unused]] const dou
     MPI_Isend(to_left, 1, MPI_DOUBLE, neighbours.left, kLeftwards, comm, &requests[2]);
     MPI_Isend(to_right, 1, MPI_DOUBLE, neighbours.right, kRightwards, comm, &requests[3]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-    // END 5
 }
 
 // A slice as the kernels see it: cells 1 to `count`, with room for a neighbour's cell on both
@@ -199,10 +185,6 @@ void HeatSlice::step() {
     [[maybe_unused]] Parts& own = *parts_;
     [[maybe_unused]] const int n = own.rod.count;
     [[maybe_unused]] constexpr size_t kCell = sizeof(double);
-    // TODO 6 (about 16 lines): in own.border, copy the cells 1 and n of own.now to own.edges. In
-    // own.inner, step the cells that need no ghost. While they are computed, wait for own.border
-    // and exchange the edges. Then, in own.border, copy what came to the ghosts and step the two
-    // cells that need them. Last, join the streams and swap now and next.
     CUDA_CHECK(cudaMemcpyAsync(
         &own.edges->to_left, own.now + 1, kCell, cudaMemcpyDeviceToHost, own.border));
     CUDA_CHECK(cudaMemcpyAsync(
@@ -223,14 +205,11 @@ void HeatSlice::step() {
     if (n > 1) own.launch(n, n + 1, own.border);
     own.join();
     std::swap(own.now, own.next);
-    // END 6
 }
 
 int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int every,
                       [[maybe_unused]] int most) {
     int steps = 0;
-    // TODO 7 (about 7 lines): after every `every` steps, find the largest change of all ranks by
-    // one reduction, and stop if it is at most `tolerance`. All ranks must take the same decision.
     while (steps < most) {
         step();
         ++steps;
@@ -239,7 +218,6 @@ int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int ev
         MPI_Allreduce(&moves, &any, 1, MPI_INT, MPI_LOR, parts_->comm);
         if (!any) break;
     }
-    // END 7
     return steps;
 }
 
@@ -272,8 +250,6 @@ __global__ void multiply_kernel(const double* a, const double* b, double* c, int
 void multiply_rows([[maybe_unused]] const double* a, [[maybe_unused]] const double* b,
                    [[maybe_unused]] double* c, [[maybe_unused]] int n,
                    [[maybe_unused]] MPI_Comm comm) {
-    // TODO 8 (about 18 lines): scatter the rows of a, broadcast b, compute this rank's rows with
-    // multiply_on_device, and gather those of c. The numbers of elements differ between ranks.
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);

@@ -1,4 +1,4 @@
-// Unusual: synchronous sends are started, receives wait, and agree reduces to one rank.
+// Unusual: Synchronous sends are started, receives wait, and agree reduces to one rank.
 // SPDX-License-Identifier: MIT
 // Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
 // Start with README.md in this directory; `make 37` checks this file.
@@ -13,24 +13,17 @@
 static constexpr int kBlock = 256;
 
 Slice slice_of(int cells, [[maybe_unused]] int rank, [[maybe_unused]] int ranks) {
-    // TODO 1 (about 3 lines): the first cells % ranks ranks own one cell more than the others.
     const int each = cells / ranks, more = cells % ranks;
     const int begin = rank * each + std::min(rank, more);
     return {begin, begin + each + (rank < more ? 1 : 0)};
-    // END 1
 }
 
 Neighbours neighbours_of([[maybe_unused]] int rank, [[maybe_unused]] int ranks,
                          [[maybe_unused]] Ends ends) {
-    // TODO 2 (about 5 lines): the ranks before and after this one. At the ends of the rod there is
-    // none, MPI_PROC_NULL, or the rank at the other end.
     if (ends == Ends::kPeriodic) return {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
     return {rank > 0 ? rank - 1 : MPI_PROC_NULL, rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL};
-    // END 2
 }
 
-// TODO 3 (about 12 lines): split comm into one communicator for each node (MPI_Comm_split_type with
-// MPI_COMM_TYPE_SHARED), ask for the rank in it, and free it. A device is chosen by that rank.
 int local_rank_of(MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -45,24 +38,18 @@ int local_rank_of(MPI_Comm comm) {
 int device_for(int local_rank, int devices) {
     return local_rank % devices;
 }
-// END 3
 
 void agree([[maybe_unused]] const char* error, [[maybe_unused]] MPI_Comm comm) {
-    // TODO 4 (about 4 lines): learn by one reduction whether any rank has failed, and throw
-    // std::runtime_error if so.
     const int failed = error ? 1 : 0;
     int any = 0;
     MPI_Reduce(&failed, &any, 1, MPI_INT, MPI_SUM, 0, comm);
     MPI_Bcast(&any, 1, MPI_INT, 0, comm);
     if (any) throw std::runtime_error(error ? error : "another rank has failed");
-    // END 4
 }
 
 void exchange([[maybe_unused]] const double* to_left, [[maybe_unused]] const double* to_right,
               [[maybe_unused]] double* from_left, [[maybe_unused]] double* from_right,
               [[maybe_unused]] Neighbours neighbours, [[maybe_unused]] MPI_Comm comm) {
-    // TODO 5 (about 7 lines): start to receive from both sides, start to send to both, and wait for
-    // all four. A message's tag says in which direction it travels: both may come from one rank.
     MPI_Request sends[2];
     MPI_Issend(to_right, 1, MPI_DOUBLE, neighbours.right, 17, comm, &sends[0]);
     MPI_Issend(to_left, 1, MPI_DOUBLE, neighbours.left, 18, comm, &sends[1]);
@@ -196,10 +183,6 @@ void HeatSlice::step() {
     [[maybe_unused]] Parts& own = *parts_;
     [[maybe_unused]] const int n = own.rod.count;
     [[maybe_unused]] constexpr size_t kCell = sizeof(double);
-    // TODO 6 (about 16 lines): in own.border, copy the cells 1 and n of own.now to own.edges. In
-    // own.inner, step the cells that need no ghost. While they are computed, wait for own.border
-    // and exchange the edges. Then, in own.border, copy what came to the ghosts and step the two
-    // cells that need them. Last, join the streams and swap now and next.
     CUDA_CHECK(cudaMemcpyAsync(
         &own.edges->to_left, own.now + 1, kCell, cudaMemcpyDeviceToHost, own.border));
     CUDA_CHECK(cudaMemcpyAsync(
@@ -220,14 +203,11 @@ void HeatSlice::step() {
     if (n > 1) own.launch(n, n + 1, own.border);
     own.join();
     std::swap(own.now, own.next);
-    // END 6
 }
 
 int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int every,
                       [[maybe_unused]] int most) {
     int steps = 0;
-    // TODO 7 (about 7 lines): after every `every` steps, find the largest change of all ranks by
-    // one reduction, and stop if it is at most `tolerance`. All ranks must take the same decision.
     while (steps < most) {
         const int until = std::min(steps + every, most);
         for (; steps < until; ++steps) step();
@@ -236,7 +216,6 @@ int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int ev
         MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, parts_->comm);
         if (all <= tolerance) break;
     }
-    // END 7
     return steps;
 }
 
@@ -269,8 +248,6 @@ __global__ void multiply_kernel(const double* a, const double* b, double* c, int
 void multiply_rows([[maybe_unused]] const double* a, [[maybe_unused]] const double* b,
                    [[maybe_unused]] double* c, [[maybe_unused]] int n,
                    [[maybe_unused]] MPI_Comm comm) {
-    // TODO 8 (about 18 lines): scatter the rows of a, broadcast b, compute this rank's rows with
-    // multiply_on_device, and gather those of c. The numbers of elements differ between ranks.
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -289,5 +266,4 @@ void multiply_rows([[maybe_unused]] const double* a, [[maybe_unused]] const doub
     multiply_on_device(my_a, all_b, my_c, mine / n, n);
     MPI_Gatherv(
         my_c.data(), mine, MPI_DOUBLE, c, counts.data(), starts.data(), MPI_DOUBLE, 0, comm);
-    // END 8
 }

@@ -1,6 +1,9 @@
-// Unusual: a fixed number of small blocks that loop over all points; the units of the network go
+// Unusual: A fixed number of small blocks that loop over all points; the units of the network go
 // through shared memory, 64 at a time.
 // SPDX-License-Identifier: MIT
+// Lesson 38, dual numbers: a type whose arithmetic computes derivatives, and four kernels that use
+// it.
+// Start with README.md in this directory; `make 38` checks this file.
 #include "autodiff_dual.h"
 
 constexpr int kThreads = 96;
@@ -14,6 +17,7 @@ __host__ __device__ Dual<T, N> variable(const T& value, [[maybe_unused]] int k) 
     return result;
 }
 
+// Finished, as a model for the next two.
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator+(const Dual<T, N>& a, const Dual<T, N>& b) {
     Dual<T, N> sum;
@@ -59,6 +63,7 @@ __host__ __device__ Dual<T, N> chain(const T& value, const T& slope, const Dual<
     return result;
 }
 
+// Finished, as a model: the derivative of exp is exp.
 template <class T, int N>
 __host__ __device__ Dual<T, N> exp(const Dual<T, N>& a) {
     const T power = exp(a.value);

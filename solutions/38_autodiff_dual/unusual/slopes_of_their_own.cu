@@ -1,6 +1,9 @@
-// Unusual: the slope of tanh is 1 / cosh^2, accurate where tanh is flat; a quotient is a product
+// Unusual: The slope of tanh is 1 / cosh^2, accurate where tanh is flat; a quotient is a product
 // with the reciprocal; whole exponents are multiplied out.
 // SPDX-License-Identifier: MIT
+// Lesson 38, dual numbers: a type whose arithmetic computes derivatives, and four kernels that use
+// it.
+// Start with README.md in this directory; `make 38` checks this file.
 #include "autodiff_dual.h"
 
 constexpr int kThreads = 256;
@@ -13,6 +16,7 @@ __host__ __device__ Dual<T, N> variable(const T& value, [[maybe_unused]] int k) 
     return result;
 }
 
+// Finished, as a model for the next two.
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator+(const Dual<T, N>& a, const Dual<T, N>& b) {
     Dual<T, N> sum;
@@ -59,6 +63,7 @@ __host__ __device__ Dual<T, N> chain(const T& value, const T& slope, const Dual<
     return result;
 }
 
+// Finished, as a model: the derivative of exp is exp.
 template <class T, int N>
 __host__ __device__ Dual<T, N> exp(const Dual<T, N>& a) {
     const T power = exp(a.value);

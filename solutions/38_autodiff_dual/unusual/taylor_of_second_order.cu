@@ -1,6 +1,9 @@
-// Unusual: second derivatives without nesting, by a type that holds a value, a gradient and the
+// Unusual: Second derivatives without nesting, by a type that holds a value, a gradient and the
 // three second derivatives; the network's slope by hand.
 // SPDX-License-Identifier: MIT
+// Lesson 38, dual numbers: a type whose arithmetic computes derivatives, and four kernels that use
+// it.
+// Start with README.md in this directory; `make 38` checks this file.
 #include "autodiff_dual.h"
 
 constexpr int kThreads = 256;
@@ -13,6 +16,7 @@ __host__ __device__ Dual<T, N> variable(const T& value, [[maybe_unused]] int k) 
     return result;
 }
 
+// Finished, as a model for the next two.
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator+(const Dual<T, N>& a, const Dual<T, N>& b) {
     Dual<T, N> sum;
@@ -58,6 +62,7 @@ __host__ __device__ Dual<T, N> chain(const T& value, const T& slope, const Dual<
     return result;
 }
 
+// Finished, as a model: the derivative of exp is exp.
 template <class T, int N>
 __host__ __device__ Dual<T, N> exp(const Dual<T, N>& a) {
     const T power = exp(a.value);

@@ -1,4 +1,4 @@
-// Unusual: classes own tensors, events are made with a timer, and streams are compared by handle.
+// Unusual: Classes own tensors, events are made with a timer, and streams are compared by handle.
 // SPDX-License-Identifier: MIT
 // Lesson 39, Python interoperability: arrays handed to other libraries and taken from them, by two
 // protocols and without a copy.
@@ -9,8 +9,6 @@
 
 constexpr int kThreads = 256;
 
-// TODO 1 (about 13 lines): write both functions. In row_major, go from the last dimension to the
-// first; in position, find the indexes of element i in the same order.
 Layout row_major(int ndim, const int64_t* shape) {
     Layout layout{};
     layout.ndim = ndim;
@@ -31,7 +29,6 @@ __host__ __device__ int64_t position(const Layout& layout, int64_t i) {
     }
     return at;
 }
-// END 1
 
 // Whether Type has it. Finished.
 bool known(Type type) {
@@ -40,8 +37,6 @@ bool known(Type type) {
                             : (type.kind == 'i' || type.kind == 'u') && (size || type.bytes == 1);
 }
 
-// TODO 2 (about 20 lines): translate types in both directions. What Type does not have ends with
-// `throw InteropError("why")`.
 DLDataType dlpack_type(Type type) {
     const uint8_t code = type.kind == 'f' ? kDLFloat : type.kind == 'i' ? kDLInt : kDLUInt;
     return {code, uint8_t(8 * type.bytes), 1};
@@ -70,10 +65,7 @@ Type type_from_typestr(const char* typestr) {
     if (!order || !known(type)) throw InteropError("this typestr is not supported");
     return type;
 }
-// END 2
 
-// TODO 3 (about 14 lines): streams and their numbers; and one stream that waits for the other, by
-// an Event. Null and cudaStreamLegacy are the same stream.
 cudaStream_t stream_from_number(int64_t number) {
     if (number <= 0) throw InteropError("%lld is not the number of a stream", number);
     if (number == 1) return cudaStreamLegacy;
@@ -102,7 +94,6 @@ void wait_for(cudaStream_t waiting, cudaStream_t working) {
     }
     CUDA_CHECK(cudaEventDestroy(event));
 }
-// END 3
 
 // A tensor and all that it points to. Managed is one of DLPack's two structures.
 template <class Managed>
@@ -111,9 +102,6 @@ struct Exported {
     Managed managed;
 };
 
-// TODO 4 (about 18 lines): write release(), the deleter, which takes back what export_tensor() has
-// made. There, let the consumer's stream wait, if there is one. Make an Exported<Managed> with new,
-// and fill in the fields of its tensor, all except version and flags.
 template <class Managed>
 void release(Managed* self) {
     delete static_cast<Exported<Managed>*>(self->manager_ctx);
@@ -136,7 +124,6 @@ Managed* export_tensor(const Array& array, int64_t consumer_stream) {
     exported->managed.deleter = release<Managed>;
     return &exported->managed;
 }
-// END 4
 
 DLManagedTensor* export_dlpack(const Array& array, int64_t consumer_stream) {
     if (array.read_only) throw InteropError("this form of DLPack cannot say read-only");
@@ -167,8 +154,6 @@ template <class Managed>
 Array import_tensor(Managed* managed, cudaStream_t stream) {
     Array array{};
     array.stream = stream;
-    // TODO 5 (about 18 lines): refuse what must be refused. Set type, layout and device. At last
-    // let `memory` point to the first element, with a function that calls the deleter.
     const DLTensor& tensor = managed->dl_tensor;
     if (tensor.device.device_type != kDLCUDA && tensor.device.device_type != kDLCUDAManaged)
         throw InteropError("memory of device type %lld is not a card's", tensor.device.device_type);
@@ -183,7 +168,6 @@ Array import_tensor(Managed* managed, cudaStream_t stream) {
     const auto owner = std::make_shared<Owner<Managed>>();
     array.memory = std::shared_ptr<void>(owner, first);
     owner->managed = managed;
-    // END 5
     return array;
 }
 
@@ -201,7 +185,6 @@ Array import_dlpack_versioned(DLManagedTensorVersioned* tensor, cudaStream_t str
 
 CudaArrayInterface export_cai(const Array& array) {
     CudaArrayInterface cai{};
-    // TODO 6 (about 11 lines): describe the array.
     const Layout& layout = array.layout;
     cai.data = element_count(layout) == 0 ? nullptr : first_element(array);
     cai.read_only = array.read_only;
@@ -213,7 +196,6 @@ CudaArrayInterface export_cai(const Array& array) {
     cai.has_strides = 1;
     write_typestr(array.type, cai.typestr);
     cai.stream = number_of_stream(array.stream);
-    // END 6
     return cai;
 }
 
@@ -222,8 +204,6 @@ Array import_cai(const CudaArrayInterface& cai, [[maybe_unused]] const std::shar
     Array array{};
     array.stream = stream;
     CUDA_CHECK(cudaGetDevice(&array.device));
-    // TODO 7 (about 14 lines): refuse what must be refused. Set type, layout and read_only. Let the
-    // stream wait, and let `memory` point to the first element and share the owner.
     if (cai.ndim < 0 || cai.ndim > kMaxDims)
         throw InteropError("%lld dimensions are not supported", cai.ndim);
     array.type = type_from_typestr(cai.typestr);
@@ -237,7 +217,6 @@ Array import_cai(const CudaArrayInterface& cai, [[maybe_unused]] const std::shar
     array.read_only = cai.read_only != 0;
     if (cai.stream != kNoStream) wait_for(stream, stream_from_number(cai.stream));
     array.memory = std::shared_ptr<void>(owner, cai.data);
-    // END 7
     return array;
 }
 
@@ -318,8 +297,6 @@ extern "C" void interop_delete(void* owner) {
     delete static_cast<Array*>(owner);
 }
 
-// TODO 8 (about 18 lines): import and scale; make a ramp and export it. Turn every exception into
-// its text in last_error, and 1. interop_scale uses the array only in its call: it needs no owner.
 extern "C" int interop_scale(const CudaArrayInterface* array, double factor) {
     try {
         const int64_t stream = array->stream == kNoStream ? 1 : array->stream;
@@ -342,4 +319,3 @@ extern "C" int interop_ramp(double first, double step, int64_t rows, int64_t col
         return 1;
     }
 }
-// END 8

@@ -1,4 +1,4 @@
-// Unusual: eight neighbouring lanes share the pairs of an event.
+// Unusual: Eight neighbouring lanes share the pairs of an event.
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
 // Start with README.md in this directory; `make 40` checks this file.

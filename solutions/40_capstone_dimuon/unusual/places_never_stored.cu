@@ -1,4 +1,4 @@
-// Unusual: the third launch of the compaction computes the places and moves the masses at once.
+// Unusual: The third launch of the compaction computes the places and moves the masses at once.
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
 // Start with README.md in this directory; `make 40` checks this file.

@@ -1,4 +1,4 @@
-// Unusual: a helper runs each stage inside its range, and the text is made of whole numbers.
+// Unusual: A helper runs each stage inside its range, and the text is made of whole numbers.
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
 // Start with README.md in this directory; `make 40` checks this file.

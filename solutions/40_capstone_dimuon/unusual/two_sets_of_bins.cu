@@ -1,4 +1,4 @@
-// Unusual: even and odd warps of a block count in sets of their own, and peaks are added up by
+// Unusual: Even and odd warps of a block count in sets of their own, and peaks are added up by
 // atomics in shared memory.
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
