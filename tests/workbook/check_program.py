@@ -317,7 +317,8 @@ def check_file(kind: str, lesson: Lesson, name: str, compiler: Compiler | None) 
         return check_mutant(lesson, name, compiler)
     if kind == "variant":
         return check_variant(lesson, lesson.solution_folder / "variants" / f"{name}.cu")
-    program, _ = compiled(lesson, lesson.solution_folder / "unusual" / f"{name}.cu")
+    source, _ = catalog.written(BUILD, catalog.find(lesson, name, catalog.UNUSUAL))
+    program, _ = compiled(lesson, source)
     return check_right(lesson, program)
 
 

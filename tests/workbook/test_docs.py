@@ -49,14 +49,15 @@ class Lessons(unittest.TestCase):
                 for name in ("README.md", "HINTS.md", f"{lesson.slug}.h", f"{lesson.slug}.cu"):
                     self.assertTrue((lesson.folder / name).is_file(), f"{name} is missing")
                 names = {p.name for p in lesson.solution_folder.iterdir()}
-                names -= {"variants", "mutants"}  # rungs and whole wrong answers: where needed
-                self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants.txt", "unusual"})
+                names -= {"variants", "mutants", "unusual", "unusual.txt"}  # where needed
+                self.assertEqual(names, {"NOTES.md", f"{lesson.slug}.cu", "mutants.txt"})
                 wrong = catalog.of_lesson(lesson)
                 self.assertGreaterEqual(len(wrong), 4, "fewer than four mutants")
                 answers = [mutant.expand()[0] for mutant in wrong.values()]
                 self.assertEqual(len(answers), len({*answers}), "two wrong answers are one")
-                unusual = list((lesson.solution_folder / "unusual").glob("*.cu"))
+                unusual = catalog.of_lesson(lesson, catalog.UNUSUAL)
                 self.assertGreaterEqual(len(unusual), 2, "fewer than two unusual answers")
+                self.assertEqual({*wrong} & {*unusual}, set(), "one name for two answers")
                 for variant in (lesson.solution_folder / "variants").glob("*"):
                     self.assertRegex(variant.name, r"^[1-9]_[a-z0-9_]+\.cu$")
                     self.assertRegex(variant.read_text(), r"^// Variant: \S")

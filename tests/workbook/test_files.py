@@ -36,7 +36,7 @@ class Files(unittest.TestCase):
         if (ROOT / ".workbook" / "tools").is_dir():
             state.mkdir()
             (state / "tools").symlink_to(ROOT / ".workbook" / "tools")
-        unused = shutil.ignore_patterns("mutants.txt", "unusual", "variants", "*.svg")
+        unused = shutil.ignore_patterns("mutants.txt", "unusual*", "variants", "*.svg")
         for folder in ("lessons", "solutions"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
             shutil.copytree(ROOT / folder, self.root / folder, ignore=unused)

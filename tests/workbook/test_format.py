@@ -6,26 +6,48 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
+from workbook.answers import catalog
+from workbook.answers.catalog import UNUSUAL
 from workbook.author import maintain
 from workbook.base.project import ROOT, lessons
 from workbook.lesson import skeletons
+
+
+def badly_formatted(tool: str, files: list[Path], *options: str) -> list[str]:
+    """Those of the files that clang-format would change."""
+    command = [tool, "--dry-run", "-Werror", *options, *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return sorted({line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line})
+
+
+def unusual_answers(folder: Path) -> list[Path]:
+    """The unusual answers that are edits, in `folder`."""
+    answers = [catalog.of_lesson(lesson, UNUSUAL).values() for lesson in lessons()]
+    return [
+        catalog.written(folder, answer)[0]
+        for of_lesson in answers
+        for answer in of_lesson
+        if not answer.whole
+    ]
 
 
 def main() -> int:
     """0 fine, 1 not formatted, 77 (skipped) when a formatter could not be had."""
     status, missing = 0, []
     if tool := maintain.clang_format():
-        files = maintain.sources(".h", ".cpp", ".cu", ".cuh")
-        done = subprocess.run(
-            [tool, "--dry-run", "-Werror", *map(str, files)], capture_output=True, text=True
-        )
-        if done.returncode != 0:
-            bad = sorted(
-                {line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line}
-            )
+        if bad := badly_formatted(tool, maintain.sources(".h", ".cpp", ".cu", ".cuh")):
             print("not formatted (make format):", *(f"  {path}" for path in bad), sep="\n")
             status = 1
+        with tempfile.TemporaryDirectory() as folder:
+            ours = f"--style=file:{ROOT / '.clang-format'}"
+            for path in map(Path, badly_formatted(tool, unusual_answers(Path(folder)), ours)):
+                lesson, name = path.parts[-3:-1]
+                again = f"make mutant-{lesson[:2]} NAME={name}"
+                print(f"the unusual answer {name} of {lesson} is not formatted: {again}")
+                status = 1
         for lesson in lessons():
             text = skeletons.of_lesson(lesson).text
             name = f"--assume-filename={lesson.student_file}"

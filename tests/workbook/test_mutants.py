@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The format of mutants.txt: edits that fit, edits that are stale, and how they are written."""
+"""The lists of wrong and unusual answers: how they are read, when they are stale, how written."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from workbook.answers import catalog, edits
+from workbook.answers.catalog import MUTANT, UNUSUAL
+from workbook.answers.verdicts import Verdicts
 from workbook.author import answer_drafts
 from workbook.base.project import Lesson, WorkbookError, lessons
 from workbook.lesson import skeletons
@@ -134,6 +138,53 @@ class Reading(unittest.TestCase):
             catalog.parse_whole(LESSON, "w", text[3:], "whole.cu")
 
 
+class Unusual(unittest.TestCase):
+    """Right answers: edits of finished code, without verdicts."""
+
+    HEAD = "== name\nIt is different.\n"
+    RUNG = "variants/1_four_each"
+
+    def parsed(self, text: str) -> catalog.Answer:
+        return catalog.parse(LESSON, text, "u.txt", UNUSUAL)["name"]
+
+    def test_the_base_has_no_comments_of_tasks(self) -> None:
+        text, _ = self.parsed(self.HEAD + GUARD).expand()
+        self.assertNotIn("TODO", text)
+        self.assertNotIn("END", text)
+        with self.assertRaisesRegex(catalog.BadAnswer, "not in the solution"):
+            self.parsed(self.HEAD + "-     // END 1\n").expand()
+
+    def test_a_verdict_is_refused(self) -> None:
+        with self.assertRaisesRegex(catalog.BadAnswer, "u.txt:1: name: `fails all`: an unusual"):
+            self.parsed(self.HEAD + "fails all\n" + GUARD)
+
+    def test_an_edit_of_a_rung(self) -> None:
+        rung = catalog.base_of(LESSON, UNUSUAL, self.RUNG)
+        lines = rung.splitlines()
+        self.assertTrue(lines[0].startswith("// SPDX"), "a rung's announcement is no part of it")
+        at = next(i for i, line in enumerate(lines) if lines.count(line) == 1 and line.strip())
+        edit = f"edit of {self.RUNG}\n- {lines[at]}\n"
+        made = self.parsed(self.HEAD + edit)
+        self.assertEqual(made.expand()[0].splitlines(), lines[:at] + lines[at + 1 :])
+        self.assertEqual(catalog.as_entry(made), self.HEAD + edit)
+        with self.assertRaisesRegex(catalog.BadAnswer, f"stale: this line is not in {self.RUNG}"):
+            self.parsed(f"{self.HEAD}edit of {self.RUNG}\n- int gone;\n").expand()
+
+    def test_a_rung_that_there_is_not_is_named(self) -> None:
+        for rung in ("variants/9_none", "mutants/race", "../double_all"):
+            with self.assertRaisesRegex(catalog.BadAnswer, f"the lesson has no {rung}.cu"):
+                self.parsed(f"{self.HEAD}edit of {rung}\n{GUARD}")
+
+    def test_a_whole_file(self) -> None:
+        text = "// Unusual: it is\n// different.\n// SPDX-License\nint x;\n"
+        made = catalog.parse_whole(LESSON, "whole", text, "whole.cu", UNUSUAL)
+        self.assertEqual(
+            (made.summary, made.whole), ("it is different.", "// SPDX-License\nint x;\n")
+        )
+        with self.assertRaisesRegex(catalog.BadAnswer, "the first line reads `// Unusual: `"):
+            catalog.parse_whole(LESSON, "w", text.replace("Unu", "Mu"), "whole.cu", UNUSUAL)
+
+
 class Making(unittest.TestCase):
     """Edits that are worked out from a whole text."""
 
@@ -147,7 +198,7 @@ class Making(unittest.TestCase):
             ):
                 marks = {} if len({*marks.values()}) < len(marks) else marks
                 hunks = edits.edit(base, made, marks)
-                one = catalog.Answer(LESSON, "name", "It is wrong.", catalog.Verdicts(), hunks)
+                one = catalog.Answer(LESSON, MUTANT, "name", "It is wrong.", hunks=hunks)
                 text = catalog.as_entry(one).replace("wrong.\n", "wrong.\nfails all\n")
                 again = catalog.parse(LESSON, text, "m.txt")["name"]
                 self.assertEqual(again.expand(), ("\n".join(made) + "\n", marks), text)
@@ -167,10 +218,12 @@ class Making(unittest.TestCase):
 
     def test_every_entry_of_the_repository_is_as_it_would_be_written(self) -> None:
         for lesson in (*lessons(), LESSON):
-            text = catalog.file_of(lesson).read_text()
-            found = [one for one in catalog.of_lesson(lesson).values() if not one.whole]
-            found.sort(key=lambda one: one.name)
-            self.assertEqual("\n".join(catalog.as_entry(one) for one in found), text)
+            for kind in catalog.KINDS:
+                path = kind.list_of(lesson)
+                found = [one for one in catalog.of_lesson(lesson, kind).values() if not one.whole]
+                found.sort(key=lambda one: one.name)
+                text = "\n".join(catalog.as_entry(one) for one in found)
+                self.assertEqual(text, path.read_text() if path.exists() else "", path)
 
 
 class Authors(unittest.TestCase):
@@ -184,17 +237,19 @@ class Authors(unittest.TestCase):
         self.draft = folder / "draft.cu"
 
     def test_a_known_answer_comes_out_and_goes_back_as_it_was(self) -> None:
-        before = catalog.file_of(self.lesson).read_text()
+        before = MUTANT.list_of(self.lesson).read_text()
         for name, known in catalog.of_lesson(self.lesson).items():
             answer_drafts.begin(self.lesson, name, self.draft)
-            summary, said, body = catalog.split_whole(self.draft.read_text().splitlines(), "")
+            summary, said, body = catalog.split_whole(
+                self.draft.read_text().splitlines(), MUTANT.title, ""
+            )
             self.assertEqual((summary, "\n".join(said)), (known.summary, str(known.verdicts)))
-            self.assertEqual(catalog.without_marks(body), known.expand())
+            self.assertEqual(edits.without_marks(body), known.expand())
             answer_drafts.store(known)
-        self.assertEqual(catalog.file_of(self.lesson).read_text(), before)
+        self.assertEqual(MUTANT.list_of(self.lesson).read_text(), before)
 
     def test_a_stale_one_is_shown_and_starts_from_the_solution(self) -> None:
-        path = catalog.file_of(self.lesson)
+        path = MUTANT.list_of(self.lesson)
         path.write_text(path.read_text().replace("- ", "- int gone; ", 1))
         name = next(iter(catalog.of_lesson(self.lesson)))
         with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -215,7 +270,48 @@ class Authors(unittest.TestCase):
         path = answer_drafts.store(known)
         self.assertEqual(path.name, "race.cu")
         self.assertEqual(catalog.find(self.lesson, "race").whole, "int x;\n")
-        self.assertNotIn("== race", catalog.file_of(self.lesson).read_text())
+        self.assertNotIn("== race", MUTANT.list_of(self.lesson).read_text())
+
+    def test_an_unusual_answer_comes_out_and_goes_back_as_it_was(self) -> None:
+        before = UNUSUAL.list_of(self.lesson).read_text()
+        for name, known in catalog.of_lesson(self.lesson, UNUSUAL).items():
+            made, passed = self.read_back(name)
+            self.assertTrue(passed)
+            self.assertEqual(catalog.as_entry(made), catalog.as_entry(known))
+            answer_drafts.store(made)
+        self.assertEqual(UNUSUAL.list_of(self.lesson).read_text(), before)
+
+    def read_back(self, name: str) -> tuple[catalog.Answer, bool]:
+        """The file of that name, or `draft` if there is one, as if it had passed all cases."""
+        if not self.draft.exists():
+            answer_drafts.begin(self.lesson, name, self.draft)
+        with mock.patch.object(answer_drafts, "_happened", return_value=(Verdicts(), {}, True)):
+            made = answer_drafts.read_back(self.lesson, name, self.draft)
+        self.draft.unlink()
+        return made
+
+    def test_an_edit_of_what_is_nearest(self) -> None:
+        solution = catalog.base_of(self.lesson, UNUSUAL)
+        rung = catalog.base_of(self.lesson, UNUSUAL, Unusual.RUNG)
+        for text, nearest in ((solution, ""), (rung, Unusual.RUNG), ("int y;\n" * 50, None)):
+            self.draft.write_text(f"// Unusual: It is different.\n{text}int x;\n")
+            made, _ = self.read_back("new")
+            self.assertEqual(made.expand()[0], f"{text}int x;\n")
+            self.assertEqual(None if made.whole else made.rung, nearest)
+            self.assertIs(made.kind, UNUSUAL)
+
+    def test_comments_of_tasks_stay_out_of_an_unusual_answer(self) -> None:
+        text = "\n".join(solution())
+        self.draft.write_text(f"// Unusual: It is different.\n{text}\nint x;\n")
+        made, _ = self.read_back("new")
+        self.assertEqual(made.expand()[0], catalog.base_of(self.lesson, UNUSUAL) + "int x;\n")
+
+    def test_a_list_without_entries_is_no_file(self) -> None:
+        for known in catalog.of_lesson(self.lesson, UNUSUAL).values():
+            text, _ = known.expand()
+            answer_drafts.store(dataclasses.replace(known, hunks=[], whole=text))
+        self.assertFalse(UNUSUAL.list_of(self.lesson).exists())
+        self.assertEqual({*catalog.of_lesson(self.lesson, UNUSUAL)}, {"chatty", "grid_stride"})
 
     def test_one_name_is_one_answer(self) -> None:
         whole = self.lesson.solution_folder / "mutants" / "race.cu"

@@ -47,6 +47,13 @@ class Generator(unittest.TestCase):
         self.assertEqual(made.text, SKELETON)
         self.assertEqual(made.tasks, (1, 2))
 
+    def test_finished_code_has_no_comments_of_tasks(self) -> None:
+        comment = "    // a comment of the solution\n"
+        head, tail = "// head\nvoid f() {\n", "    keep();\n"
+        want = f"{head}{comment}    solve();\n{tail}{comment}    again();\n}}\n"
+        self.assertEqual(skeletons.finished(SOURCE), want)
+        self.assertEqual(skeletons.finished(want), want)
+
     def test_refuses_broken_markers_and_names_the_line(self) -> None:
         for source, line, word in (
             ("// TODO 1 (1 line): a.\n", 1, "no END"),

@@ -98,7 +98,7 @@ class Watch(unittest.TestCase):
         for folder in ("lessons", "solutions", "common/workbook", "common/emulator/checks/explain"):
             shutil.copytree(
                 ROOT / folder, self.root / folder,
-                ignore=shutil.ignore_patterns("__pycache__", "mutants.txt", "unusual"),
+                ignore=shutil.ignore_patterns("__pycache__", "mutants.txt", "unusual*"),
             )  # fmt: skip
         (self.root / "driver.py").write_text(DRIVER)
         self.known = [lesson for lesson in lessons() if lesson.student_file.is_file()]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Wrong answers: edits of the solution in `solutions/NN_slug/mutants.txt`.
+"""The answers that a lesson lists: wrong ones, and right ones that are written in another way.
+
+`solutions/NN_slug/mutants.txt` has the wrong ones, as edits of the solution:
 
     == missing_barrier
     Nobody waits between the levels, so a thread adds what another warp has not stored yet.
@@ -16,12 +18,16 @@ between two skips must occur exactly once in the solution. An edit that no longe
 ("stale"), never a guess. `// <- here` at the end of an added or a context line marks that line for
 a verdict; the mark is not part of the file. Other marks have other names: `// <- here2`.
 
-The solution is taken as a student would have it: with its TODO comments and without the `//|` lines
-of the skeleton's placeholders, so that line numbers are those that a student sees.
+`unusual.txt` has the right ones. They have no verdicts. `edit of variants/3_shuffles` after the
+text says that the edit is one of that rung.
 
-An answer that shares little with the solution is a whole file, `mutants/name.cu`. Its first lines
-are `// Mutant: ` with the text and a `// verdict: ` for each verdict, up to the SPDX line. They are
-left out when it is compiled.
+The base of a wrong answer is the solution as a student would have it: with its TODO comments and
+without the `//|` lines of the skeleton's placeholders, so that line numbers are those that a
+student sees. The base of an unusual answer has no comments of tasks, which would not describe it.
+
+An answer that shares little with the solution is a whole file, `mutants/name.cu` or
+`unusual/name.cu`. Its first lines are `// Mutant: ` or `// Unusual: ` with the text and a
+`// verdict: ` for each verdict, up to the SPDX line. They are left out when it is compiled.
 
 Either way the answer is written to the build folder under the student's file name, beside the
 lesson's header. Tests, `make demo-NN MUTANT=name` and the golden screens all use that file.
@@ -31,167 +37,132 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base import files
 from ..base.project import USAGE, Lesson, WorkbookError, relative
 from ..lesson import skeletons
-from . import verdicts
+from . import edits, verdicts
+from .edits import BadAnswer, Hunk
 from .verdicts import Verdicts
 
-_MARK = re.compile(r"\s*// <- ([a-z]\w*)$")
-_SKIP = "@@"
+_EDIT_OF = "edit of "
+_RUNG = re.compile(r"variants/[1-9]_[a-z0-9_]+")
 _VERDICT = "// verdict:"
 _GRAMMAR = "common/workbook/answers/verdicts.py has the grammar"
 _WIDTH = 100
 
 
-class BadAnswer(WorkbookError):
-    """mutants.txt breaks its format, or an edit does not fit the solution (any more)."""
+@dataclass(frozen=True)
+class Kind:
+    """Answers that are listed in the same place."""
+
+    title: str  # a whole file starts with it: `// Mutant: `
+    plural: str  # of the list of edits and of the folder of whole files
+    words: str  # in messages
+    has_verdicts: bool
+    as_base: Callable[[str], str]  # from the solution's text, or a rung's
+
+    def list_of(self, lesson: Lesson) -> Path:
+        """The lesson's list of edits."""
+        return lesson.solution_folder / f"{self.plural}.txt"
+
+    def folder_of(self, lesson: Lesson) -> Path:
+        """The folder of the lesson's whole files."""
+        return lesson.solution_folder / self.plural
 
 
-@dataclass
-class Hunk:
-    """Lines of an edit between two skips, each `-`, `+` or a space and its text; marks are in."""
-
-    lines: list[tuple[str, str]] = field(default_factory=list)
-    number: int = 0  # of the first line, in mutants.txt
-
-    @property
-    def old(self) -> list[str]:
-        return [_unmarked(text)[0] for sign, text in self.lines if sign != "+"]
+MUTANT = Kind("Mutant", "mutants", "wrong answer", True, skeletons.solved)
+UNUSUAL = Kind("Unusual", "unusual", "unusual answer", False, skeletons.finished)
+KINDS = (MUTANT, UNUSUAL)
 
 
 @dataclass
 class Answer:
-    """One wrong answer. Whole files have no hunks, but their `text`."""
+    """One answer: an edit of the solution or of a rung, or a whole file."""
 
     lesson: Lesson
+    kind: Kind
     name: str
     summary: str
-    verdicts: Verdicts
+    verdicts: Verdicts = field(default_factory=Verdicts)
+    rung: str = ""  # `variants/K_name` if it is an edit of a rung
     hunks: list[Hunk] = field(default_factory=list)
-    whole: str = ""
-    file: str = ""
+    whole: str = ""  # the text of a whole file
+    file: str = ""  # where it is written down, for messages
 
     def expand(self) -> tuple[str, dict[str, int]]:
         """The answer's text, and the lines of its marks. Raises BadAnswer where it is stale."""
         if self.whole:
-            return without_marks(self.whole.splitlines())
-        solution = skeletons.solved(self.lesson.solution_file.read_text(encoding="utf-8"))
-        return without_marks(self._edited(solution.splitlines()))
-
-    def _edited(self, base: list[str]) -> list[str]:
-        """`base` with the hunks' marked lines in place of what they look for."""
-        made: list[str] = []
-        at = 0
-        for hunk in self.hunks:
-            start = self._position(hunk, base)
-            if start < at:
-                raise self._stale(hunk, "it stands above or in what comes before it in the edit")
-            made += base[at:start]
-            made += [text for sign, text in hunk.lines if sign != "-"]
-            at = start + len(hunk.old)
-        return made + base[at:]
-
-    def _position(self, hunk: Hunk, base: list[str]) -> int:
-        old = hunk.old
-        found = positions(old, base)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            lines = ", ".join(str(at + 1) for at in found)
-            raise self._stale(
-                hunk,
-                f"what it looks for was found {len(found)} times, from lines {lines} on: "
-                f"add lines that stay\n    {old[0]}",
-            )
-        missing = [line for line in old if line.strip() and line not in base]
-        if missing:
-            raise self._stale(hunk, f"this line is not in the solution:\n    {missing[0]}")
-        raise self._stale(
-            hunk, "its lines are not in the solution in this order:\n    " + "\n    ".join(old)
-        )
-
-    def _stale(self, hunk: Hunk, why: str) -> BadAnswer:
-        return BadAnswer(
-            f"{self.file}:{hunk.number}: the edit of {self.name} is stale: {why}",
-            f"adapt it to {relative(self.lesson.solution_file)}, "
-            f"or make mutant-{self.lesson.number} NAME={self.name}",
-        )
+            return edits.without_marks(self.whole.splitlines())
+        called = self.rung or "the solution"
+        base = base_of(self.lesson, self.kind, self.rung).splitlines()
+        try:
+            return edits.without_marks(edits.apply(self.hunks, base, called))
+        except edits.Stale as error:
+            base_file = base_file_of(self.lesson, self.rung)
+            raise BadAnswer(
+                f"{self.file}:{error.line}: the edit of {self.name} is stale: {error}",
+                f"adapt it to {relative(base_file)}, "
+                f"or make mutant-{self.lesson.number} NAME={self.name}",
+            ) from error
 
 
-def positions(old: Sequence[str], base: Sequence[str]) -> list[int]:
-    """Where the lines `old` stand in `base`."""
-    size = len(old)
-    return [at for at in range(len(base) - size + 1) if list(base[at : at + size]) == list(old)]
+def base_file_of(lesson: Lesson, rung: str = "") -> Path:
+    """The lesson's solution, or the rung called `variants/K_name`."""
+    return lesson.solution_folder / f"{rung}.cu" if rung else lesson.solution_file
 
 
-def _unmarked(line: str) -> tuple[str, str]:
-    """A line without its mark, and the mark's name."""
-    match = _MARK.search(line)
-    return (line[: match.start()], match.group(1)) if match else (line, "")
-
-
-def without_marks(lines: Sequence[str]) -> tuple[str, dict[str, int]]:
-    """The text without marks, and the line of each."""
-    kept, marks = [], {}
-    for number, line in enumerate(lines, 1):
-        text, mark = _unmarked(line)
-        kept.append(text)
-        if mark:
-            if mark in marks:
-                raise BadAnswer(f"two lines are marked `// <- {mark}`", "number them: here, here2")
-            marks[mark] = number
-    return "\n".join(kept) + "\n", marks
+def base_of(lesson: Lesson, kind: Kind, rung: str = "") -> str:
+    """What answers of that kind are edits of."""
+    path = base_file_of(lesson, rung)
+    text = files.read_text(path)
+    if rung:
+        text = "\n".join(split_whole(text.splitlines(), "Variant", relative(path))[2]) + "\n"
+    return kind.as_base(text)
 
 
 # --- reading -------------------------------------------------------------------------------------
 
 
-def file_of(lesson: Lesson) -> Path:
-    """The lesson's mutants.txt."""
-    return lesson.solution_folder / "mutants.txt"
-
-
-def of_lesson(lesson: Lesson) -> dict[str, Answer]:
-    """Every wrong answer of a lesson, by name and in order. Raises BadAnswer."""
-    path = file_of(lesson)
+def of_lesson(lesson: Lesson, kind: Kind = MUTANT) -> dict[str, Answer]:
+    """Every answer of a lesson and a kind, by name and in order. Raises BadAnswer."""
+    path = kind.list_of(lesson)
     found = {}
     if path.exists():
-        found = parse(lesson, files.read_text(path), relative(path))
-    for source in sorted((lesson.solution_folder / "mutants").glob("*.cu")):
+        found = parse(lesson, files.read_text(path), relative(path), kind)
+    for source in sorted(kind.folder_of(lesson).glob("*.cu")):
         if source.stem in found:
-            raise BadAnswer(f"{relative(source)}: mutants.txt has a {source.stem} too")
+            raise BadAnswer(f"{relative(source)}: {path.name} has a {source.stem} too")
         text = files.read_text(source)
-        found[source.stem] = parse_whole(lesson, source.stem, text, relative(source))
+        found[source.stem] = parse_whole(lesson, source.stem, text, relative(source), kind)
     return found
 
 
-def find(lesson: Lesson, name: str) -> Answer:
-    """The wrong answer of that name."""
-    known = of_lesson(lesson)
+def find(lesson: Lesson, name: str, kind: Kind = MUTANT) -> Answer:
+    """The answer of that name."""
+    known = of_lesson(lesson, kind)
     if name not in known:
         listed = "\n".join(f"    {one.name:28} {one.summary}" for one in known.values())
         raise WorkbookError(
-            f"lesson {lesson.number} has no wrong answer called {name}; it has\n{listed}",
+            f"lesson {lesson.number} has no {kind.words} called {name}; it has\n{listed}",
             f"make demo-{lesson.number} MUTANT={next(iter(known), 'name')}",
             USAGE,
         )
     return known[name]
 
 
-def parse(lesson: Lesson, text: str, name: str) -> dict[str, Answer]:
-    """The entries of a mutants.txt called `name`. Raises BadAnswer naming the line."""
+def parse(lesson: Lesson, text: str, name: str, kind: Kind = MUTANT) -> dict[str, Answer]:
+    """The entries of a list of edits called `name`. Raises BadAnswer naming the line."""
     found: dict[str, Answer] = {}
     entry: list[str] = []
     begun = 0
 
     def finish() -> None:
         if begun:
-            made = _entry(lesson, entry, begun, name)
+            made = _entry(lesson, entry, begun, name, kind)
             if made.name in found:
                 raise BadAnswer(f"{name}:{begun}: there are two called {made.name}")
             found[made.name] = made
@@ -207,7 +178,7 @@ def parse(lesson: Lesson, text: str, name: str) -> dict[str, Answer]:
     return found
 
 
-def _entry(lesson: Lesson, lines: list[str], begun: int, file: str) -> Answer:
+def _entry(lesson: Lesson, lines: list[str], begun: int, file: str, kind: Kind) -> Answer:
     place = f"{file}:{begun}"
     name = lines[0].removeprefix("== ").strip()
     check_name(name, place)
@@ -216,7 +187,10 @@ def _entry(lesson: Lesson, lines: list[str], begun: int, file: str) -> Answer:
         raise BadAnswer(f"{place}: {name} has no edit", "its lines start with `- `, `+ ` or spaces")
     head = [line for line in lines[1:edit] if line]
     summary, said = _split_head(head, f"{place}: {name}")
-    return Answer(lesson, name, summary, said, _hunks(lines, edit, begun, file), file=file)
+    rung = _rung(lesson, said, f"{place}: {name}")
+    wanted = _verdicts(kind, said[1:] if rung else said, f"{place}: {name}")
+    hunks = _hunks(lines, edit, begun, file)
+    return Answer(lesson, kind, name, summary, wanted, rung, hunks, file=file)
 
 
 def check_name(name: str, place: str) -> None:
@@ -226,13 +200,31 @@ def check_name(name: str, place: str) -> None:
         raise BadAnswer(f"{place}: {words}, not `{name}`", "choose another", USAGE)
 
 
-def _split_head(head: list[str], where: str) -> tuple[str, Verdicts]:
-    """The text, up to the last line that ends with a full stop, and the verdicts after it."""
+def _split_head(head: list[str], where: str) -> tuple[str, list[str]]:
+    """The text, up to the last line that ends with a full stop, and the lines after it."""
     last = max((at for at, line in enumerate(head) if line.endswith(".")), default=-1)
     if last < 0:
-        raise BadAnswer(f"{where}: a text that ends with a full stop says what is wrong with it")
+        raise BadAnswer(f"{where}: a text that ends with a full stop says what is special about it")
+    return " ".join(head[: last + 1]), head[last + 1 :]
+
+
+def _rung(lesson: Lesson, said: list[str], where: str) -> str:
+    """The rung that the answer is an edit of, or ''."""
+    if not said or not said[0].startswith(_EDIT_OF):
+        return ""
+    rung = said[0].removeprefix(_EDIT_OF).strip()
+    if not _RUNG.fullmatch(rung) or not base_file_of(lesson, rung).is_file():
+        raise BadAnswer(f"{where}: the lesson has no {rung}.cu", "name a rung: variants/1_naive")
+    return rung
+
+
+def _verdicts(kind: Kind, said: list[str], where: str) -> Verdicts:
+    if not kind.has_verdicts:
+        if said:
+            raise BadAnswer(f"{where}: `{said[0]}`: an {kind.words} is right and has no verdicts")
+        return Verdicts()
     try:
-        return " ".join(head[: last + 1]), verdicts.parse(head[last + 1 :])
+        return verdicts.parse(said)
     except verdicts.BadVerdict as error:
         raise BadAnswer(f"{where}: {error}", _GRAMMAR) from error
 
@@ -242,7 +234,7 @@ def _hunks(lines: list[str], edit: int, begun: int, file: str) -> list[Hunk]:
         lines = lines[:-1]
     hunks = [Hunk(number=begun + edit)]
     for at, line in enumerate(lines[edit:], begun + edit):
-        if line.strip() == _SKIP:
+        if line.strip() == edits.SKIP:
             hunks.append(Hunk(number=at + 1))
         elif not line or line.startswith("  "):
             hunks[-1].lines.append((" ", line[2:]))
@@ -264,23 +256,21 @@ def _hunks(lines: list[str], edit: int, begun: int, file: str) -> list[Hunk]:
     return hunks
 
 
-def parse_whole(lesson: Lesson, name: str, text: str, place: str) -> Answer:
+def parse_whole(lesson: Lesson, name: str, text: str, place: str, kind: Kind = MUTANT) -> Answer:
     """A whole file: its announcement and, without it, the answer."""
-    summary, said, body = split_whole(text.splitlines(), place)
-    try:
-        wanted = verdicts.parse(said)
-    except verdicts.BadVerdict as error:
-        raise BadAnswer(f"{place}: {error}", _GRAMMAR) from error
-    return Answer(lesson, name, summary, wanted, whole="\n".join(body) + "\n", file=place)
+    summary, said, body = split_whole(text.splitlines(), kind.title, place)
+    wanted = _verdicts(kind, said, place)
+    return Answer(lesson, kind, name, summary, wanted, whole="\n".join(body) + "\n", file=place)
 
 
-def split_whole(lines: Sequence[str], place: str) -> tuple[str, list[str], list[str]]:
+def split_whole(lines: Sequence[str], title: str, place: str) -> tuple[str, list[str], list[str]]:
     """The text, the verdict lines and the answer in a whole file."""
-    if not lines or not lines[0].startswith("// Mutant:"):
-        raise BadAnswer(f"{place}: the first line reads `// Mutant: ` and what is wrong")
+    if not lines or not lines[0].startswith(f"// {title}:"):
+        words = f"the first line reads `// {title}: ` and what is special"
+        raise BadAnswer(f"{place}: {words}")
     end = next((at for at, line in enumerate(lines) if not re.match(r"// (?!SPDX)", line)), 0)
     words = " ".join(line[3:] for line in lines[:end] if not line.startswith(_VERDICT))
-    summary = words.removeprefix("Mutant:").strip()
+    summary = words.removeprefix(f"{title}:").strip()
     return summary, verdict_lines(lines[:end]), list(lines[end:])
 
 
@@ -292,11 +282,11 @@ def verdict_lines(lines: Sequence[str]) -> list[str]:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def written(build: Path, mutant: Answer) -> tuple[Path, dict[str, int]]:
+def written(build: Path, answer: Answer) -> tuple[Path, dict[str, int]]:
     """The answer in the build folder under the student's file name; and its marks' lines."""
-    text, marks = mutant.expand()
-    folder = build / "workbook" / "mutants" / mutant.lesson.id / mutant.name
-    return write_as_student(folder, mutant.lesson, text), marks
+    text, marks = answer.expand()
+    folder = build / "workbook" / answer.kind.plural / answer.lesson.id / answer.name
+    return write_as_student(folder, answer.lesson, text), marks
 
 
 def write_as_student(folder: Path, lesson: Lesson, text: str) -> Path:
@@ -310,20 +300,21 @@ def write_as_student(folder: Path, lesson: Lesson, text: str) -> Path:
     return source
 
 
-def as_entry(mutant: Answer) -> str:
-    """The lines of one entry of mutants.txt."""
-    lines = [f"== {mutant.name}", *_wrapped(mutant.summary)]
-    lines += str(mutant.verdicts).splitlines()
-    for at, hunk in enumerate(mutant.hunks):
-        lines += [f"  {_SKIP}"] if at else []
+def as_entry(answer: Answer) -> str:
+    """The lines of one entry of a list of edits."""
+    lines = [f"== {answer.name}", *_wrapped(answer.summary)]
+    lines += [_EDIT_OF + answer.rung] if answer.rung else []
+    lines += str(answer.verdicts).splitlines()
+    for at, hunk in enumerate(answer.hunks):
+        lines += [f"  {edits.SKIP}"] if at else []
         lines += [f"{sign} {text}".rstrip() for sign, text in hunk.lines]
     return "\n".join(lines) + "\n"
 
 
-def announced(mutant: Answer) -> list[str]:
+def announced(answer: Answer) -> list[str]:
     """The first lines of a whole file."""
-    said = str(mutant.verdicts).splitlines()
-    text = _wrapped(f"Mutant: {mutant.summary}", _WIDTH - 3)
+    said = str(answer.verdicts).splitlines()
+    text = _wrapped(f"{answer.kind.title}: {answer.summary}", _WIDTH - 3)
     return [f"// {line}" for line in text] + [f"{_VERDICT} {line}" for line in said]
 
 

@@ -1,19 +1,128 @@
 # SPDX-License-Identifier: MIT
-"""Works out the edit that turns a solution into a given wrong answer, with the least context."""
+"""Edits that turn one text into another: applied, and worked out with the least context.
+
+An edit is a list of hunks, from the top of the base to its end. The lines that a hunk removes and
+its context must occur exactly once in the base, one after the other; otherwise the edit is stale.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from .catalog import Hunk, positions
+from ..base.project import WorkbookError
 
+SKIP = "@@"  # between two hunks
+_MARK = re.compile(r"\s*// <- ([a-z]\w*)$")
 _CLOSE = 2  # unchanged lines between two changes that are shown rather than skipped
 _MOST_CONTEXT = 12
 
 _Code = tuple[str, int, int, int, int]  # of difflib: kind, and ranges of the two texts
-_Part = tuple[int, int]  # a range of lines of the solution
+_Part = tuple[int, int]  # a range of lines of the base
+
+
+class BadAnswer(WorkbookError):
+    """A list of answers breaks its format, or an edit does not fit its base (any more)."""
+
+
+class Stale(Exception):
+    """A hunk that has no place in the base, or more than one."""
+
+    def __init__(self, hunk: Hunk, why: str) -> None:
+        super().__init__(why)
+        self.line = hunk.number
+
+
+@dataclass
+class Hunk:
+    """Lines of an edit between two skips, each `-`, `+` or a space and its text; marks are in."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    number: int = 0  # of the first line, in the file of the edit
+
+    @property
+    def old(self) -> list[str]:
+        return [_unmarked(text)[0] for sign, text in self.lines if sign != "+"]
+
+
+def apply(hunks: Sequence[Hunk], base: Sequence[str], called: str) -> list[str]:
+    """`base` with the hunks' marked lines in place of what they look for.
+
+    Raises Stale, whose words call the base `called`.
+    """
+    made: list[str] = []
+    at = 0
+    for hunk in hunks:
+        start = _position(hunk, base, called)
+        if start < at:
+            raise Stale(hunk, "it stands above or in what comes before it in the edit")
+        made += base[at:start]
+        made += [text for sign, text in hunk.lines if sign != "-"]
+        at = start + len(hunk.old)
+    return [*made, *base[at:]]
+
+
+def _position(hunk: Hunk, base: Sequence[str], called: str) -> int:
+    old = hunk.old
+    found = _positions(old, base)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        lines = ", ".join(str(at + 1) for at in found)
+        why = f"what it looks for was found {len(found)} times, from lines {lines} on: "
+        raise Stale(hunk, f"{why}add lines that stay\n    {old[0]}")
+    missing = [line for line in old if line.strip() and line not in base]
+    if missing:
+        raise Stale(hunk, f"this line is not in {called}:\n    {missing[0]}")
+    lines = "\n    ".join(old)
+    raise Stale(hunk, f"its lines are not in {called} in this order:\n    {lines}")
+
+
+def _positions(old: Sequence[str], base: Sequence[str]) -> list[int]:
+    """Where the lines `old` stand in `base`."""
+    size = len(old)
+    return [at for at in range(len(base) - size + 1) if list(base[at : at + size]) == list(old)]
+
+
+def _unmarked(line: str) -> tuple[str, str]:
+    """A line without its mark, and the mark's name."""
+    match = _MARK.search(line)
+    return (line[: match.start()], match.group(1)) if match else (line, "")
+
+
+def without_marks(lines: Sequence[str]) -> tuple[str, dict[str, int]]:
+    """The text without marks, and the line of each. Raises BadAnswer."""
+    kept, marks = [], {}
+    for number, line in enumerate(lines, 1):
+        text, mark = _unmarked(line)
+        kept.append(text)
+        if mark:
+            if mark in marks:
+                raise BadAnswer(f"two lines are marked `// <- {mark}`", "number them: here, here2")
+            marks[mark] = number
+    return "\n".join(kept) + "\n", marks
+
+
+def with_marks(text: str, marks: dict[str, int]) -> str:
+    """The text with marks at the ends of their lines."""
+    lines = text.splitlines()
+    for mark, number in marks.items():
+        lines[number - 1] = _marked(lines[number - 1], mark)
+    return "\n".join(lines) + "\n"
+
+
+def _marked(line: str, mark: str) -> str:
+    return f"{line}  // <- {mark}" if mark else line
+
+
+# --- working one out -----------------------------------------------------------------------------
+
+
+def size(hunks: Sequence[Hunk]) -> int:
+    """The lines that the hunks take in a file, skips included."""
+    return sum(len(hunk.lines) + 1 for hunk in hunks) - 1
 
 
 def edit(base: Sequence[str], made: Sequence[str], marks: dict[str, int]) -> list[Hunk]:
@@ -47,7 +156,7 @@ def _unique(part: _Part, base: Sequence[str]) -> _Part:
             a, b = part[0] - before, part[1] + after
             if a < 0 or b > len(base) or not any(line.strip() for line in base[a:b]):
                 continue
-            if len(positions(base[a:b], base)) != 1:
+            if len(_positions(base[a:b], base)) != 1:
                 continue
             context = [*base[a : part[0]], *base[part[1] : b]]
             # Blank lines and the lesson's own comments are poor landmarks.
@@ -68,8 +177,7 @@ def _lines(
     lines: list[tuple[str, str]] = []
 
     def new(at: int) -> str:
-        mark = names.get(at + 1)
-        return f"{made[at]}  // <- {mark}" if mark else made[at]
+        return _marked(made[at], names.get(at + 1, ""))
 
     for kind, a, b, c, d in codes:
         if kind == "equal":

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`make mutant-NN NAME=name`: a wrong answer as a file to edit, and back into mutants.txt.
+"""`make mutant-NN NAME=name`: an answer as a file to edit, and back into the lesson's list.
 
 The first call writes the file to .workbook/mutants. Each later one grades it and shows the entry
-with the verdicts that describe what happened; with SAVE=1 it is written to mutants.txt.
+with the verdicts that describe what happened; with SAVE=1 it is written to mutants.txt. A file that
+starts with `// Unusual: ` is a right answer, and goes to unusual.txt.
 """
 
 from __future__ import annotations
@@ -14,19 +15,21 @@ from rich.text import Text
 
 from ..answers import catalog, edits, verdicts
 from ..answers import verdicts_proposed as proposed
-from ..answers.catalog import Answer
+from ..answers.catalog import MUTANT, UNUSUAL, Answer
 from ..answers.verdicts import Verdict, Verdicts
 from ..base import files, options
 from ..base.project import NOT_PASSED, PASSED, USAGE, Lesson, WorkbookError, relative, state_folder
 from ..build import build as builder
 from ..build import folders, programs
 from ..judge import grade
-from ..lesson import skeletons
 from ..running import runner
 from ..show import demo, screen
 
-# An edit of more lines than this part of the solution is harder to read than a whole file.
-_WHOLE_FROM = 0.6
+# An edit of more lines than this part of the answer is harder to read than a whole file.
+_WHOLE_FROM = 0.5
+# An edit of a rung is shorter than one of the solution by this factor, or is none: to read it, one
+# must know the rung.
+_RUNG_BELOW = 0.67
 
 
 def run(lesson: Lesson) -> int:
@@ -45,6 +48,7 @@ def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
         begin(lesson, name, draft)
         print(f"edit  {relative(draft)}")
         print("      the first lines say what is wrong; `// <- here` marks the line of a finding")
+        print("      (`// Unusual: ` in place of `// Mutant: ` if it is right)")
         print(f"then  {again}")
         return PASSED
     made, passed = read_back(lesson, name, draft)
@@ -52,8 +56,11 @@ def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
     demo.show_edit(made, out)
     out.print(Text("\nThe entry, with the verdicts that describe what happened:\n", "bold"))
     print(catalog.as_entry(made))
-    if passed:
+    if passed and made.kind is MUTANT:
         print("This answer gets all three grades: nothing in the lesson's tests notices it.")
+        return NOT_PASSED
+    if not passed and made.kind is UNUSUAL:
+        print("This answer does not get all three grades: it is none of the right ones.")
         return NOT_PASSED
     if not save:
         print(f"Is that what should happen to it, for the reason you mean? {again} SAVE=1")
@@ -65,13 +72,14 @@ def write_or_read(lesson: Lesson, name: str, save: bool) -> int:
 
 def begin(lesson: Lesson, name: str, draft: Path) -> None:
     """The answer of that name, or the solution, with its announcement."""
-    found = catalog.of_lesson(lesson).get(name)
+    known = {**catalog.of_lesson(lesson, UNUSUAL), **catalog.of_lesson(lesson, MUTANT)}
+    found = known.get(name)
     head = ["// Mutant: one sentence on what is wrong with it."]
-    text = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
+    text = catalog.base_of(lesson, found.kind if found else MUTANT)
     if found:
         head = catalog.announced(found)
         try:
-            text = _marked(*found.expand())
+            text = edits.with_marks(*found.expand())
         except catalog.BadAnswer as error:
             print(f"{error}\nSo the file is the solution; make this edit again:\n")
             print(catalog.as_entry(found))
@@ -80,17 +88,18 @@ def begin(lesson: Lesson, name: str, draft: Path) -> None:
 
 
 def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Answer, bool]:
-    """The answer as an edit, graded, with verdicts; and whether it passes, which it should not."""
+    """The answer as an edit, graded, with verdicts; and whether it gets all three grades."""
     lines = files.read_text(draft).splitlines()
-    summary, said, body = catalog.split_whole(lines, relative(draft))
+    kind = UNUSUAL if lines and lines[0].startswith(f"// {UNUSUAL.title}:") else MUTANT
+    summary, said, body = catalog.split_whole(lines, kind.title, relative(draft))
     if not summary.endswith("."):
         raise WorkbookError(f"{relative(draft)}: the text in the first lines ends with a full stop")
-    text, marks = catalog.without_marks([line.rstrip() for line in body])
+    body = kind.as_base("\n".join(line.rstrip() for line in body)).splitlines()
+    text, marks = edits.without_marks(body)
     limit = [line for line in said if line.startswith("limit ")]
     maybe = [line for line in said if line.startswith("maybe ")]
     before = verdicts.parse([*limit, *maybe, "fails all"])
-    base = skeletons.solved(lesson.solution_file.read_text(encoding="utf-8"))
-    if text == base:
+    if text == catalog.base_of(lesson, kind):
         raise WorkbookError(f"{relative(draft)} is the solution", "edit it first", USAGE)
     wanted, marks, passed = _happened(lesson, name, text, marks, before.limit)
     allowed = [one for one in before.lines if one.maybe]
@@ -98,18 +107,22 @@ def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Answer, bool]:
     wanted.lines = [*certain, *allowed]
     used = {one.target.partition("@")[2] for one in wanted.lines if one.word == "finding"}
     marks = {mark: line for mark, line in marks.items() if mark in used}
-    hunks = edits.edit(base.splitlines(), text.splitlines(), marks)
-    made = Answer(lesson, name, summary, wanted, hunks)
-    if sum(len(hunk.lines) for hunk in hunks) > _WHOLE_FROM * len(base.splitlines()):
-        made = dataclasses.replace(made, hunks=[], whole=_marked(text, marks))
-    return made, passed
+    return as_edit(Answer(lesson, kind, name, summary, wanted), text, marks), passed
 
 
-def _marked(text: str, marks: dict[str, int]) -> str:
-    lines = text.splitlines()
-    for mark, number in marks.items():
-        lines[number - 1] += f"  // <- {mark}"
-    return "\n".join(lines) + "\n"
+def as_edit(answer: Answer, text: str, marks: dict[str, int]) -> Answer:
+    """The answer with `text` as an edit, of a rung if that is much shorter, or as a whole file."""
+    lesson, made = answer.lesson, text.splitlines()
+    rungs = sorted((lesson.solution_folder / "variants").glob("*.cu"))
+    names = ["", *(f"variants/{path.stem}" for path in rungs if answer.kind is UNUSUAL)]
+    bases = {name: catalog.base_of(lesson, answer.kind, name).splitlines() for name in names}
+    found = {name: edits.edit(base, made, marks) for name, base in bases.items() if base != made}
+    limit = _WHOLE_FROM * len(made)
+    sizes = {name: edits.size(hunks) for name, hunks in found.items() if edits.size(hunks) < limit}
+    if not sizes:
+        return dataclasses.replace(answer, whole=edits.with_marks(text, marks))
+    rung = min(sizes, key=lambda name: sizes[name] * (1 if name else _RUNG_BELOW))
+    return dataclasses.replace(answer, rung=rung, hunks=found[rung])
 
 
 def _happened(
@@ -136,9 +149,10 @@ def _happened(
 
 def store(made: Answer) -> Path:
     """Writes the answer to where it belongs, in place of one of its name."""
-    whole = made.lesson.solution_folder / "mutants" / f"{made.name}.cu"
-    path = catalog.file_of(made.lesson)
-    entries = {name: one for name, one in catalog.of_lesson(made.lesson).items() if not one.whole}
+    whole = made.kind.folder_of(made.lesson) / f"{made.name}.cu"
+    path = made.kind.list_of(made.lesson)
+    known = catalog.of_lesson(made.lesson, made.kind)
+    entries = {name: one for name, one in known.items() if not one.whole}
     entries.pop(made.name, None)
     if made.whole:
         whole.parent.mkdir(exist_ok=True)
@@ -146,6 +160,9 @@ def store(made: Answer) -> Path:
     else:
         entries[made.name] = made
         whole.unlink(missing_ok=True)
-    text = "\n".join(catalog.as_entry(entries[name]) for name in sorted(entries))
-    path.write_text(text, encoding="utf-8")
+    if entries:
+        text = "\n".join(catalog.as_entry(entries[name]) for name in sorted(entries))
+        path.write_text(text, encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
     return whole if made.whole else path

@@ -93,6 +93,21 @@ def solved(source: str) -> str:
     )
 
 
+def finished(source: str) -> str:
+    """A solution's text as finished code: without the comments of its tasks."""
+    kept = []
+    in_text = False  # of a TODO comment
+    for line in source.splitlines(keepends=True):
+        placeholder, end = _PLACEHOLDER.match(line.rstrip()), _END.match(line)
+        if _TODO.match(line):
+            in_text = True
+        elif placeholder or end or not _COMMENT.match(line):
+            in_text = False
+        if not (in_text or placeholder or end):
+            kept.append(line)
+    return "".join(kept)
+
+
 def of_lesson(lesson: Lesson) -> Skeleton:
     """The skeleton of a lesson, from solutions/."""
     path = lesson.solution_file

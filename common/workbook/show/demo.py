@@ -21,7 +21,7 @@ from ..build import build as builder
 from ..build import folders, programs
 from ..facts import counters
 from ..judge import grade
-from ..lesson import skeletons, test_cases
+from ..lesson import test_cases
 from ..running import timing
 from ..setup import cards
 from . import grade_screen, screen
@@ -327,13 +327,13 @@ def run_mutant(lesson: Lesson, name: str) -> int:
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show_edit(mutant: catalog.Answer, out: screen.Console) -> None:
-    """What the wrong answer changes in the solution, as a diff with the student's line numbers."""
-    name = f"{mutant.lesson.slug}.cu"
-    solution = skeletons.solved(mutant.lesson.solution_file.read_text(encoding="utf-8"))
+def show_edit(answer: catalog.Answer, out: screen.Console) -> None:
+    """What the answer changes in the solution or a rung, as a diff with the student's lines."""
+    name = f"{answer.lesson.slug}.cu"
+    base = catalog.base_of(answer.lesson, answer.kind, answer.rung)
     lines = difflib.unified_diff(
-        solution.splitlines(), mutant.expand()[0].splitlines(),
-        f"solution/{name}", f"{mutant.name}/{name}", lineterm="", n=2,
+        base.splitlines(), answer.expand()[0].splitlines(),
+        f"{answer.rung or 'solution'}/{name}", f"{answer.name}/{name}", lineterm="", n=2,
     )  # fmt: skip
     for line in lines:
         style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[0], "")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..answers import catalog
 from ..base import files
 from ..base.project import Lesson
 from ..lesson.skeletons import of_lesson
@@ -347,7 +348,7 @@ def _alike(lesson: Lesson, rows: list[Row]) -> dict[str, Any]:
         names[0]: grading.own_code(data.decode("utf-8", "replace")) for data, names in same.items()
     }
     given = [of_lesson(lesson).text, grading.own_code(files.read_text(lesson.solution_file))]
-    given += [files.read_text(path) for path in lesson.solution_folder.glob("unusual/*.cu")]
+    given += [one.expand()[0] for one in catalog.of_lesson(lesson, catalog.UNUSUAL).values()]
     return {
         "equal": [names for names in same.values() if len(names) > 1],
         "pairs": alike.pairs(texts, given)[:_MOST_PAIRS],

@@ -57,10 +57,10 @@ EXPECTED = {
 def texts(lesson: Lesson) -> dict[str, str]:
     """What each student hands in; not the ones of whom there is no such file."""
     right = lesson.solution_file.read_text(encoding="utf-8")
-    unusual = sorted((lesson.solution_folder / "unusual").glob("*.cu"))
+    unusual = catalog.of_lesson(lesson, catalog.UNUSUAL)
     made = {"anna": right}
-    for name, path in zip(("ben", "chloe"), unusual, strict=False):
-        made[name] = path.read_text(encoding="utf-8")
+    for name, answer in zip(("ben", "chloe"), sorted(unusual), strict=False):
+        made[name] = unusual[answer].expand()[0]
     made["dora"] = "// my own\n" + made["ben"]
     students = [name for name, status in EXPECTED.items() if status == "not passed"]
     for name, wrong in zip(students, WRONG, strict=False):
