@@ -70,7 +70,7 @@ class Lessons(unittest.TestCase):
         too much, but no unusual answer.
         """
         for lesson in lessons():
-            texts = {"the solution": catalog.base_of(lesson, catalog.UNUSUAL)}
+            texts = {"the solution": catalog.text_of_base(lesson, catalog.UNUSUAL)}
             for kind in catalog.KINDS:
                 for name, answer in catalog.of_lesson(lesson, kind).items():
                     texts[f"the {kind.words} {name}"] = answer.expand()[0]

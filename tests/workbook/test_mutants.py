@@ -159,7 +159,7 @@ class Unusual(unittest.TestCase):
             self.parsed(self.HEAD + "fails all\n" + GUARD)
 
     def test_an_edit_of_a_rung(self) -> None:
-        rung = catalog.base_of(LESSON, UNUSUAL, self.RUNG)
+        rung = catalog.text_of_base(LESSON, UNUSUAL, self.RUNG)
         lines = rung.splitlines()
         self.assertTrue(lines[0].startswith("// SPDX"), "a rung's announcement is no part of it")
         at = next(i for i, line in enumerate(lines) if lines.count(line) == 1 and line.strip())
@@ -291,20 +291,32 @@ class Authors(unittest.TestCase):
         return made
 
     def test_an_edit_of_what_is_nearest(self) -> None:
-        solution = catalog.base_of(self.lesson, UNUSUAL)
-        rung = catalog.base_of(self.lesson, UNUSUAL, Unusual.RUNG)
+        solution = catalog.text_of_base(self.lesson, UNUSUAL)
+        rung = catalog.text_of_base(self.lesson, UNUSUAL, Unusual.RUNG)
         for text, nearest in ((solution, ""), (rung, Unusual.RUNG), ("int y;\n" * 50, None)):
             self.draft.write_text(f"// Unusual: It is different.\n{text}int x;\n")
             made, _ = self.read_back("new")
             self.assertEqual(made.expand()[0], f"{text}int x;\n")
-            self.assertEqual(None if made.whole else made.rung, nearest)
+            self.assertEqual(None if made.whole else made.base, nearest)
             self.assertIs(made.kind, UNUSUAL)
+
+    def test_a_wrong_answer_is_an_edit_of_the_solution_where_it_can_be(self) -> None:
+        folder = UNUSUAL.folder_of(self.lesson)
+        folder.mkdir()
+        changed = "\n".join(solution()).replace("2.0f", "2.5f") + "\n"
+        far = "".join(f"int y{number};\n" for number in range(50))
+        for text, base in ((changed, ""), (far, "unusual/near")):
+            (folder / "near.cu").write_text(f"// Unusual: It is near.\n{text}")
+            self.draft.write_text(f"// Mutant: It is different.\n{text}int x;\n")
+            made, _ = self.read_back("new")
+            self.assertEqual((made.kind, made.whole, made.base), (MUTANT, "", base))
+            self.assertEqual(made.expand()[0], f"{text}int x;\n")
 
     def test_comments_of_tasks_stay_out_of_an_unusual_answer(self) -> None:
         text = "\n".join(solution())
         self.draft.write_text(f"// Unusual: It is different.\n{text}\nint x;\n")
         made, _ = self.read_back("new")
-        self.assertEqual(made.expand()[0], catalog.base_of(self.lesson, UNUSUAL) + "int x;\n")
+        self.assertEqual(made.expand()[0], catalog.text_of_base(self.lesson, UNUSUAL) + "int x;\n")
 
     def test_a_list_without_entries_is_no_file(self) -> None:
         for known in catalog.of_lesson(self.lesson, UNUSUAL).values():

@@ -18,8 +18,10 @@ between two skips must occur exactly once in the solution. An edit that no longe
 ("stale"), never a guess. `// <- here` at the end of an added or a context line marks that line for
 a verdict; the mark is not part of the file. Other marks have other names: `// <- here2`.
 
-`unusual.txt` has the right ones. They have no verdicts. `edit of variants/3_shuffles` after the
-text says that the edit is one of that rung.
+`unusual.txt` has the right ones. They have no verdicts.
+
+An edit whose text is followed by `edit of variants/3_shuffles` starts from that rung, and not from
+the solution; one that is followed by `edit of unusual/by_hand` from that whole file.
 
 The base of a wrong answer is the solution as a student would have it: with its TODO comments and
 without the `//|` lines of the skeleton's placeholders, so that line numbers are those that a
@@ -49,7 +51,8 @@ from .edits import BadAnswer, Hunk
 from .verdicts import Verdicts
 
 _EDIT_OF = "edit of "
-_RUNG = re.compile(r"variants/[1-9]_[a-z0-9_]+")
+_BASE = re.compile(r"(variants|unusual)/[a-z0-9_]+")
+_TITLES = {"variants": "Variant", "unusual": "Unusual"}  # of whole files
 _VERDICT = "// verdict:"
 _GRAMMAR = "common/workbook/answers/verdicts.py has the grammar"
 _WIDTH = 100
@@ -63,7 +66,7 @@ class Kind:
     plural: str  # of the list of edits and of the folder of whole files
     words: str  # in messages
     has_verdicts: bool
-    as_base: Callable[[str], str]  # from the solution's text, or a rung's
+    as_base: Callable[[str], str]  # from the text of a whole file
 
     def list_of(self, lesson: Lesson) -> Path:
         """The lesson's list of edits."""
@@ -81,14 +84,14 @@ KINDS = (MUTANT, UNUSUAL)
 
 @dataclass
 class Answer:
-    """One answer: an edit of the solution or of a rung, or a whole file."""
+    """One answer: an edit of the solution or another whole file, or itself a whole file."""
 
     lesson: Lesson
     kind: Kind
     name: str
     summary: str
     verdicts: Verdicts = field(default_factory=Verdicts)
-    rung: str = ""  # `variants/K_name` if it is an edit of a rung
+    base: str = ""  # what it is an edit of, if not the solution: `variants/K_name`, for instance
     hunks: list[Hunk] = field(default_factory=list)
     whole: str = ""  # the text of a whole file
     file: str = ""  # where it is written down, for messages
@@ -97,12 +100,12 @@ class Answer:
         """The answer's text, and the lines of its marks. Raises BadAnswer where it is stale."""
         if self.whole:
             return edits.without_marks(self.whole.splitlines())
-        called = self.rung or "the solution"
-        base = base_of(self.lesson, self.kind, self.rung).splitlines()
+        called = self.base or "the solution"
+        base = text_of_base(self.lesson, self.kind, self.base).splitlines()
         try:
             return edits.without_marks(edits.apply(self.hunks, base, called))
         except edits.Stale as error:
-            base_file = base_file_of(self.lesson, self.rung)
+            base_file = file_of_base(self.lesson, self.base)
             raise BadAnswer(
                 f"{self.file}:{error.line}: the edit of {self.name} is stale: {error}",
                 f"adapt it to {relative(base_file)}, "
@@ -110,17 +113,18 @@ class Answer:
             ) from error
 
 
-def base_file_of(lesson: Lesson, rung: str = "") -> Path:
-    """The lesson's solution, or the rung called `variants/K_name`."""
-    return lesson.solution_folder / f"{rung}.cu" if rung else lesson.solution_file
+def file_of_base(lesson: Lesson, base: str = "") -> Path:
+    """The lesson's solution, or another whole file."""
+    return lesson.solution_folder / f"{base}.cu" if base else lesson.solution_file
 
 
-def base_of(lesson: Lesson, kind: Kind, rung: str = "") -> str:
+def text_of_base(lesson: Lesson, kind: Kind, base: str = "") -> str:
     """What answers of that kind are edits of."""
-    path = base_file_of(lesson, rung)
+    path = file_of_base(lesson, base)
     text = files.read_text(path)
-    if rung:
-        text = "\n".join(split_whole(text.splitlines(), "Variant", relative(path))[2]) + "\n"
+    if base:
+        title = _TITLES[base.partition("/")[0]]
+        text = "\n".join(split_whole(text.splitlines(), title, relative(path))[2]) + "\n"
     return kind.as_base(text)
 
 
@@ -187,10 +191,10 @@ def _entry(lesson: Lesson, lines: list[str], begun: int, file: str, kind: Kind) 
         raise BadAnswer(f"{place}: {name} has no edit", "its lines start with `- `, `+ ` or spaces")
     head = [line for line in lines[1:edit] if line]
     summary, said = _split_head(head, f"{place}: {name}")
-    rung = _rung(lesson, said, f"{place}: {name}")
-    wanted = _verdicts(kind, said[1:] if rung else said, f"{place}: {name}")
+    base = _base(lesson, said, f"{place}: {name}")
+    wanted = _verdicts(kind, said[1:] if base else said, f"{place}: {name}")
     hunks = _hunks(lines, edit, begun, file)
-    return Answer(lesson, kind, name, summary, wanted, rung, hunks, file=file)
+    return Answer(lesson, kind, name, summary, wanted, base, hunks, file=file)
 
 
 def check_name(name: str, place: str) -> None:
@@ -208,14 +212,14 @@ def _split_head(head: list[str], where: str) -> tuple[str, list[str]]:
     return " ".join(head[: last + 1]), head[last + 1 :]
 
 
-def _rung(lesson: Lesson, said: list[str], where: str) -> str:
-    """The rung that the answer is an edit of, or ''."""
+def _base(lesson: Lesson, said: list[str], where: str) -> str:
+    """What the answer is an edit of, or '' for the solution."""
     if not said or not said[0].startswith(_EDIT_OF):
         return ""
-    rung = said[0].removeprefix(_EDIT_OF).strip()
-    if not _RUNG.fullmatch(rung) or not base_file_of(lesson, rung).is_file():
-        raise BadAnswer(f"{where}: the lesson has no {rung}.cu", "name a rung: variants/1_naive")
-    return rung
+    base = said[0].removeprefix(_EDIT_OF).strip()
+    if not _BASE.fullmatch(base) or not file_of_base(lesson, base).is_file():
+        raise BadAnswer(f"{where}: the lesson has no {base}.cu", "name a rung: variants/1_naive")
+    return base
 
 
 def _verdicts(kind: Kind, said: list[str], where: str) -> Verdicts:
@@ -303,7 +307,7 @@ def write_as_student(folder: Path, lesson: Lesson, text: str) -> Path:
 def as_entry(answer: Answer) -> str:
     """The lines of one entry of a list of edits."""
     lines = [f"== {answer.name}", *_wrapped(answer.summary)]
-    lines += [_EDIT_OF + answer.rung] if answer.rung else []
+    lines += [_EDIT_OF + answer.base] if answer.base else []
     lines += str(answer.verdicts).splitlines()
     for at, hunk in enumerate(answer.hunks):
         lines += [f"  {edits.SKIP}"] if at else []

@@ -27,9 +27,9 @@ from ..show import demo, screen
 
 # An edit of more lines than this part of the answer is harder to read than a whole file.
 _WHOLE_FROM = 0.5
-# An edit of a rung is shorter than one of the solution by this factor, or is none: to read it, one
-# must know the rung.
-_RUNG_BELOW = 0.67
+# Below this part of an edit of the solution, an edit of another file is better, although one must
+# know that file to read it.
+_OTHER_BELOW = 0.67
 
 
 def run(lesson: Lesson) -> int:
@@ -75,7 +75,7 @@ def begin(lesson: Lesson, name: str, draft: Path) -> None:
     known = {**catalog.of_lesson(lesson, UNUSUAL), **catalog.of_lesson(lesson, MUTANT)}
     found = known.get(name)
     head = ["// Mutant: one sentence on what is wrong with it."]
-    text = catalog.base_of(lesson, found.kind if found else MUTANT)
+    text = catalog.text_of_base(lesson, found.kind if found else MUTANT)
     if found:
         head = catalog.announced(found)
         try:
@@ -99,7 +99,7 @@ def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Answer, bool]:
     limit = [line for line in said if line.startswith("limit ")]
     maybe = [line for line in said if line.startswith("maybe ")]
     before = verdicts.parse([*limit, *maybe, "fails all"])
-    if text == catalog.base_of(lesson, kind):
+    if text == catalog.text_of_base(lesson, kind):
         raise WorkbookError(f"{relative(draft)} is the solution", "edit it first", USAGE)
     wanted, marks, passed = _happened(lesson, name, text, marks, before.limit)
     allowed = [one for one in before.lines if one.maybe]
@@ -111,18 +111,25 @@ def read_back(lesson: Lesson, name: str, draft: Path) -> tuple[Answer, bool]:
 
 
 def as_edit(answer: Answer, text: str, marks: dict[str, int]) -> Answer:
-    """The answer with `text` as an edit, of a rung if that is much shorter, or as a whole file."""
+    """The answer with `text` as an edit of what is nearest, or as a whole file.
+
+    A wrong answer is shown beside the solution, and is an edit of it whenever it can be.
+    """
     lesson, made = answer.lesson, text.splitlines()
-    rungs = sorted((lesson.solution_folder / "variants").glob("*.cu"))
-    names = ["", *(f"variants/{path.stem}" for path in rungs if answer.kind is UNUSUAL)]
-    bases = {name: catalog.base_of(lesson, answer.kind, name).splitlines() for name in names}
-    found = {name: edits.edit(base, made, marks) for name, base in bases.items() if base != made}
-    limit = _WHOLE_FROM * len(made)
-    sizes = {name: edits.size(hunks) for name, hunks in found.items() if edits.size(hunks) < limit}
-    if not sizes:
+    others = [*lesson.solution_folder.glob("variants/*.cu")]
+    others += [path for path in UNUSUAL.folder_of(lesson).glob("*.cu") if path.stem != answer.name]
+    names = ["", *sorted(f"{path.parent.name}/{path.stem}" for path in others)]
+    found: dict[str, list[edits.Hunk]] = {}
+    for name in names:
+        base = catalog.text_of_base(lesson, answer.kind, name).splitlines()
+        hunks = edits.edit(base, made, marks)
+        if hunks and edits.size(hunks) < _WHOLE_FROM * len(made):
+            found[name] = hunks
+    if not found:
         return dataclasses.replace(answer, whole=edits.with_marks(text, marks))
-    rung = min(sizes, key=lambda name: sizes[name] * (1 if name else _RUNG_BELOW))
-    return dataclasses.replace(answer, rung=rung, hunks=found[rung])
+    weight = 0 if answer.kind is MUTANT else _OTHER_BELOW
+    nearest = min(found, key=lambda name: edits.size(found[name]) * (1 if name else weight))
+    return dataclasses.replace(answer, base=nearest, hunks=found[nearest])
 
 
 def _happened(

@@ -328,12 +328,12 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def show_edit(answer: catalog.Answer, out: screen.Console) -> None:
-    """What the answer changes in the solution or a rung, as a diff with the student's lines."""
+    """What the answer changes in its base, as a diff with the student's lines."""
     name = f"{answer.lesson.slug}.cu"
-    base = catalog.base_of(answer.lesson, answer.kind, answer.rung)
+    base = catalog.text_of_base(answer.lesson, answer.kind, answer.base)
     lines = difflib.unified_diff(
         base.splitlines(), answer.expand()[0].splitlines(),
-        f"{answer.rung or 'solution'}/{name}", f"{answer.name}/{name}", lineterm="", n=2,
+        f"{answer.base or 'solution'}/{name}", f"{answer.name}/{name}", lineterm="", n=2,
     )  # fmt: skip
     for line in lines:
         style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[0], "")
