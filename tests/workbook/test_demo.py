@@ -16,7 +16,6 @@ from rich.console import Console
 
 from workbook.answers import catalog
 from workbook.base.project import Lesson, lessons
-from workbook.build import programs
 from workbook.facts import counters
 from workbook.lesson import test_cases
 from workbook.running import timing
@@ -179,13 +178,6 @@ class Counters(unittest.TestCase):
             self.assertEqual(len(counters.read_details(path)), 3)
             path.write_bytes(b"\xff\xfe nonsense\n" + whole)
             self.assertEqual(counters.read_details(path), [])
-
-    def test_summaries(self) -> None:
-        text = "// Variant: one\n// two.\n// verdict: x\n// SPDX\nint a;\n"
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "m.cu"
-            path.write_text(text)
-            self.assertEqual(programs.summary(path), "one two.")
 
 
 if __name__ == "__main__":

@@ -64,6 +64,8 @@ class Lessons(unittest.TestCase):
                 for variant in (lesson.solution_folder / "variants").glob("*"):
                     self.assertRegex(variant.name, r"^[1-9]_[a-z0-9_]+\.cu$")
                     self.assertRegex(variant.read_text(), r"^// Variant: \S")
+                for whole in lesson.solution_folder.glob("*/*.cu"):
+                    self.assertIn("\n// SPDX-License-Identifier: MIT\n", whole.read_text(), whole)
 
     def test_no_answer_is_there_twice(self) -> None:
         """Comments and white space aside. A rung may be the solution, or a wrong answer that does

@@ -217,17 +217,3 @@ def skeleton_file(build: Path, lesson: Lesson) -> Path:
     if not source.is_file() or source.read_text(encoding="utf-8") != text:
         source.write_text(text, encoding="utf-8")
     return source
-
-
-def summary(source: Path) -> str:
-    """The sentence after `// Variant:`, `// Mutant:` or `// Unusual:`, or ''."""
-    lines = source.read_text(encoding="utf-8").splitlines()
-    for at, line in enumerate(lines):
-        if match := re.match(r"// (?:Variant|Mutant|Unusual): *(.*)", line):
-            words = [match.group(1)]
-            for more in lines[at + 1 :]:
-                if not re.match(r"// (?!verdict:|SPDX)\S", more):
-                    break
-                words.append(more[3:])
-            return " ".join(words).strip()
-    return ""

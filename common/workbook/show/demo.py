@@ -42,11 +42,11 @@ class Rung:
 
 def ladder(lesson: Lesson, build: Path) -> list[Rung]:
     """The variants from the first to the last and the solution; the skeleton where none exist."""
-    folder = lesson.solution_folder / "variants"
-    rungs = [
-        Rung(re.sub(r"^\d+_", "", path.stem).replace("_", " "), programs.summary(path), path)
-        for path in sorted(folder.glob("*.cu"))
-    ]
+    rungs = []
+    for path in sorted((lesson.solution_folder / "variants").glob("*.cu")):
+        name = re.sub(r"^\d+_", "", path.stem).replace("_", " ")
+        lines = path.read_text(encoding="utf-8").splitlines()
+        rungs.append(Rung(name, catalog.split_whole(lines, "Variant", relative(path))[0], path))
     if not rungs:
         text = "The file as you find it: nothing filled in."
         rungs = [Rung("skeleton", text, programs.skeleton_file(build, lesson))]

@@ -1,7 +1,8 @@
 // Variant: a selection loads 16 bytes at a time, and lays what is kept side by side in shared
-// memory before it is stored. SPDX-License-Identifier: MIT Lesson 26, compaction: keep what passes
-// a test, side by side and in order. Start with README.md in this directory; `make 26` checks this
-// file.
+// memory before it is stored.
+// SPDX-License-Identifier: MIT
+// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Start with README.md in this directory; `make 26` checks this file.
 #include "compaction.h"
 
 [[maybe_unused]] static constexpr unsigned kAllLanes = 0xFFFFFFFFu;

@@ -1,7 +1,8 @@
 // Variant: one launch: tiles publish their counts for each other, as in lesson 25, and a warp looks
-// back at 32 of them at once. SPDX-License-Identifier: MIT Lesson 26, compaction: keep what passes
-// a test, side by side and in order. Start with README.md in this directory; `make 26` checks this
-// file.
+// back at 32 of them at once.
+// SPDX-License-Identifier: MIT
+// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Start with README.md in this directory; `make 26` checks this file.
 #include "compaction.h"
 
 [[maybe_unused]] static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
