@@ -38,7 +38,7 @@ def starve(own: own_time.OwnTime) -> None:
 
 
 class Time(unittest.TestCase):
-    """The limit of a program's own time (own_time.py; test_busy.py has a busy machine)."""
+    """The limit of a program's own time (own_time.py; test_busy_machine.py has a busy machine)."""
 
     def ended(self, script: str, seconds: float) -> runner.Ended:
         limits = runner.Limits(seconds=seconds)
