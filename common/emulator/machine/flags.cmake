@@ -14,7 +14,7 @@ endif()
 # of its own. One is part of the layer, others are linked in beside it or not, and levels.cpp chooses
 # at run time among those that are there.
 file(GLOB machine_handlers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/lanes/arith_*.cpp)
-foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp level_tables.cpp)
+foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp specials.cpp level_tables.cpp)
     list(APPEND machine_handlers ${CMAKE_CURRENT_LIST_DIR}/lanes/${file})
 endforeach()
 emulator_choose_parts(machine_handlers)

@@ -50,9 +50,8 @@ constexpr bool is_signed(Type type);
 
 enum class Opcode : uint16_t {
     kUnknown,
-#define PTX_OPCODE(name) k_##name,
-#include "ptx/opcodes.def"
-#undef PTX_OPCODE
+#define PTX_OPCODE(name, ...) k_##name,
+#include "ptx/instructions.def"
     kCount,
 };
 
@@ -66,7 +65,7 @@ enum class Mod : uint16_t {
 
 // Predefined read-only registers that a kernel may name as an operand.
 enum class Special : uint8_t {
-#define PTX_SPECIAL(name, spelling) k_##name,
+#define PTX_SPECIAL(name, ...) k_##name,
 #include "ptx/specials.def"
 #undef PTX_SPECIAL
     kCount,

@@ -9,9 +9,13 @@ namespace {
 
 constexpr std::string_view kOpcodes[] = {
     "",
-#define PTX_OPCODE(name) #name,
-#include "ptx/opcodes.def"
-#undef PTX_OPCODE
+#define PTX_OPCODE(name, ...) #name,
+#include "ptx/instructions.def"
+};
+constexpr MemoryOperand kMemoryOperands[] = {
+    MemoryOperand::k_none,
+#define PTX_OPCODE(name, decoder, rule, operands, memory) MemoryOperand::k_##memory,
+#include "ptx/instructions.def"
 };
 constexpr std::string_view kMods[] = {
 #define PTX_MODIFIER(name, spelling) spelling,
@@ -19,7 +23,12 @@ constexpr std::string_view kMods[] = {
 #undef PTX_MODIFIER
 };
 constexpr std::string_view kSpecials[] = {
-#define PTX_SPECIAL(name, spelling) spelling,
+#define PTX_SPECIAL(name, spelling, ...) spelling,
+#include "ptx/specials.def"
+#undef PTX_SPECIAL
+};
+constexpr Type kSpecialTypes[] = {
+#define PTX_SPECIAL(name, spelling, type, ...) Type::type,
 #include "ptx/specials.def"
 #undef PTX_SPECIAL
 };
@@ -109,6 +118,10 @@ std::optional<Special> find_special(std::string_view name) {
     return found->second;
 }
 
+Type type_of(Special special) {
+    return special < Special::kCount ? kSpecialTypes[size_t(special)] : Type::kNone;
+}
+
 bool is_unlisted_special(std::string_view name) {
     for (const std::string_view prefix :
          {"cluster", "ncluster", "is_explicit_cluster", "reserved_smem_offset", "pm", "envreg"}) {
@@ -125,6 +138,9 @@ Dotted find_dotted(std::string_view token) {
 
 std::string_view spelling(Opcode opcode) {
     return opcode < Opcode::kCount ? kOpcodes[size_t(opcode)] : std::string_view{};
+}
+MemoryOperand memory_operand(Opcode opcode) {
+    return opcode < Opcode::kCount ? kMemoryOperands[size_t(opcode)] : MemoryOperand::k_none;
 }
 std::string_view spelling(Mod mod) {
     return mod < Mod::kCount ? kMods[size_t(mod)] : std::string_view{};

@@ -12,12 +12,20 @@ namespace ptx {
 // kUnknown when the table does not have the mnemonic (without modifiers).
 Opcode find_opcode(std::string_view mnemonic);
 std::string_view spelling(Opcode opcode);
+// Whether an instruction accesses memory, as the last column of instructions.def says.
+enum class MemoryOperand : uint8_t {
+    k_none,
+    k_generic,  // its address is generic if no state space is written
+    k_address,  // likewise, and a variable is an address without brackets around it
+};
+MemoryOperand memory_operand(Opcode opcode);
 std::string_view spelling(Mod mod);
 std::string_view spelling(Type type);  // "u32"; empty for kNone
 
 // `name` without the percent sign: "tid.x".
 std::optional<Special> find_special(std::string_view name);
 std::string_view spelling(Special special);
+Type type_of(Special special);
 // True for documented special registers that Special does not list (clusters, for instance).
 bool is_unlisted_special(std::string_view name);
 

@@ -36,9 +36,8 @@ inline const std::map<std::string, Type>& type_names() {
 }
 inline const std::map<std::string, ptx::Opcode>& opcode_names() {
     static const std::map<std::string, ptx::Opcode> names = {
-#define PTX_OPCODE(name) {#name, ptx::Opcode::k_##name},
-#include "ptx/opcodes.def"
-#undef PTX_OPCODE
+#define PTX_OPCODE(name, ...) {#name, ptx::Opcode::k_##name},
+#include "ptx/instructions.def"
     };
     return names;
 }

@@ -278,4 +278,15 @@ std::vector<uint32_t> each(F&& f, uint32_t count = 32) {
 }
 constexpr uint32_t kOldWord = 0xEEEEEEEEu;
 
+// What loading and decoding a kernel with this body says; empty if nothing.
+inline std::string refusal(const std::string& body, const std::string& before = "") {
+    Lab lab;
+    try {
+        lab.run(body, {}, before);
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return {};
+}
+
 }  // namespace machine_lab

@@ -3,18 +3,18 @@
 // with registers of any width, and no observers. Whatever it does, it may change nothing but the
 // memory that it may write: not the host's, not constants, not another device's.
 #include <cstdlib>
-#include <fstream>
 #include <random>
 
 #include "hostile_target.h"
 #include "machine_lab.h"
+#include "ptx/forms.h"
 
 namespace {
 
 using namespace machine_lab;
 using hostile::Target;
 
-// One of the ways to choose among the alternatives in angle brackets (see ptx/forms.txt).
+// One of the ways to choose among the alternatives in angle brackets (see ptx/instructions.def).
 std::string chosen(std::string text, std::mt19937& random) {
     for (size_t open; (open = text.rfind('<')) != std::string::npos;) {
         const size_t close = text.find('>', open);
@@ -30,13 +30,11 @@ std::string chosen(std::string text, std::mt19937& random) {
     return text;
 }
 
-// The forms that run, as forms.txt writes them, and those of surfaces.
-std::vector<std::string> forms() {
+// The forms that run, as instructions.def writes them, and those of surfaces.
+std::vector<std::string> running_forms() {
     std::vector<std::string> out;
-    std::ifstream file(EMULATOR_TESTS "/ptx/forms.txt");
-    for (std::string line; std::getline(file, line);)
-        if (!line.empty() && std::string("#=!").find(line[0]) == std::string::npos)
-            out.push_back(line);
+    for (const forms::Row& row : forms::kRows)
+        if (row.kind == forms::Row::kRuns) out.emplace_back(row.text);
     out.push_back("suld.b.1d.<b8|b16>.<trap|clamp|zero> h, [q, {r}]");
     out.push_back("suld.b.2d.v4.b32.<trap|clamp|zero> {r, r, r, r}, [q, {r, r}]");
     out.push_back("suld.b.3d.v2.b64.<trap|clamp|zero> {q, q}, [q, {r, r, r, r}]");
@@ -146,7 +144,7 @@ TEST_CASE("hostile: addresses that hurt, in every instruction that takes one", "
     Target target;
     std::mt19937 random(11 * more_rounds());
     unsigned ran = 0, wanted = 0;
-    for (const std::string& form : forms()) {
+    for (const std::string& form : running_forms()) {
         if (form.find('[') == std::string::npos) continue;
         for (unsigned round = 0; round < 6 * more_rounds(); ++round) {
             const std::string one = chosen(form, random);
@@ -168,7 +166,7 @@ TEST_CASE("hostile: registers of the wrong width are refused or harmless", "[mac
     Target target;
     std::mt19937 random(12 * more_rounds());
     unsigned refused = 0, ran = 0;
-    for (const std::string& form : forms()) {
+    for (const std::string& form : running_forms()) {
         for (unsigned round = 0; round < 4 * more_rounds(); ++round) {
             const std::string statement =
                 guard(random) + with_registers(chosen(form, random), random, true) + ";\n";

@@ -22,17 +22,6 @@ void check(std::initializer_list<Spelling> spellings) {
     }
 }
 
-// What loading and decoding a kernel with this body says; empty if nothing.
-std::string refusal(const std::string& body, const std::string& before = "") {
-    Lab lab;
-    try {
-        lab.run(body, {}, before);
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return {};
-}
-
 constexpr const char* kTwo =
     ".func (.reg .b32 a, .reg .b32 b) two(.reg .b32 x) { add.u32 a, x, 1; add.u32 b, x, 2; ret; }\n"
     ".func (.reg .b32 a) other(.reg .b32 x, .reg .b64 y) { cvt.u32.u64 a, y; add.u32 a, a, x; }\n";
@@ -94,7 +83,7 @@ TEST_CASE("spelling: special registers outside of plain moves", "[machine][spell
         {"mov.b64 %rd1, {%ntid.x, %ntid.y};\nshr.u64 %rd1, %rd1, 32;\ncvt.u32.u64 %r1, %rd1;", 1},
         {"mov.b32 {%rs1, _}, %ntid.x;\ncvt.u32.u16 %r1, %rs1;", 32},
         {"mov.pred %p1, %is_explicit_cluster;\nselp.u32 %r1, 1, 2, %p1;", 2},
-        {"mov.u64 %rd1, %pm0_64;\nmov.u32 %r1, 1;", 1},
+        {"mov.u64 %rd1, %current_graph_exec;\ncvt.u32.u64 %r1, %rd1;", 0},
         {"pmevent 1;\npmevent.mask 6;\nmov.u32 %r1, 1;", 1},
     });
     const std::string wide = refusal("mov.u64 %rd1, %laneid;");

@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: MIT
-// ptx_forms FILE: expands every line of forms.txt (see its head), loads each form as a kernel of
-// its own, and prints `section<TAB>form<TAB>expected<TAB>found<TAB>reason<TAB>message`, where the
-// third and fourth are `runs` or `refused`.
-#include <fstream>
+// ptx_forms: expands every form of ptx/instructions.def, loads each as a kernel of its own, and
+// prints `section<TAB>titles<TAB>form<TAB>expected<TAB>found<TAB>reason<TAB>message`, where
+// expected and found are `runs` or `refused`.
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "forms.h"
 #include "machine/machine.h"
 
 namespace {
-
-// Every way to choose among the alternatives in angle brackets.
-std::vector<std::string> expand(const std::string& text) {
-    const size_t open = text.find('<');
-    if (open == std::string::npos) return {text};
-    const size_t close = text.find('>', open);
-    const std::string before = text.substr(0, open), after = text.substr(close + 1);
-    std::vector<std::string> out;
-    for (size_t at = open + 1; at <= close;) {
-        const size_t bar = std::min(text.find('|', at), close);
-        for (const std::string& rest : expand(after))
-            out.push_back(before + text.substr(at, bar - at) + rest);
-        at = bar + 1;
-    }
-    return out;
-}
 
 // Single letters of the operands become registers, each a new one.
 std::string with_registers(const std::string& form) {
@@ -70,26 +54,13 @@ T: .branchtargets L, L;
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    std::ifstream file(argc > 1 ? argv[1] : "");
-    if (!file) {
-        std::cerr << "usage: ptx_forms FILE\n";
-        return 2;
-    }
-    std::string section, line;
-    while (std::getline(file, line)) {
-        if (line.empty() || line[0] == '#') continue;
-        if (line.starts_with("== ")) {
-            section = line.substr(3);
-            continue;
-        }
-        const bool refused = line[0] == '!';
-        std::string reason;
-        if (refused) {
-            reason = line.substr(line.rfind(' ') + 1);
-            line = line.substr(1, line.rfind(' ') - 1);
-        }
-        for (const std::string& form : expand(line)) {
+int main() {
+    using forms::Row;
+    Row section{};
+    for (const Row& row : forms::kRows) {
+        if (row.kind == Row::kSection) section = row;
+        if (row.kind != Row::kRuns && row.kind != Row::kRefused) continue;
+        for (const std::string& form : forms::expand(std::string(row.text))) {
             std::string message;
             machine::Memory memory;
             machine::Observers observers;
@@ -102,9 +73,10 @@ int main(int argc, char** argv) {
                 for (char& c : message)
                     if (c == '\n' || c == '\t') c = ' ';
             }
-            std::cout << section << '\t' << form << '\t' << (refused ? "refused" : "runs") << '\t'
-                      << (message.empty() ? "runs" : "refused") << '\t' << reason << '\t' << message
-                      << '\n';
+            std::cout << section.text << '\t' << section.second << '\t' << form << '\t'
+                      << (row.kind == Row::kRefused ? "refused" : "runs") << '\t'
+                      << (message.empty() ? "runs" : "refused") << '\t' << row.second << '\t'
+                      << message << '\n';
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decoding of branches, calls, barriers and warp-wide operations.
+// Decoding of branches, calls and barriers of blocks.
 #include "machine/decode/families.h"
 #include "machine/machine.h"
 #include "machine/program/control_flow.h"
@@ -14,23 +14,23 @@ using ptx::Operand;
 using ptx::Type;
 
 bool decode_branch(Decoding& d, Decoding::In in) {
+    if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kLabel) return false;
     BranchOp op;
     op.reconvergence = d.reconvergence;
-    if (in.opcode == Opcode::k_bra) {
-        if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kLabel) return false;
-        op.target = in.operands[0].index;
-    } else {
-        if (in.operands.size() != 2) return false;
-        for (const auto& table : d.function.branch_targets)
-            if (table.name == in.operands[1].name) op.table = table.targets;
-        op.index_row = d.operands.source(in.operands[0], Type::kU32);
-        if (op.table.empty() || op.index_row == kNoRow) return false;
-    }
-    d.emitter.emit_with(in,
-                        in.opcode == Opcode::k_bra ? kBranch : kBranchTable,
-                        nullptr,
-                        d.code.branches,
-                        std::move(op));
+    op.target = in.operands[0].index;
+    d.emitter.emit_with(in, kBranch, nullptr, d.code.branches, std::move(op));
+    return true;
+}
+
+bool decode_branch_table(Decoding& d, Decoding::In in) {
+    if (in.operands.size() != 2) return false;
+    BranchOp op;
+    op.reconvergence = d.reconvergence;
+    for (const auto& table : d.function.branch_targets)
+        if (table.name == in.operands[1].name) op.table = table.targets;
+    op.index_row = d.operands.source(in.operands[0], Type::kU32);
+    if (op.table.empty() || op.index_row == kNoRow) return false;
+    d.emitter.emit_with(in, kBranchTable, nullptr, d.code.branches, std::move(op));
     return true;
 }
 
@@ -75,6 +75,7 @@ bool decode_call(Decoding& d, Decoding::In in) {
 }
 
 bool decode_barrier(Decoding& d, Decoding::In in) {
+    if (in.text.starts_with("bar.warp")) return decode_warp_barrier(d, in);
     BarrierOp op;
     op.aligned = in.opcode == Opcode::k_bar || in.has(Mod::k_aligned);
     size_t next = 0;
@@ -103,99 +104,6 @@ bool decode_barrier(Decoding& d, Decoding::In in) {
         if (op.count_row == kNoRow) return false;
     }
     d.emitter.emit_with(in, kBarrier, nullptr, d.code.barriers, op);
-    d.emitter.emit_reconvergence_after(in);
-    return true;
-}
-
-bool decode_warp_operation(Decoding& d, Decoding::In in) {
-    using Kind = WarpOp::Kind;
-    WarpOp op;
-    const auto& operands = in.operands;
-    const auto row = [&](size_t i, Type type) {
-        return i < operands.size() ? d.operands.source(operands[i], type) : kNoRow;
-    };
-    const auto result = [&](const Operand& operand) {
-        if (operand.kind == Operand::Kind::kPair) {
-            op.dst = d.operands.destination(operand.elements[0], Type::kB32);
-            op.dst_predicate = d.operands.destination(operand.elements[1], Type::kPred);
-        } else {
-            op.dst = d.operands.destination(operand, Type::kB32);
-        }
-    };
-    switch (in.opcode) {
-    case Opcode::k_bar:
-    case Opcode::k_barrier:
-        op.kind = Kind::kBarrier;
-        op.mask_row = row(0, Type::kU32);
-        break;
-    case Opcode::k_shfl:
-        if (!in.has(Mod::k_sync) || operands.size() != 5) return false;
-        op.kind = in.has(Mod::k_up)     ? Kind::kShuffleUp
-                  : in.has(Mod::k_down) ? Kind::kShuffleDown
-                  : in.has(Mod::k_bfly) ? Kind::kShuffleXor
-                                        : Kind::kShuffleIndex;
-        result(operands[0]);
-        op.a = row(1, Type::kB32);
-        op.b = row(2, Type::kU32);
-        op.c = row(3, Type::kU32);
-        op.mask_row = row(4, Type::kU32);
-        if (op.a == kNoRow || op.b == kNoRow || op.c == kNoRow || op.dst == kNoRow) return false;
-        break;
-    case Opcode::k_vote:
-        if (!in.has(Mod::k_sync) || operands.size() != 3) return false;
-        op.kind = in.has(Mod::k_ballot) ? Kind::kBallot
-                  : in.has(Mod::k_all)  ? Kind::kAll
-                  : in.has(Mod::k_any)  ? Kind::kAny
-                                        : Kind::kUniform;
-        op.dst = d.operands.destination(operands[0],
-                                        op.kind == Kind::kBallot ? Type::kB32 : Type::kPred);
-        op.a = row(1, Type::kPred);
-        op.mask_row = row(2, Type::kU32);
-        if (op.a == kNoRow || op.dst == kNoRow) return false;
-        break;
-    case Opcode::k_match:
-        if (operands.size() != 3) return false;
-        op.kind = in.has(Mod::k_all) ? Kind::kMatchAll : Kind::kMatchAny;
-        op.width = uint8_t(ptx::byte_size(in.type()));
-        result(operands[0]);
-        op.a = row(1, in.type());
-        op.mask_row = row(2, Type::kU32);
-        if (op.a == kNoRow || op.dst == kNoRow) return false;
-        break;
-    case Opcode::k_redux:
-        if (operands.size() != 3 || ptx::byte_size(in.type()) != 4) return false;
-        op.is_float = in.type() == Type::kF32;
-        op.absolute = in.has(Mod::k_abs);
-        op.keeps_nan = in.has(Mod::k_NaN);
-        if (op.is_float != ptx::is_float(in.type()) ||
-            (op.is_float && !in.has(Mod::k_min) && !in.has(Mod::k_max)) ||
-            (!op.is_float && (op.absolute || op.keeps_nan)))
-            return false;
-        op.kind = in.has(Mod::k_add)   ? Kind::kReduceAdd
-                  : in.has(Mod::k_min) ? Kind::kReduceMin
-                  : in.has(Mod::k_max) ? Kind::kReduceMax
-                  : in.has(Mod::k_and) ? Kind::kReduceAnd
-                  : in.has(Mod::k_or)  ? Kind::kReduceOr
-                                       : Kind::kReduceXor;
-        op.is_signed = ptx::is_signed(in.type());
-        op.dst = d.operands.destination(operands[0], Type::kB32);
-        op.a = row(1, in.type());
-        op.mask_row = row(2, Type::kU32);
-        if (op.a == kNoRow || op.dst == kNoRow) return false;
-        break;
-    case Opcode::k_elect:
-        if (operands.size() != 2) return false;
-        op.kind = Kind::kElect;
-        result(operands[0]);
-        op.mask_row = row(1, Type::kU32);
-        if (op.dst == kNoRow) return false;
-        break;
-    default:
-        return false;
-    }
-    if (op.mask_row == kNoRow) return false;
-    if (operands[0].kind == Operand::Kind::kPair && op.dst_predicate == kNoRow) return false;
-    d.emitter.emit_with(in, kWarpOp, nullptr, d.code.warp_ops, op);
     d.emitter.emit_reconvergence_after(in);
     return true;
 }

@@ -18,68 +18,18 @@ namespace {
 using ptx::Opcode;
 using ptx::Operand;
 
+constexpr bool (*kDecoders[])(Decoding&, Decoding::In) = {
+    decode_unsupported,
+#define PTX_OPCODE(name, decoder, ...) decode_##decoder,
+#include "ptx/instructions.def"
+};
+
 bool decode_instruction(Decoding& d, const ptx::Instruction& in) {
     for (const Operand& operand : in.operands) {
         if (is_partial(d.function, operand)) return decode_lane_operation(d, in);
         if (has_partial_elements(d.function, operand)) return false;
     }
-    switch (in.opcode) {
-    case Opcode::k_mov:
-        return decode_move(d, in);
-    case Opcode::k_cvta:
-        return decode_address_conversion(d, in);
-    case Opcode::k_ld:
-    case Opcode::k_ldu:
-    case Opcode::k_st:
-        return decode_access(d, in);
-    case Opcode::k_atom:
-    case Opcode::k_red:
-        return decode_atomic(d, in);
-    case Opcode::k_membar:
-    case Opcode::k_fence:
-        return decode_fence(d, in);
-    case Opcode::k_bra:
-    case Opcode::k_brx:
-        return decode_branch(d, in);
-    case Opcode::k_call:
-        return decode_call(d, in);
-    case Opcode::k_bar:
-    case Opcode::k_barrier:
-        return in.text.starts_with("bar.warp") ? decode_warp_operation(d, in)
-                                               : decode_barrier(d, in);
-    case Opcode::k_shfl:
-    case Opcode::k_vote:
-    case Opcode::k_match:
-    case Opcode::k_redux:
-    case Opcode::k_elect:
-        return decode_warp_operation(d, in);
-    case Opcode::k_wmma:
-    case Opcode::k_mma:
-    case Opcode::k_ldmatrix:
-    case Opcode::k_stmatrix:
-    case Opcode::k_movmatrix:
-        return decode_matrix(d, in);
-    case Opcode::k_cp:
-        return decode_async_copy(d, in);
-    case Opcode::k_mbarrier:
-        return decode_mbarrier(d, in);
-    case Opcode::k_alloca:
-    case Opcode::k_stacksave:
-    case Opcode::k_stackrestore:
-        return decode_stack(d, in);
-    case Opcode::k_tex:
-    case Opcode::k_tld4:
-    case Opcode::k_txq:
-    case Opcode::k_suld:
-    case Opcode::k_sust:
-    case Opcode::k_sured:
-    case Opcode::k_suq:
-        return decode_texture(d, in);
-    default:
-        break;
-    }
-    if (decode_miscellaneous(d, in)) return true;
-    return decode_arithmetic(d, in) || decode_lane_operation(d, in);
+    return kDecoders[size_t(in.opcode)](d, in);
 }
 
 // The PTX instructions that no handler supports, for the message that refuses the function.
@@ -89,7 +39,8 @@ public:
         if (count_++ >= kMost) return;
         text_ << "\n  PTX line " << in.line << ": " << in.text;
         for (const Operand& operand : in.operands)
-            if (in.opcode == Opcode::k_call && operand.kind == Operand::Kind::kSymbol)
+            if ((in.opcode == Opcode::k_call && operand.kind == Operand::Kind::kSymbol) ||
+                operand.kind == Operand::Kind::kSpecial)
                 text_ << " " << operand.name;
         const ptx::SourceLine line =
             in.location ? module.user_line(in.location) : ptx::SourceLine{};
@@ -182,7 +133,7 @@ std::vector<uint32_t> decode_body(Decoding& d, Removals& removals) {
     std::vector<uint32_t> pc_of(count + 1);
     const auto fuse = [&](uint32_t index) {
         const auto fused = fusion.find(index, pc_of, code, removals);
-        if (!fused || !decode_arithmetic(d, fused->multiply_add)) return false;
+        if (!fused || !decode_rows(d, fused->multiply_add)) return false;
         removals.drop(pc_of[fused->product]);
         return true;
     };

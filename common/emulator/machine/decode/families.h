@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One function for each family of PTX instructions. It emits the decoded instruction and returns
-// true, or returns false for a form that it does not know.
+// One function for each decoder that ptx/instructions.def names. It emits the decoded instruction
+// and returns true, or returns false for a form that it does not know.
 #pragma once
 
 #include "machine/decode/emitter.h"
@@ -29,25 +29,16 @@ struct Decoding {
     const char* left_out = nullptr;     // the build option that an instruction needs
 };
 
-bool decode_arithmetic(Decoding& d, Decoding::In in);
-bool decode_move(Decoding& d, Decoding::In in);
-bool decode_address_conversion(Decoding& d, Decoding::In in);
-bool decode_access(Decoding& d, Decoding::In in);       // ld and st
-bool decode_wide_access(Decoding& d, Decoding::In in);  // of 32 bytes
-bool decode_atomic(Decoding& d, Decoding::In in);
-bool decode_vector_atomic(Decoding& d, Decoding::In in);
-bool decode_fence(Decoding& d, Decoding::In in);
-bool decode_stack(Decoding& d, Decoding::In in);  // alloca, stacksave, stackrestore
-bool decode_async_copy(Decoding& d, Decoding::In in);
-bool decode_mbarrier(Decoding& d, Decoding::In in);
-bool decode_branch(Decoding& d, Decoding::In in);
-bool decode_call(Decoding& d, Decoding::In in);
-bool decode_barrier(Decoding& d, Decoding::In in);
-bool decode_warp_operation(Decoding& d, Decoding::In in);
-bool decode_matrix(Decoding& d, Decoding::In in);
-bool decode_texture(Decoding& d, Decoding::In in);         // and surfaces
-bool decode_miscellaneous(Decoding& d, Decoding::In in);   // exit, trap, activemask, isspacep ...
+// decode_<decoder> for each decoder in ptx/instructions.def.
+#define PTX_OPCODE(name, decoder, ...) bool decode_##decoder(Decoding& d, Decoding::In in);
+#include "ptx/instructions.def"
+
+// What some of them have in common.
+bool decode_rows(Decoding& d, Decoding::In in);            // by select_arithmetic
 bool decode_lane_operation(Decoding& d, Decoding::In in);  // too rare for handlers of their own
+bool decode_wide_access(Decoding& d, Decoding::In in);     // of 32 bytes
+bool decode_vector_atomic(Decoding& d, Decoding::In in);
+bool decode_warp_barrier(Decoding& d, Decoding::In in);
 
 // The modifiers that memory instructions share.
 Scope scope_of(const ptx::Instruction& in);

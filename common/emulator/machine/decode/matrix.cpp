@@ -138,155 +138,194 @@ int rounding_of(const ptx::Instruction& in) {
                                : FE_TONEAREST;
 }
 
-}  // namespace
+// One matrix instruction on its way into the code.
+class MatrixDecoder {
+public:
+    MatrixDecoder(Decoding& d, Decoding::In in) : words(read(in.text)), d_(d), in_(in) {
+        op.shape = words.shape;
+    }
 
-bool decode_matrix(Decoding& d, Decoding::In in) {
-    if (!in.has(Mod::k_sync) || !in.has(Mod::k_aligned) || in.has(Mod::k_sp)) return false;
+    const Mnemonic words;
     MatrixOp op;
-    WarpOp warp_op;
-    warp_op.kind = WarpOp::Kind::kMatrix;
-    warp_op.mask_row = d.rows.constant(Type::kU32, kAllLanes);
-    const auto& operands = in.operands;
-    const Mnemonic words = read(in.text);
-    const bool wmma = in.opcode == Opcode::k_wmma;
-    op.shape = words.shape;
+
+    // All of them name the whole warp; sparse ones (.sp) are not supported.
+    bool is_supported() const {
+        return in_.has(Mod::k_sync) && in_.has(Mod::k_aligned) && !in_.has(Mod::k_sp);
+    }
+
     // The registers of one operand, a vector or a single one.
-    const auto registers =
-        [&](const Operand& operand, unsigned bytes, bool writes, std::vector<uint32_t>& rows) {
-            const std::vector<Operand> single{operand};
-            const bool vector = operand.kind == Operand::Kind::kVector;
-            for (const Operand& each : vector ? operand.elements : single) {
-                if (each.kind == Operand::Kind::kRegister &&
-                    (d.operands.is_predicate(each) || d.operands.register_bytes(each) != bytes))
-                    return false;
-                rows.push_back(
-                    writes ? d.operands.destination(each, bytes == 8 ? Type::kB64 : Type::kB32)
-                           : d.operands.source(each, bytes == 8 ? Type::kF64 : Type::kB32));
-                if (rows.back() == kNoRow) return false;
-            }
-            return !rows.empty();
-        };
-    const auto fragment = [&](Fragment& out,
-                              const Operand& operand,
-                              Role role,
-                              Element element,
-                              bool writes,
-                              bool column_major) {
+    bool registers(const Operand& operand, unsigned bytes, bool writes,
+                   std::vector<uint32_t>& rows) {
+        const std::vector<Operand> single{operand};
+        const bool vector = operand.kind == Operand::Kind::kVector;
+        for (const Operand& each : vector ? operand.elements : single) {
+            if (each.kind == Operand::Kind::kRegister &&
+                (d_.operands.is_predicate(each) || d_.operands.register_bytes(each) != bytes))
+                return false;
+            rows.push_back(writes
+                               ? d_.operands.destination(each, bytes == 8 ? Type::kB64 : Type::kB32)
+                               : d_.operands.source(each, bytes == 8 ? Type::kF64 : Type::kB32));
+            if (rows.back() == kNoRow) return false;
+        }
+        return !rows.empty();
+    }
+
+    bool fragment(Fragment& out, const Operand& operand, Role role, Element element, bool writes,
+                  bool column_major) {
         const unsigned bytes = element == Element::kF64 ? 8 : 4;
         return registers(operand, bytes, writes, out.register_rows) &&
                lay_out_fragment(out,
-                                wmma,
+                                in_.opcode == Opcode::k_wmma,
                                 op.shape,
                                 role,
                                 element,
                                 unsigned(out.register_rows.size()),
                                 column_major);
-    };
-    const auto finish = [&](void (*together)(LaunchState&, const MatrixOp&), bool orders) {
-        MatrixOp& stored = d.emitter.side_table(std::move(op));
+    }
+
+    bool in_memory(const Operand& where) {
+        return d_.operands.address(in_, where, op.memory) && op.memory.region.stride == 0 &&
+               (op.memory.space == ptx::Space::kGeneric || op.memory.space == ptx::Space::kGlobal ||
+                op.memory.space == ptx::Space::kShared);
+    }
+
+    // `together`: what the lanes do when they have met; `orders`: see WarpOp.
+    bool finish(void (*together)(LaunchState&, const MatrixOp&), bool orders) {
+        WarpOp warp_op;
+        warp_op.kind = WarpOp::Kind::kMatrix;
+        warp_op.mask_row = d_.rows.constant(Type::kU32, kAllLanes);
+        MatrixOp& stored = d_.emitter.side_table(std::move(op));
         for (Fragment* f : {&stored.a, &stored.b, &stored.c, &stored.d})
-            for (uint32_t& row : f->register_rows) d.rows.resolve_later(row);
-        d.rows.resolve_later(stored.stride_row);
-        d.rows.resolve_later(stored.memory.base_row);
-        for (uint32_t& row : stored.memory.rows) d.rows.resolve_later(row);
+            for (uint32_t& row : f->register_rows) d_.rows.resolve_later(row);
+        d_.rows.resolve_later(stored.stride_row);
+        d_.rows.resolve_later(stored.memory.base_row);
+        for (uint32_t& row : stored.memory.rows) d_.rows.resolve_later(row);
         warp_op.together = together;
         warp_op.matrix = &stored;
         warp_op.orders = orders;
-        d.emitter.emit_with(in, kWarpOp, nullptr, d.code.warp_ops, warp_op);
-        d.emitter.emit_reconvergence_after(in);
+        d_.emitter.emit_with(in_, kWarpOp, nullptr, d_.code.warp_ops, warp_op);
+        d_.emitter.emit_reconvergence_after(in_);
         return true;
-    };
-    const auto in_memory = [&](const Operand& where) {
-        return d.operands.address(in, where, op.memory) && op.memory.region.stride == 0 &&
-               (op.memory.space == ptx::Space::kGeneric || op.memory.space == ptx::Space::kGlobal ||
-                op.memory.space == ptx::Space::kShared);
-    };
-
-    switch (in.opcode) {
-    case Opcode::k_wmma: {
-        if (words.types.empty()) return false;
-        if (in.has(Mod::k_mma)) break;
-        const bool load = in.has(Mod::k_load);
-        if (operands.size() < 2 || operands.size() > 3 || words.column_major.size() != 1)
-            return false;
-        const Role role = in.has(Mod::k_a) ? Role::kA : in.has(Mod::k_b) ? Role::kB : Role::kC;
-        const Element element = words.types[0];
-        if (role != Role::kC && !known(true, op.shape, element)) return false;
-        op.column_major = words.column_major[0];
-        // Elements of less than a byte lie next to each other along k.
-        const bool tiny = bits_of(element) < 8;
-        if (tiny && op.column_major != (role == Role::kB)) return false;
-        if (!fragment(op.d, operands[load ? 0 : 1], role, element, load, false) ||
-            !in_memory(operands[load ? 1 : 0]))
-            return false;
-        op.default_stride = op.column_major ? op.d.rows : op.d.columns;
-        if (operands.size() == 3) {
-            const bool wide = operands[2].kind == Operand::Kind::kRegister &&
-                              d.operands.register_bytes(operands[2]) == 8;
-            op.stride_row = d.operands.source(operands[2], wide ? Type::kU64 : Type::kU32);
-            if (op.stride_row == kNoRow) return false;
-            op.stride_row_bytes = wide ? 8 : 4;
-        }
-        for (uint32_t& row : op.staging) row = d.rows.reserve(8);
-        op.address = d.rows.reserve(8);
-        return finish(load ? matrix_load : matrix_store, true);
-    }
-    case Opcode::k_ldmatrix:
-    case Opcode::k_stmatrix: {
-        const bool load = in.opcode == Opcode::k_ldmatrix;
-        op.matrices = in.has(Mod::k_x1) ? 1 : in.has(Mod::k_x2) ? 2 : in.has(Mod::k_x4) ? 4 : 0;
-        op.transpose = in.has(Mod::k_trans);
-        if (!op.matrices || !in.has(Mod::k_m8n8) || in.type() != Type::kB16 ||
-            operands.size() != 2 ||
-            !registers(operands[load ? 0 : 1], 4, load, op.d.register_rows) ||
-            op.d.register_rows.size() != op.matrices || !in_memory(operands[load ? 1 : 0]))
-            return false;
-        if (op.memory.space == ptx::Space::kGlobal) return false;
-        op.memory.kind = load ? AccessKind::kLoad : AccessKind::kStore;
-        op.memory.element_bytes = 4;
-        op.memory.vector = 4;
-        op.memory.bytes = 16;
-        op.memory.row_bytes = 4;
-        for (unsigned k = 0; k < 4; ++k) op.memory.rows[k] = op.staging[k] = d.rows.reserve(4);
-        op.memory.mover =
-            load ? access_handlers().load(4, 4, false) : access_handlers().store(4, 4);
-        return finish(load ? matrix_ldmatrix : matrix_stmatrix, true);
-    }
-    case Opcode::k_movmatrix:
-        if (operands.size() != 2 || !in.has(Mod::k_trans) || in.type() != Type::kB16 ||
-            !registers(operands[0], 4, true, op.d.register_rows) ||
-            !registers(operands[1], 4, false, op.a.register_rows))
-            return false;
-        return finish(matrix_movmatrix, false);
-    default:
-        break;
     }
 
-    // wmma.mma names only D and C when A and B are f16.
-    if (operands.size() != 4 || words.column_major.size() != 2) return false;
+private:
+    Decoding& d_;
+    Decoding::In in_;
+};
+
+// wmma.load and wmma.store
+bool decode_fragment_access(Decoding& d, Decoding::In in, MatrixDecoder& m) {
+    const auto& operands = in.operands;
+    MatrixOp& op = m.op;
+    const bool load = in.has(Mod::k_load);
+    if (operands.size() < 2 || operands.size() > 3 || m.words.column_major.size() != 1)
+        return false;
+    const Role role = in.has(Mod::k_a) ? Role::kA : in.has(Mod::k_b) ? Role::kB : Role::kC;
+    const Element element = m.words.types[0];
+    if (role != Role::kC && !known(true, op.shape, element)) return false;
+    op.column_major = m.words.column_major[0];
+    // Elements of less than a byte lie next to each other along k.
+    const bool tiny = bits_of(element) < 8;
+    if (tiny && op.column_major != (role == Role::kB)) return false;
+    if (!m.fragment(op.d, operands[load ? 0 : 1], role, element, load, false) ||
+        !m.in_memory(operands[load ? 1 : 0]))
+        return false;
+    op.default_stride = op.column_major ? op.d.rows : op.d.columns;
+    if (operands.size() == 3) {
+        const bool wide = operands[2].kind == Operand::Kind::kRegister &&
+                          d.operands.register_bytes(operands[2]) == 8;
+        op.stride_row = d.operands.source(operands[2], wide ? Type::kU64 : Type::kU32);
+        if (op.stride_row == kNoRow) return false;
+        op.stride_row_bytes = wide ? 8 : 4;
+    }
+    for (uint32_t& row : op.staging) row = d.rows.reserve(8);
+    op.address = d.rows.reserve(8);
+    return m.finish(load ? matrix_load : matrix_store, true);
+}
+
+// The types of D, A, B and C, which the instruction can multiply and add; empty: it cannot.
+std::vector<Element> multiplied_types(Decoding::In in, const Mnemonic& words) {
+    const bool wmma = in.opcode == Opcode::k_wmma;
     std::vector<Element> types = words.types;
+    // wmma.mma names only D and C when A and B are f16.
     if (wmma && types.size() == 2) types = {types[0], Element::kF16, Element::kF16, types[1]};
-    if (types.size() != 4 || !known(wmma, op.shape, types[1]) ||
+    if (types.size() != 4 || !known(wmma, words.shape, types[1]) ||
         !may_meet(wmma, types[1], types[2]) || !accumulates(wmma, types[1], types[0]) ||
         !accumulates(wmma, types[1], types[3]))
-        return false;
-    const bool quads = !wmma && op.shape == MatrixShape{8, 8, 4} && types[1] == Element::kF16;
+        return {};
+    const bool quads = !wmma && words.shape == MatrixShape{8, 8, 4} && types[1] == Element::kF16;
     // Only m8n8k4 and wmma have C and D of two types, m8n8k4 none of f16 from f32.
-    if (!wmma && types[0] != types[3] && (!quads || types[0] == Element::kF16)) return false;
+    if (!wmma && types[0] != types[3] && (!quads || types[0] == Element::kF16)) return {};
     // Without memory the layout of wmma's fragments is the same whichever was named.
-    if (!wmma && !quads && (words.column_major[0] || !words.column_major[1])) return false;
+    if (!wmma && !quads && (words.column_major[0] || !words.column_major[1])) return {};
     if (types[1] == Element::kB1 &&
         (!in.has(Mod::k_popc) || (!in.has(Mod::k_and) && !in.has(Mod::k_xor))))
-        return false;
+        return {};
+    return types;
+}
+
+// mma and wmma.mma
+bool decode_product(Decoding::In in, MatrixDecoder& m) {
+    const auto& operands = in.operands;
+    if (operands.size() != 4 || m.words.column_major.size() != 2) return false;
+    const std::vector<Element> types = multiplied_types(in, m.words);
+    if (types.empty()) return false;
+    MatrixOp& op = m.op;
     op.saturate = in.has(Mod::k_satfinite);
     op.popc_and = in.has(Mod::k_and);
     op.rounding = rounding_of(in);
-    if (!fragment(op.d, operands[0], Role::kC, types[0], true, false) ||
-        !fragment(op.a, operands[1], Role::kA, types[1], false, words.column_major[0]) ||
-        !fragment(op.b, operands[2], Role::kB, types[2], false, words.column_major[1]) ||
-        !fragment(op.c, operands[3], Role::kC, types[3], false, false))
+    const auto& column_major = m.words.column_major;
+    return m.fragment(op.d, operands[0], Role::kC, types[0], true, false) &&
+           m.fragment(op.a, operands[1], Role::kA, types[1], false, column_major[0]) &&
+           m.fragment(op.b, operands[2], Role::kB, types[2], false, column_major[1]) &&
+           m.fragment(op.c, operands[3], Role::kC, types[3], false, false) &&
+           m.finish(matrix_multiply, false);
+}
+
+}  // namespace
+
+bool decode_wmma(Decoding& d, Decoding::In in) {
+    MatrixDecoder m(d, in);
+    if (!m.is_supported() || m.words.types.empty()) return false;
+    return in.has(Mod::k_mma) ? decode_product(in, m) : decode_fragment_access(d, in, m);
+}
+
+bool decode_mma(Decoding& d, Decoding::In in) {
+    MatrixDecoder m(d, in);
+    return m.is_supported() && decode_product(in, m);
+}
+
+// ldmatrix and stmatrix
+bool decode_matrix_access(Decoding& d, Decoding::In in) {
+    MatrixDecoder m(d, in);
+    MatrixOp& op = m.op;
+    const bool load = in.opcode == Opcode::k_ldmatrix;
+    op.matrices = in.has(Mod::k_x1) ? 1 : in.has(Mod::k_x2) ? 2 : in.has(Mod::k_x4) ? 4 : 0;
+    op.transpose = in.has(Mod::k_trans);
+    if (!m.is_supported() || !op.matrices || !in.has(Mod::k_m8n8) || in.type() != Type::kB16 ||
+        in.operands.size() != 2 ||
+        !m.registers(in.operands[load ? 0 : 1], 4, load, op.d.register_rows) ||
+        op.d.register_rows.size() != op.matrices || !m.in_memory(in.operands[load ? 1 : 0]))
         return false;
-    return finish(matrix_multiply, false);
+    if (op.memory.space == ptx::Space::kGlobal) return false;
+    op.memory.kind = load ? AccessKind::kLoad : AccessKind::kStore;
+    op.memory.element_bytes = 4;
+    op.memory.vector = 4;
+    op.memory.bytes = 16;
+    op.memory.row_bytes = 4;
+    for (unsigned k = 0; k < 4; ++k) op.memory.rows[k] = op.staging[k] = d.rows.reserve(4);
+    op.memory.mover = load ? access_handlers().load(4, 4, false) : access_handlers().store(4, 4);
+    return m.finish(load ? matrix_ldmatrix : matrix_stmatrix, true);
+}
+
+// movmatrix
+bool decode_matrix_transpose(Decoding& d, Decoding::In in) {
+    MatrixDecoder m(d, in);
+    if (!m.is_supported() || in.operands.size() != 2 || !in.has(Mod::k_trans) ||
+        in.type() != Type::kB16 || !m.registers(in.operands[0], 4, true, m.op.d.register_rows) ||
+        !m.registers(in.operands[1], 4, false, m.op.a.register_rows))
+        return false;
+    return m.finish(matrix_movmatrix, false);
 }
 
 }  // namespace machine

@@ -13,7 +13,7 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
-bool decode_arithmetic(Decoding& d, Decoding::In in) {
+bool decode_rows(Decoding& d, Decoding::In in) {
     const auto selected = select_arithmetic(in, d.function);
     if (!selected) return false;
     size_t next = 0;
@@ -48,6 +48,10 @@ bool decode_arithmetic(Decoding& d, Decoding::In in) {
     return true;
 }
 
+bool decode_arithmetic(Decoding& d, Decoding::In in) {
+    return decode_rows(d, in) || decode_lane_operation(d, in);
+}
+
 namespace {
 
 std::optional<uint32_t> offset_in_reserved(ptx::Special special) {
@@ -66,98 +70,106 @@ std::optional<uint32_t> offset_in_reserved(ptx::Special special) {
     }
 }
 
+bool is_address(const Decoding& d, const Operand& operand) {
+    return operand.kind == Operand::Kind::kRegister &&
+           (d.operands.fits(operand, Type::kB32) || d.operands.fits(operand, Type::kB64));
+}
+
+// `to`: a register of 32 or 64 bits.
+void move_constant(Decoding& d, Decoding::In in, const Operand& to, uint64_t value) {
+    const uint32_t bytes = d.operands.register_bytes(to);
+    const uint32_t row = d.rows.constant(bytes == 8 ? Type::kU64 : Type::kU32, value);
+    Instr& out = d.emitter.emit_rows(in, move_handlers().copy(bytes));
+    out.src[0] = row;
+    out.dst = d.operands.register_row(to);
+}
+
+bool move_special(Decoding& d, Decoding::In in, const Operand& to, ptx::Special from) {
+    if (from == ptx::Special::k_is_explicit_cluster) {
+        if (to.kind != Operand::Kind::kRegister || !d.operands.is_predicate(to)) return false;
+        Operand never;  // no launch here has clusters
+        never.kind = Operand::Kind::kImmediate;
+        ptx::Instruction plain = in;
+        plain.operands[1] = never;
+        return decode_rows(d, plain);
+    }
+    if (!is_address(d, to)) return false;
+    if (const auto offset = offset_in_reserved(from)) {
+        move_constant(d, in, to, d.operands.reserved_shared() + *offset);
+        return true;
+    }
+    const Handler handler = move_handlers().special(from);
+    if (!handler) return false;
+    Instr& out = d.emitter.emit_rows(in, handler);
+    out.dst = d.operands.register_row(to);
+    out.extra = d.operands.register_bytes(to) == 8;
+    return true;
+}
+
+// A register from the elements of a vector, or the reverse.
+bool move_elements(Decoding& d, Decoding::In in, const Operand& to, const Operand& from) {
+    const bool packing = from.kind == Operand::Kind::kVector;
+    const auto& elements = packing ? from.elements : to.elements;
+    MemoryOp op;
+    op.vector = uint8_t(elements.size());
+    const uint32_t total = ptx::byte_size(in.type());
+    if (total == 0 || elements.empty() || elements.size() > 8 || total % elements.size())
+        return false;
+    op.element_bytes = uint8_t(total / elements.size());
+    const Type element = op.element_bytes == 8   ? Type::kB64
+                         : op.element_bytes == 4 ? Type::kB32
+                         : op.element_bytes == 2 ? Type::kB16
+                                                 : Type::kB8;
+    op.row_bytes = uint8_t(std::max<uint32_t>(2, op.element_bytes));
+    for (size_t k = 0; k < elements.size(); ++k) {
+        op.rows[k] = packing ? d.operands.source(elements[k], element)
+                             : d.operands.destination(elements[k], element);
+        if (op.rows[k] == kNoRow) return false;
+    }
+    op.dst = packing ? d.operands.destination(to, in.type()) : d.operands.source(from, in.type());
+    op.bytes = uint8_t(total);
+    if (op.dst == kNoRow) return false;
+    const MoveTable& moves = move_handlers();
+    const bool words = op.vector == 2 && op.element_bytes == 4 && op.row_bytes == 4;
+    const Handler pack = words ? moves.pack_words : moves.pack;
+    Instr& out = d.emitter.emit_rows(in,
+                                     packing ? pack
+                                     : words ? moves.unpack_words
+                                             : moves.unpack);
+    d.code.memory.push_back(op);
+    out.op = &d.code.memory.back();
+    return true;
+}
+
+bool move_symbol(Decoding& d, Decoding::In in, const Operand& to, const Operand& from) {
+    if (!is_address(d, to)) return false;
+    if (from.target == Operand::Target::kVariable &&
+        d.operands.symbol_space(from) == ptx::Space::kLocal) {
+        const uint32_t bytes = d.operands.register_bytes(to);
+        const uint32_t offset =
+            d.rows.constant(bytes == 8 ? Type::kU64 : Type::kU32, d.operands.symbol(from));
+        Instr& out = d.emitter.emit_rows(in, move_handlers().local_address(bytes));
+        out.src[0] = offset;
+        out.dst = d.operands.register_row(to);
+        return true;
+    }
+    if (d.operands.symbol_space(from) == ptx::Space::kParam && !d.function.is_entry) return false;
+    move_constant(d, in, to, d.operands.symbol(from));
+    return true;
+}
+
 }  // namespace
 
 bool decode_move(Decoding& d, Decoding::In in) {
     if (in.operands.size() != 2) return false;
     const Operand& to = in.operands[0];
     const Operand& from = in.operands[1];
-    const auto is_address = [&](const Operand& operand) {
-        return d.operands.fits(operand, Type::kB32) || d.operands.fits(operand, Type::kB64);
-    };
-    if (from.kind == Operand::Kind::kSpecial) {
-        if (const auto offset = offset_in_reserved(from.special)) {
-            if (to.kind != Operand::Kind::kRegister || !is_address(to)) return false;
-            const uint32_t bytes = d.operands.register_bytes(to);
-            const uint32_t row = d.rows.constant(bytes == 8 ? Type::kU64 : Type::kU32,
-                                                 d.operands.reserved_shared() + *offset);
-            Instr& out = d.emitter.emit_rows(in, move_handlers().copy(bytes));
-            out.src[0] = row;
-            out.dst = d.operands.register_row(to);
-            return true;
-        }
-        if (from.special == ptx::Special::k_is_explicit_cluster) {
-            if (to.kind != Operand::Kind::kRegister || !d.operands.is_predicate(to)) return false;
-            Operand never;  // no launch here has clusters
-            never.kind = Operand::Kind::kImmediate;
-            ptx::Instruction plain = in;
-            plain.operands[1] = never;
-            return decode_arithmetic(d, plain);
-        }
-        const Handler handler = move_handlers().special(from.special);
-        if (!handler || to.kind != Operand::Kind::kRegister || !(is_address(to))) return false;
-        Instr& out = d.emitter.emit_rows(in, handler);
-        out.dst = d.operands.register_row(to);
-        out.extra =
-            uint16_t(uint16_t(from.special) | (d.operands.register_bytes(to) == 8 ? 0x8000 : 0));
-        return true;
-    }
-    if (from.kind == Operand::Kind::kVector || to.kind == Operand::Kind::kVector) {
-        const bool packing = from.kind == Operand::Kind::kVector;
-        const auto& elements = packing ? from.elements : to.elements;
-        MemoryOp op;
-        op.vector = uint8_t(elements.size());
-        const uint32_t total = ptx::byte_size(in.type());
-        if (total == 0 || elements.empty() || elements.size() > 8 || total % elements.size())
-            return false;
-        op.element_bytes = uint8_t(total / elements.size());
-        const Type element = op.element_bytes == 8   ? Type::kB64
-                             : op.element_bytes == 4 ? Type::kB32
-                             : op.element_bytes == 2 ? Type::kB16
-                                                     : Type::kB8;
-        op.row_bytes = uint8_t(std::max<uint32_t>(2, op.element_bytes));
-        for (size_t k = 0; k < elements.size(); ++k) {
-            op.rows[k] = packing ? d.operands.source(elements[k], element)
-                                 : d.operands.destination(elements[k], element);
-            if (op.rows[k] == kNoRow) return false;
-        }
-        op.dst =
-            packing ? d.operands.destination(to, in.type()) : d.operands.source(from, in.type());
-        op.bytes = uint8_t(total);
-        if (op.dst == kNoRow) return false;
-        const MoveTable& moves = move_handlers();
-        const bool words = op.vector == 2 && op.element_bytes == 4 && op.row_bytes == 4;
-        const Handler pack = words ? moves.pack_words : moves.pack;
-        Instr& out = d.emitter.emit_rows(in,
-                                         packing ? pack
-                                         : words ? moves.unpack_words
-                                                 : moves.unpack);
-        d.code.memory.push_back(op);
-        out.op = &d.code.memory.back();
-        return true;
-    }
-    if (from.kind == Operand::Kind::kSymbol && to.kind == Operand::Kind::kRegister) {
-        if (!is_address(to)) return false;
-        const uint32_t bytes = d.operands.register_bytes(to);
-        if (from.target == Operand::Target::kVariable &&
-            d.operands.symbol_space(from) == ptx::Space::kLocal) {
-            const uint32_t offset =
-                d.rows.constant(bytes == 8 ? Type::kU64 : Type::kU32, d.operands.symbol(from));
-            Instr& out = d.emitter.emit_rows(in, move_handlers().local_address(bytes));
-            out.src[0] = offset;
-            out.dst = d.operands.register_row(to);
-            return true;
-        }
-        if (d.operands.symbol_space(from) == ptx::Space::kParam && !d.function.is_entry)
-            return false;
-        const uint32_t row =
-            d.rows.constant(bytes == 8 ? Type::kU64 : Type::kU32, d.operands.symbol(from));
-        Instr& out = d.emitter.emit_rows(in, move_handlers().copy(bytes));
-        out.src[0] = row;
-        out.dst = d.operands.register_row(to);
-        return true;
-    }
-    return decode_arithmetic(d, in);
+    if (from.kind == Operand::Kind::kSpecial) return move_special(d, in, to, from.special);
+    if (from.kind == Operand::Kind::kVector || to.kind == Operand::Kind::kVector)
+        return move_elements(d, in, to, from);
+    if (from.kind == Operand::Kind::kSymbol && to.kind == Operand::Kind::kRegister)
+        return move_symbol(d, in, to, from);
+    return decode_rows(d, in);
 }
 
 bool decode_address_conversion(Decoding& d, Decoding::In in) {

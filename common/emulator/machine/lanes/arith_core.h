@@ -63,6 +63,9 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::Type;
 
+// Reads a special register; null where specials.def names no handler.
+Handler special_handler(ptx::Special special);
+
 // Each fills `out` and returns true if it supports the form.
 bool select_integer(const Form& form, Selected& out);
 bool select_multiply(const Form& form, Selected& out);

@@ -44,7 +44,7 @@ struct alignas(64) Instr {
     std::array<uint32_t, 4> src{};
     uint32_t guard = 0;   // row of @p
     uint16_t extra = 0;   // a small constant for the handler (prmt mode, lut, ...)
-    uint8_t control = 0;  // see decode.h; 0 for straight-line
+    uint8_t control = 0;  // enum Control (code.h); 0: kStraight
     bool guarded = false, guard_negated = false;
     bool in_double = false;  // has .f64 operands or an .f64 result; for the counters
     SiteId site = 0;

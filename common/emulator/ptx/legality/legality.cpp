@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks modifiers against types (PTX ISA, the table of each instruction). operands.cpp checks
-// registers against types (PTX ISA "Type Checking Rules").
+// Checks modifiers against types (PTX ISA, the table of each instruction) by the rows of
+// instructions.def. operands.cpp checks registers against types (PTX ISA "Type Checking Rules").
 #include "ptx/legality/legality.h"
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ptx/legality/parts.h"
-#include "ptx/legality/rules.h"
 #include "ptx/tables.h"
 
 namespace ptx {
@@ -24,7 +23,7 @@ struct Rule {
 };
 using Rules = std::unordered_map<std::string_view, Rule>;  // by the name of a type
 
-// `(a b)`: one of them is required; `[a b]`: one is allowed; anything else is allowed.
+// Reads the modifiers of a PTX_RULE.
 Rule parse_rule(std::string_view text) {
     Rule rule;
     bool inside = false;
@@ -43,6 +42,16 @@ Rule parse_rule(std::string_view text) {
     }
     return rule;
 }
+
+struct WrittenRule {
+    const char* opcodes;
+    const char* types;
+    const char* modifiers;
+};
+constexpr WrittenRule kWrittenRules[] = {
+#define PTX_RULE(opcodes, types, modifiers) {opcodes, types, modifiers},
+#include "ptx/instructions.def"
+};
 
 std::unordered_map<uint32_t, Rules> make_rules() {
     std::unordered_map<uint32_t, Rules> out;
@@ -120,6 +129,58 @@ const char* tf32_modifiers(const Instruction& in, unsigned target) {
     return target >= 100 ? "(rn rz rna) relu satfinite" : "(rn rz rna) relu";
 }
 
+// set: the result types for each source type; setp: a second predicate.
+std::optional<Complaint> check_comparison(const Instruction& in) {
+    if (in.opcode == Opcode::k_setp && !in.operands.empty() &&
+        in.operands[0].kind == Operand::Kind::kPair &&
+        (in.type() == Type::kF16 || in.type() == Type::kBf16))
+        return Complaint{std::string(in.text),
+                         "a comparison of single halves has one predicate, not p|q"};
+    if (in.opcode != Opcode::k_set || in.types.size() != 2) return std::nullopt;
+    const Type from = in.types[1];
+    const char* results = "u32 s32 f32 f16 bf16";
+    if (from == Type::kF16) results = "u16 s16 u32 s32 f16 bf16";
+    if (from == Type::kBf16) results = "u16 s16 u32 s32 bf16";
+    if (from == Type::kF16x2) results = "u32 s32 f16x2";
+    if (from == Type::kBf16x2) results = "u32 s32 bf16x2";
+    const auto list = words(results);
+    if (std::find(list.begin(), list.end(), spelling(in.types[0])) != list.end())
+        return std::nullopt;
+    return Complaint{"." + std::string(spelling(in.types[0])),
+                     "`" + std::string(in.text) + "`: expected a result of one of the types " +
+                         results};
+}
+
+// Added with sm_100: packed .f32, and the minimum or maximum of three.
+std::optional<Complaint> check_target(const Instruction& in, unsigned target) {
+    if (target >= 100 || in.types.size() != 1) return std::nullopt;
+    const bool three =
+        (in.opcode == Opcode::k_min || in.opcode == Opcode::k_max) && in.operands.size() == 4;
+    if (!three && in.type() != Type::kF32x2) return std::nullopt;
+    return Complaint{std::string(in.text),
+                     "this needs .target sm_100 or higher, but the module has sm_" +
+                         std::to_string(target)};
+}
+
+}  // namespace
+
+std::vector<std::string_view> words(std::string_view text) {
+    std::vector<std::string_view> out;
+    while (true) {
+        const size_t begin = text.find_first_not_of(' ');
+        if (begin == std::string_view::npos) return out;
+        text.remove_prefix(begin);
+        const size_t end = std::min(text.find(' '), text.size());
+        out.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+}
+
+// instructions.def has no rule for the opcode.
+std::optional<Complaint> check_none(const Instruction&, unsigned) {
+    return std::nullopt;
+}
+
 // cvt depends on both types. The machine checks 8-bit and packed formats.
 std::optional<Complaint> check_conversion(const Instruction& in, unsigned target) {
     if (in.has(Mod::k_pack)) return check_packing(in);
@@ -179,51 +240,24 @@ std::optional<Complaint> check_conversion(const Instruction& in, unsigned target
     return check_rule(in, parse_rule(mods));
 }
 
-// set: the result types for each source type; setp: a second predicate.
-std::optional<Complaint> check_comparison(const Instruction& in) {
-    if (in.opcode == Opcode::k_setp && !in.operands.empty() &&
-        in.operands[0].kind == Operand::Kind::kPair &&
-        (in.type() == Type::kF16 || in.type() == Type::kBf16))
+// By the rows PTX_RULE of instructions.def.
+std::optional<Complaint> check_by_type(const Instruction& in, unsigned target) {
+    // add.f32.f16 and the like, of newer targets, have tables of their own.
+    const bool mixed = in.opcode != Opcode::k_set && in.opcode != Opcode::k_slct &&
+                       in.opcode != Opcode::k_dp2a && in.opcode != Opcode::k_dp4a;
+    if (in.types.size() > 1 && mixed) return std::nullopt;
+    const Rules* rules = rules_of(in.opcode);
+    if (!rules) return std::nullopt;
+    const std::string_view type = deciding_type(in);
+    const auto rule = rules->find(type);
+    if (rule == rules->end())
         return Complaint{std::string(in.text),
-                         "a comparison of single halves has one predicate, not p|q"};
-    if (in.opcode != Opcode::k_set || in.types.size() != 2) return std::nullopt;
-    const Type from = in.types[1];
-    const char* results = "u32 s32 f32 f16 bf16";
-    if (from == Type::kF16) results = "u16 s16 u32 s32 f16 bf16";
-    if (from == Type::kBf16) results = "u16 s16 u32 s32 bf16";
-    if (from == Type::kF16x2) results = "u32 s32 f16x2";
-    if (from == Type::kBf16x2) results = "u32 s32 bf16x2";
-    const auto list = words(results);
-    if (std::find(list.begin(), list.end(), spelling(in.types[0])) != list.end())
-        return std::nullopt;
-    return Complaint{"." + std::string(spelling(in.types[0])),
-                     "`" + std::string(in.text) + "`: expected a result of one of the types " +
-                         results};
-}
-
-// Added with sm_100: packed .f32, and the minimum or maximum of three.
-std::optional<Complaint> check_target(const Instruction& in, unsigned target) {
-    if (target >= 100 || in.types.size() != 1) return std::nullopt;
-    const bool three =
-        (in.opcode == Opcode::k_min || in.opcode == Opcode::k_max) && in.operands.size() == 4;
-    if (!three && in.type() != Type::kF32x2) return std::nullopt;
-    return Complaint{std::string(in.text),
-                     "this needs .target sm_100 or higher, but the module has sm_" +
-                         std::to_string(target)};
-}
-
-}  // namespace
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> out;
-    while (true) {
-        const size_t begin = text.find_first_not_of(' ');
-        if (begin == std::string_view::npos) return out;
-        text.remove_prefix(begin);
-        const size_t end = std::min(text.find(' '), text.size());
-        out.push_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
+                         type.empty()
+                             ? "expected a type, for instance .u32"
+                             : "this instruction does not exist for ." + std::string(type)};
+    if (auto wrong = check_rule(in, rule->second)) return wrong;
+    if (auto wrong = check_comparison(in)) return wrong;
+    return check_target(in, target);
 }
 
 bool may_flush(const Instruction& in) {
@@ -243,51 +277,14 @@ bool may_flush(const Instruction& in) {
 
 std::optional<Complaint> complaint_about(const Instruction& in, const Function& function,
                                          unsigned target) {
-    std::optional<Complaint> out;
-    switch (in.opcode) {
-    case Opcode::k_cvt:
-        out = check_conversion(in, target);
-        break;
-    case Opcode::k_atom:
-    case Opcode::k_red:
-    case Opcode::k_ld:
-    case Opcode::k_ldu:
-    case Opcode::k_st:
-    case Opcode::k_prefetch:
-    case Opcode::k_prefetchu:
-    case Opcode::k_applypriority:
-    case Opcode::k_discard:
-    case Opcode::k_cvta:
-        out = complaint_about_memory(in, target);
-        break;
-    case Opcode::k_bar:
-    case Opcode::k_barrier:
-    case Opcode::k_membar:
-    case Opcode::k_fence:
-    case Opcode::k_mbarrier:
-        out = complaint_about_order(in);
-        break;
-    default: {
-        const Rules* rules = rules_of(in.opcode);
-        if (!rules) break;
-        // add.f32.f16 and the like, of newer targets, have tables of their own.
-        const bool mixed = in.opcode != Opcode::k_set && in.opcode != Opcode::k_slct &&
-                           in.opcode != Opcode::k_dp2a && in.opcode != Opcode::k_dp4a;
-        if (in.types.size() > 1 && mixed) break;
-        const std::string_view type = deciding_type(in);
-        const auto rule = rules->find(type);
-        if (rule == rules->end()) {
-            return Complaint{std::string(in.text),
-                             type.empty()
-                                 ? "expected a type, for instance .u32"
-                                 : "this instruction does not exist for ." + std::string(type)};
-        }
-        out = check_rule(in, rule->second);
-        if (!out) out = check_comparison(in);
-        if (!out) out = check_target(in, target);
-    }
-    }
-    return out ? out : complaint_about_operands(in, function);
+    using Check = std::optional<Complaint> (*)(const Instruction&, unsigned);
+    static constexpr Check kChecks[] = {
+        check_none,
+#define PTX_OPCODE(name, decoder, rule, ...) check_##rule,
+#include "ptx/instructions.def"
+    };
+    if (auto wrong = kChecks[size_t(in.opcode)](in, target)) return wrong;
+    return complaint_about_operands(in, function);
 }
 
 }  // namespace ptx

@@ -10,8 +10,58 @@
 namespace ptx {
 namespace {
 
+// A set of modifiers that an instruction does not accept.
+std::optional<Complaint> check_without(const Instruction& in, std::initializer_list<Mod> mods) {
+    for (const Mod mod : mods)
+        if (in.has(mod))
+            return Complaint{"." + std::string(spelling(mod)),
+                             "`" + std::string(in.text) + "`: not allowed for this instruction"};
+    return std::nullopt;
+}
+
+std::optional<Complaint> check_width(const Instruction& in, unsigned target) {
+    const Type type = in.type();
+    for (const Type packed :
+         {Type::kF16, Type::kF16x2, Type::kBf16, Type::kBf16x2, Type::kTf32, Type::kF32x2})
+        if (type == packed)
+            return Complaint{"." + std::string(spelling(type)),
+                             "loads and stores use .b16 for halves and .b32 for pairs of them"};
+    const unsigned bytes = byte_size(type) * in.vector;
+    if (bytes > 32 || (bytes > 16 && type == Type::kB128))
+        return Complaint{std::string(in.text), "an access has at most 128 bits"};
+    if (bytes > 16 && target < 100)
+        return Complaint{std::string(in.text), "256-bit accesses need .target sm_100 or higher"};
+    return std::nullopt;
+}
+
+// The modifiers that neither prefetches nor applypriority and discard accept.
+std::optional<Complaint> check_hint(const Instruction& in) {
+    return check_without(in, {Mod::k_L1_evict_normal, Mod::k_L1_evict_last});
+}
+
+bool has_space(const Instruction& in) {
+    return in.space != Space::kGeneric && in.space != Space::kNone;
+}
+
+bool is_global(const Instruction& in) {
+    return in.space == Space::kGlobal || !has_space(in);
+}
+
+bool evicts(const Instruction& in) {
+    return in.has(Mod::k_L2_evict_last) || in.has(Mod::k_L2_evict_normal);
+}
+
+std::optional<Complaint> check_line_size(const Instruction& in) {
+    const Operand* size = in.operands.size() == 2 ? &in.operands[1] : nullptr;
+    if (size && size->kind == Operand::Kind::kImmediate && size->bits != 128)
+        return Complaint{std::string(in.text), "expected 128, the size of a line"};
+    return std::nullopt;
+}
+
+}  // namespace
+
 // The operation of an atom or red restricts its type; order, scope and cache hints do not matter.
-std::optional<Complaint> check_atomic(const Instruction& in) {
+std::optional<Complaint> check_atomic(const Instruction& in, unsigned) {
     static constexpr struct {
         Mod operation;
         const char* types;
@@ -57,31 +107,8 @@ std::optional<Complaint> check_atomic(const Instruction& in) {
     return std::nullopt;
 }
 
-// A set of modifiers that an instruction does not accept.
-std::optional<Complaint> check_without(const Instruction& in, std::initializer_list<Mod> mods) {
-    for (const Mod mod : mods)
-        if (in.has(mod))
-            return Complaint{"." + std::string(spelling(mod)),
-                             "`" + std::string(in.text) + "`: not allowed for this instruction"};
-    return std::nullopt;
-}
-
-std::optional<Complaint> check_width(const Instruction& in, unsigned target) {
-    const Type type = in.type();
-    for (const Type packed :
-         {Type::kF16, Type::kF16x2, Type::kBf16, Type::kBf16x2, Type::kTf32, Type::kF32x2})
-        if (type == packed)
-            return Complaint{"." + std::string(spelling(type)),
-                             "loads and stores use .b16 for halves and .b32 for pairs of them"};
-    const unsigned bytes = byte_size(type) * in.vector;
-    if (bytes > 32 || (bytes > 16 && type == Type::kB128))
-        return Complaint{std::string(in.text), "an access has at most 128 bits"};
-    if (bytes > 16 && target < 100)
-        return Complaint{std::string(in.text), "256-bit accesses need .target sm_100 or higher"};
-    return std::nullopt;
-}
-
 std::optional<Complaint> check_access(const Instruction& in, unsigned target) {
+    if (in.has(Mod::k_async)) return std::nullopt;
     const bool reads_only = in.space == Space::kConst || in.space == Space::kParam;
     const bool global = in.space == Space::kGlobal || in.space == Space::kGeneric;
     const std::string text(in.text);
@@ -135,62 +162,41 @@ std::optional<Complaint> check_access(const Instruction& in, unsigned target) {
     return std::nullopt;
 }
 
-// prefetch, prefetchu, applypriority and discard: the cache level and the state space.
-std::optional<Complaint> check_hint(const Instruction& in) {
-    const std::string text(in.text);
-    const bool global =
-        in.space == Space::kGlobal || in.space == Space::kGeneric || in.space == Space::kNone;
-    const bool has_space = in.space != Space::kGeneric && in.space != Space::kNone;
-    const bool evicts = in.has(Mod::k_L2_evict_last) || in.has(Mod::k_L2_evict_normal);
-    if (auto wrong = check_without(in, {Mod::k_L1_evict_normal, Mod::k_L1_evict_last}))
-        return wrong;
-    switch (in.opcode) {
-    case Opcode::k_prefetch:
-        if (!in.has(Mod::k_L1) && !in.has(Mod::k_L2) && !evicts && !in.has(Mod::k_tensormap))
-            return Complaint{text, "expected a cache level: .L1 .L2"};
-        if (!global && (in.space != Space::kLocal || evicts) && !in.has(Mod::k_tensormap))
-            return Complaint{text, "expected .global, .local or a generic address"};
-        return std::nullopt;
-    case Opcode::k_prefetchu:
-        if (!in.has(Mod::k_L1) || in.has(Mod::k_L2) || has_space || evicts)
-            return Complaint{text, "expected prefetchu.L1 and a generic address"};
-        return std::nullopt;
-    case Opcode::k_applypriority:
-        if (!in.has(Mod::k_L2_evict_normal) || !global)
-            return Complaint{text, "expected applypriority{.global}.L2::evict_normal"};
-        break;
-    default:
-        if (!in.has(Mod::k_L2) || !global) return Complaint{text, "expected discard{.global}.L2"};
-        break;
-    }
-    const Operand* size = in.operands.size() == 2 ? &in.operands[1] : nullptr;
-    if (size && size->kind == Operand::Kind::kImmediate && size->bits != 128)
-        return Complaint{text, "expected 128, the size of a line"};
+std::optional<Complaint> check_prefetch(const Instruction& in, unsigned) {
+    if (auto wrong = check_hint(in)) return wrong;
+    const bool tensormap = in.has(Mod::k_tensormap);
+    if (!in.has(Mod::k_L1) && !in.has(Mod::k_L2) && !evicts(in) && !tensormap)
+        return Complaint{std::string(in.text), "expected a cache level: .L1 .L2"};
+    if (!is_global(in) && (in.space != Space::kLocal || evicts(in)) && !tensormap)
+        return Complaint{std::string(in.text), "expected .global, .local or a generic address"};
     return std::nullopt;
 }
 
-std::optional<Complaint> check_address_change(const Instruction& in) {
+std::optional<Complaint> check_prefetchu(const Instruction& in, unsigned) {
+    if (auto wrong = check_hint(in)) return wrong;
+    if (!in.has(Mod::k_L1) || in.has(Mod::k_L2) || has_space(in) || evicts(in))
+        return Complaint{std::string(in.text), "expected prefetchu.L1 and a generic address"};
+    return std::nullopt;
+}
+
+std::optional<Complaint> check_applypriority(const Instruction& in, unsigned) {
+    if (auto wrong = check_hint(in)) return wrong;
+    if (!in.has(Mod::k_L2_evict_normal) || !is_global(in))
+        return Complaint{std::string(in.text), "expected applypriority{.global}.L2::evict_normal"};
+    return check_line_size(in);
+}
+
+std::optional<Complaint> check_discard(const Instruction& in, unsigned) {
+    if (auto wrong = check_hint(in)) return wrong;
+    if (!in.has(Mod::k_L2) || !is_global(in))
+        return Complaint{std::string(in.text), "expected discard{.global}.L2"};
+    return check_line_size(in);
+}
+
+std::optional<Complaint> check_address_conversion(const Instruction& in, unsigned) {
     const bool word = in.types.size() == 1 && (in.type() == Type::kU64 || in.type() == Type::kU32);
     if (!word) return Complaint{std::string(in.text), "an address has the type .u64"};
     return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<Complaint> complaint_about_memory(const Instruction& in, unsigned target) {
-    switch (in.opcode) {
-    case Opcode::k_atom:
-    case Opcode::k_red:
-        return check_atomic(in);
-    case Opcode::k_ld:
-    case Opcode::k_ldu:
-    case Opcode::k_st:
-        return in.has(Mod::k_async) ? std::nullopt : check_access(in, target);
-    case Opcode::k_cvta:
-        return check_address_change(in);
-    default:
-        return check_hint(in);
-    }
 }
 
 }  // namespace ptx

@@ -60,6 +60,7 @@ public:
 
     void strict(size_t operand, Type wanted) { check(operand, wanted, false); }
     void wide(size_t operand, Type wanted) { check(operand, wanted, true); }
+    const Function& function() const { return function_; }
 
 private:
     void check(size_t index, Type wanted, bool may_exceed) {
@@ -139,17 +140,8 @@ std::optional<Complaint> complaint_about_source(const Instruction& in) {
 }
 
 bool reaches_global(const Instruction& in) {
-    switch (in.opcode) {
-    case Opcode::k_ld:
-    case Opcode::k_ldu:
-    case Opcode::k_st:
-    case Opcode::k_atom:
-    case Opcode::k_red:
-    case Opcode::k_prefetch:
-        return in.space == Space::kGlobal || in.space == Space::kGeneric;
-    default:
-        return false;
-    }
+    return memory_operand(in.opcode) == MemoryOperand::k_address &&
+           (in.space == Space::kGlobal || in.space == Space::kGeneric);
 }
 
 // Errors in any instruction: a negated result, an address in a register of another type, and
@@ -178,118 +170,106 @@ std::optional<Complaint> complaint_about_kinds(const Instruction& in, const Func
     return std::nullopt;
 }
 
+// The column `operands` of instructions.def.
+
+void check_none_operands(Checker&, const Instruction&) {}
+
+// All have the type of the instruction.
+void check_uniform_operands(Checker& check, const Instruction& in) {
+    for (size_t i = 0; i < 4; ++i) check.strict(i, in.type());
+}
+
+// Likewise, except with .wide and in instructions of two types.
+void check_one_type_operands(Checker& check, const Instruction& in) {
+    if (in.types.size() == 1 && !in.has(Mod::k_wide)) check_uniform_operands(check, in);
+}
+
+void check_test_operands(Checker& check, const Instruction& in) {
+    check.strict(1, in.type());
+}
+
+void check_selection_operands(Checker& check, const Instruction& in) {
+    for (size_t i = 0; i < 3; ++i) check.strict(i, in.type());
+    check.strict(3, Type::kPred);
+}
+
+void check_sign_selection_operands(Checker& check, const Instruction& in) {
+    for (size_t i = 0; i < 3; ++i) check.strict(i, in.type());
+    check.strict(3, in.type(1));
+}
+
+void check_predicate_operands(Checker& check, const Instruction& in) {
+    check.strict(0, Type::kPred);
+    check.strict(1, in.type());
+    check.strict(2, in.type());
+    check.strict(3, Type::kPred);
+}
+
+void check_comparison_operands(Checker& check, const Instruction& in) {
+    check.strict(0, in.type());
+    check.strict(1, in.type(1));
+    check.strict(2, in.type(1));
+    check.strict(3, Type::kPred);
+}
+
+void check_shift_operands(Checker& check, const Instruction& in) {
+    check.strict(0, in.type());
+    check.strict(1, in.type());
+    check.strict(2, Type::kU32);
+}
+
+void check_count_operands(Checker& check, const Instruction& in) {
+    check.strict(0, Type::kU32);
+    check.strict(1, in.type());
+}
+
+void check_move_operands(Checker& check, const Instruction& in) {
+    if (in.vector != 1 || in.operands.size() != 2) return;
+    if (in.operands[0].kind == Operand::Kind::kVector ||
+        in.operands[1].kind == Operand::Kind::kVector) {
+        check.found = complaint_about_parts(in, check.function());
+        return;
+    }
+    check_uniform_operands(check, in);
+    if (!check.found) check.found = complaint_about_source(in);
+}
+
+void check_load_operands(Checker& check, const Instruction& in) {
+    check.wide(0, in.type());
+}
+
+void check_store_operands(Checker& check, const Instruction& in) {
+    check.wide(1, in.type());
+}
+
+void check_conversion_operands(Checker& check, const Instruction& in) {
+    if (in.types.size() != 2 || in.operands.size() != 2) return;
+    check.wide(0, in.type());
+    check.wide(1, in.type(1));
+}
+
+void check_atomic_operands(Checker& check, const Instruction& in) {
+    if (in.vector != 1) return;
+    check.strict(0, in.type());
+    check.strict(2, in.type());
+    if (in.has(Mod::k_cas)) check.strict(3, in.type());
+}
+
+void check_reduction_operands(Checker& check, const Instruction& in) {
+    if (in.vector == 1) check.strict(1, in.type());
+}
+
 }  // namespace
 
 std::optional<Complaint> complaint_about_operands(const Instruction& in, const Function& function) {
+    static constexpr void (*kChecks[])(Checker&, const Instruction&) = {
+        check_none_operands,
+#define PTX_OPCODE(name, decoder, rule, operands, memory) check_##operands##_operands,
+#include "ptx/instructions.def"
+    };
     if (auto wrong = complaint_about_kinds(in, function)) return wrong;
     Checker check(in, function);
-    const Type type = in.type();
-    const auto uniform = [&](size_t first, size_t end) {
-        for (size_t i = first; i < end; ++i) check.strict(i, type);
-    };
-    switch (in.opcode) {
-    case Opcode::k_add:
-    case Opcode::k_sub:
-    case Opcode::k_mul:
-    case Opcode::k_mad:
-    case Opcode::k_fma:
-        if (in.types.size() != 1 || in.has(Mod::k_wide)) break;
-        uniform(0, 4);
-        break;
-    case Opcode::k_addc:
-    case Opcode::k_subc:
-    case Opcode::k_madc:
-    case Opcode::k_mul24:
-    case Opcode::k_mad24:
-    case Opcode::k_div:
-    case Opcode::k_rem:
-    case Opcode::k_sad:
-    case Opcode::k_abs:
-    case Opcode::k_neg:
-    case Opcode::k_min:
-    case Opcode::k_max:
-    case Opcode::k_rcp:
-    case Opcode::k_sqrt:
-    case Opcode::k_rsqrt:
-    case Opcode::k_sin:
-    case Opcode::k_cos:
-    case Opcode::k_lg2:
-    case Opcode::k_ex2:
-    case Opcode::k_tanh:
-    case Opcode::k_copysign:
-    case Opcode::k_and:
-    case Opcode::k_or:
-    case Opcode::k_xor:
-    case Opcode::k_not:
-    case Opcode::k_cnot:
-    case Opcode::k_brev:
-        uniform(0, 4);
-        break;
-    case Opcode::k_testp:
-        uniform(1, 2);
-        break;
-    case Opcode::k_selp:
-        uniform(0, 3);
-        check.strict(3, Type::kPred);
-        break;
-    case Opcode::k_slct:
-        uniform(0, 3);
-        check.strict(3, in.type(1));
-        break;
-    case Opcode::k_setp:
-        check.strict(0, Type::kPred);
-        uniform(1, 3);
-        check.strict(3, Type::kPred);
-        break;
-    case Opcode::k_set:
-        check.strict(0, type);
-        check.strict(1, in.type(1));
-        check.strict(2, in.type(1));
-        check.strict(3, Type::kPred);
-        break;
-    case Opcode::k_shl:
-    case Opcode::k_shr:
-        uniform(0, 2);
-        check.strict(2, Type::kU32);
-        break;
-    case Opcode::k_popc:
-    case Opcode::k_clz:
-    case Opcode::k_bfind:
-        check.strict(0, Type::kU32);
-        check.strict(1, type);
-        break;
-    case Opcode::k_mov:
-        if (in.vector != 1 || in.operands.size() != 2) break;
-        if (in.operands[0].kind == Operand::Kind::kVector ||
-            in.operands[1].kind == Operand::Kind::kVector)
-            return complaint_about_parts(in, function);
-        uniform(0, 2);
-        if (!check.found) check.found = complaint_about_source(in);
-        break;
-    case Opcode::k_ld:
-    case Opcode::k_ldu:
-        check.wide(0, type);
-        break;
-    case Opcode::k_st:
-        check.wide(1, type);
-        break;
-    case Opcode::k_cvt:
-        if (in.types.size() != 2 || in.operands.size() != 2) break;
-        check.wide(0, type);
-        check.wide(1, in.type(1));
-        break;
-    case Opcode::k_atom:
-        if (in.vector != 1) break;
-        check.strict(0, type);
-        check.strict(2, type);
-        if (in.has(Mod::k_cas)) check.strict(3, type);
-        break;
-    case Opcode::k_red:
-        if (in.vector == 1) check.strict(1, type);
-        break;
-    default:
-        break;
-    }
+    kChecks[size_t(in.opcode)](check, in);
     return check.found;
 }
 

@@ -15,12 +15,18 @@ unsigned count(const Instruction& in, std::initializer_list<Mod> mods) {
     return found;
 }
 
+constexpr std::initializer_list<Mod> kScopes = {
+    Mod::k_cta, Mod::k_cluster, Mod::k_gpu, Mod::k_sys, Mod::k_gl};
+
 Complaint wrong(const Instruction& in, std::string_view right) {
     return {std::string(in.text), std::string(right)};
 }
 
+}  // namespace
+
 // bar and barrier, for a block.
-std::optional<Complaint> check_block_barrier(const Instruction& in) {
+std::optional<Complaint> check_block_barrier(const Instruction& in, unsigned) {
+    if (in.has(Mod::k_warp) || in.has(Mod::k_cluster)) return std::nullopt;
     if (in.opcode == Opcode::k_bar && in.has(Mod::k_aligned))
         return wrong(in, "bar is always aligned: .aligned is for barrier");
     if (count(in, {Mod::k_sync, Mod::k_arrive, Mod::k_red}) != 1)
@@ -56,15 +62,14 @@ std::optional<Complaint> check_block_barrier(const Instruction& in) {
     return std::nullopt;
 }
 
-std::optional<Complaint> check_fence(const Instruction& in) {
-    const std::initializer_list<Mod> scopes = {
-        Mod::k_cta, Mod::k_cluster, Mod::k_gpu, Mod::k_sys, Mod::k_gl};
-    if (in.opcode == Opcode::k_membar) {
-        if (in.has(Mod::k_proxy)) return std::nullopt;
-        if (count(in, scopes) != 1 || in.has(Mod::k_gpu) || in.has(Mod::k_cluster))
-            return wrong(in, "expected one of membar.cta membar.gl membar.sys");
-        return std::nullopt;
-    }
+std::optional<Complaint> check_membar(const Instruction& in, unsigned) {
+    if (in.has(Mod::k_proxy)) return std::nullopt;
+    if (count(in, kScopes) != 1 || in.has(Mod::k_gpu) || in.has(Mod::k_cluster))
+        return wrong(in, "expected one of membar.cta membar.gl membar.sys");
+    return std::nullopt;
+}
+
+std::optional<Complaint> check_fence(const Instruction& in, unsigned) {
     if (in.has(Mod::k_proxy)) {
         if (in.has(Mod::k_tensormap_generic) && count(in, {Mod::k_acquire, Mod::k_release}) != 1)
             return wrong(in, "expected .acquire or .release");
@@ -74,12 +79,12 @@ std::optional<Complaint> check_fence(const Instruction& in) {
         return std::nullopt;
     }
     if (in.has(Mod::k_relaxed)) return wrong(in, "expected .sc, .acq_rel, .acquire or .release");
-    if (count(in, scopes) != 1 || in.has(Mod::k_gl))
+    if (count(in, kScopes) != 1 || in.has(Mod::k_gl))
         return wrong(in, "expected one of the scopes .cta .cluster .gpu .sys");
     return std::nullopt;
 }
 
-std::optional<Complaint> check_mbarrier(const Instruction& in) {
+std::optional<Complaint> check_mbarrier(const Instruction& in, unsigned) {
     const bool arrives = in.has(Mod::k_arrive) || in.has(Mod::k_arrive_drop);
     const bool waits = in.has(Mod::k_test_wait) || in.has(Mod::k_try_wait);
     if (in.has(Mod::k_gpu) || in.has(Mod::k_sys))
@@ -91,21 +96,6 @@ std::optional<Complaint> check_mbarrier(const Instruction& in) {
     if (in.has(Mod::k_pending_count) && in.space != Space::kNone && in.space != Space::kGeneric)
         return wrong(in, "expected a state, not a state space");
     return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<Complaint> complaint_about_order(const Instruction& in) {
-    switch (in.opcode) {
-    case Opcode::k_bar:
-    case Opcode::k_barrier:
-        if (in.has(Mod::k_warp) || in.has(Mod::k_cluster)) return std::nullopt;
-        return check_block_barrier(in);
-    case Opcode::k_mbarrier:
-        return check_mbarrier(in);
-    default:
-        return check_fence(in);
-    }
 }
 
 }  // namespace ptx

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checks of legality.h for families of instructions. Each checks modifiers and types only.
+// The checks that the column `rule` of instructions.def names. Each checks modifiers and types
+// only.
 #pragma once
 
 #include <optional>
@@ -13,10 +14,10 @@ namespace ptx {
 // Splits a text at blanks.
 std::vector<std::string_view> words(std::string_view text);
 
-// Loads, stores, atomics, addresses and cache hints. `target`: 75 for sm_75.
-std::optional<Complaint> complaint_about_memory(const Instruction& in, unsigned target);
-
-// Barriers, fences and mbarrier objects.
-std::optional<Complaint> complaint_about_order(const Instruction& in);
+// check_<rule> for each rule in instructions.def: the first wrong modifier or type of `in`.
+// `target`: 75 for sm_75.
+#define PTX_OPCODE(name, decoder, rule, ...)                                                       \
+    std::optional<Complaint> check_##rule(const Instruction& in, unsigned target);
+#include "ptx/instructions.def"
 
 }  // namespace ptx

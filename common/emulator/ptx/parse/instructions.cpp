@@ -6,40 +6,18 @@
 #include "ptx/parse/body.h"
 #include "ptx/parse/expression.h"
 #include "ptx/parse/old_isa.h"
+#include "ptx/tables.h"
 
 namespace ptx {
 namespace {
 
 constexpr size_t kMaxOperands = 64;
 
-// Instructions that access memory: without a state space, their address is generic.
+// Whether the address is generic where no state space is written.
 bool accesses_memory(const Instruction& instruction) {
-    switch (instruction.opcode) {
-    case Opcode::k_ld:
-    case Opcode::k_ldu:
-    case Opcode::k_st:
-    case Opcode::k_atom:
-    case Opcode::k_red:
-    case Opcode::k_prefetch:
-    case Opcode::k_prefetchu:
-    case Opcode::k_ldmatrix:
-    case Opcode::k_mbarrier:
-    case Opcode::k_applypriority:
-    case Opcode::k_discard:
-    case Opcode::k_multimem:
-    case Opcode::k_mapa:
-    case Opcode::k_getctarank:
-        return true;
-    case Opcode::k_wmma:
+    if (instruction.opcode == Opcode::k_wmma)
         return instruction.has(Mod::k_load) || instruction.has(Mod::k_store);
-    default:
-        return false;
-    }
-}
-
-bool takes_address(Opcode opcode) {
-    return opcode == Opcode::k_ld || opcode == Opcode::k_ldu || opcode == Opcode::k_st ||
-           opcode == Opcode::k_atom || opcode == Opcode::k_red || opcode == Opcode::k_prefetch;
+    return memory_operand(instruction.opcode) != MemoryOperand::k_none;
 }
 
 }  // namespace
@@ -111,7 +89,7 @@ void BodyParser::instruction(Instruction& out) {
             } while (lexer_.accept(','));
         }
         lexer_.expect(';', "after the operands of an instruction");
-        if (takes_address(out.opcode)) {
+        if (memory_operand(out.opcode) == MemoryOperand::k_address) {
             // `ld.global.u32 %r1, table[2]`: memory without brackets around it.
             for (Operand& each : out.operands) {
                 if (each.kind != Operand::Kind::kSymbol) continue;

@@ -7,31 +7,6 @@
 #include "ptx/parse/body.h"
 
 namespace ptx {
-namespace {
-
-// The type of a special register (PTX ISA "Special Registers").
-Type type_of(Special special) {
-    switch (special) {
-    case Special::k_clock64:
-    case Special::k_globaltimer:
-    case Special::k_current_graph_exec:
-    case Special::k_pm0_64:
-    case Special::k_pm1_64:
-    case Special::k_pm2_64:
-    case Special::k_pm3_64:
-    case Special::k_pm4_64:
-    case Special::k_pm5_64:
-    case Special::k_pm6_64:
-    case Special::k_pm7_64:
-        return Type::kB64;
-    case Special::k_is_explicit_cluster:
-        return Type::kPred;
-    default:
-        return Type::kB32;
-    }
-}
-
-}  // namespace
 
 Operand BodyParser::temporary(Type type) {
     Operand out;
