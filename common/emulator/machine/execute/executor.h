@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ private:
     RunResult run_splits(WarpState& state);
     enum class Stop : uint8_t { kEnded, kBlocked, kSpin, kAbort };
     Stop run_split(size_t index);
+    bool branch_by_table(WarpSplit& split, const Instr& in, uint32_t active);
+    Stop exit_split(WarpSplit& split, uint32_t active);
     enum class Run : uint8_t { kEnded, kSpin, kAbort };
     // Iterations of loops since a split was resumed, and the states of the latest.
     struct Turns {
@@ -50,6 +53,8 @@ private:
         uint64_t changes = 0;
         Recurrence states;
     };
+    std::optional<Stop> run_together(WarpSplit*& split, const Instr& in, uint32_t active,
+                                     Turns& turns);
     bool spins(const WarpSplit& split, Turns& turns);
     template <bool one_lane>
     Run run_straight(WarpSplit& split, Code& code, uint32_t& first, const Instr*& next,
@@ -74,6 +79,10 @@ private:
     void report_stall(StallEvent::Kind kind, bool idle = false);
     uint64_t fingerprint() const;  // of all running warps, without memory
     static void add_state(Fingerprint& print, const WarpSplit& split);
+    void describe(KernelImage& kernel, const LaunchRequest& request);
+    void reset(uint64_t budget);
+    void prepare_grid_barrier(const LaunchRequest& request);
+    void number_threads(const Dim3& size);
     void collect_counts(LaunchSummary& summary);
 
     void execute_invariants(Frame& activation);

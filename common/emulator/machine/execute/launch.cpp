@@ -60,8 +60,8 @@ void Executor::collect_counts(LaunchSummary& summary) {
     summary.sites = site_counts_;
 }
 
-LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request, uint64_t budget,
-                               uint32_t stack_bytes, void (*sink)(const char*, size_t)) {
+// What observers and handlers read about the launch.
+void Executor::describe(KernelImage& kernel, const LaunchRequest& request) {
     entry_ = &kernel.code();
     info = LaunchInfo{};
     info.serial = ++serial_;
@@ -84,10 +84,9 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     info.shared = &layout;
     windows.assign(size_t(1) << (32 - kSharedWindowBits), nullptr);
     for (const SharedVariable& v : layout) windows[v.address >> kSharedWindowBits] = &v;
+}
 
-    const uint32_t stride =
-        (entry_->local_bytes + 64 * std::max(stack_bytes, 1024u) + 65536 + 4095) & ~4095u;
-    set_local_stride(stride);
+void Executor::reset(uint64_t budget) {
     status = LaunchStatus::kOk;
     abort = false;
     interrupted_.store(false, std::memory_order_relaxed);
@@ -95,23 +94,28 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
     polled = 0;
     budget_ = budget;
     most_instructions_ = (budget ? budget : limits.quiet_instructions) / kWarpSize;
-    printf_sink = sink;
     changes = near_changes = far_polls = 0;
     clock = {.reads = clock.reads};
     progress_ = 0;
     follows = !observers.undefined.empty();
     undefined.begin_launch();
-    if (request.cooperative && !grid_workspace) {
+}
+
+// The memory through which the blocks of a cooperative launch meet.
+void Executor::prepare_grid_barrier(const LaunchRequest& request) {
+    if (!request.cooperative) return;
+    if (!grid_workspace) {
         grid_workspace = memory.allocate(MemoryKind::kModule, 256, request.device, 0);
         if (grid_workspace) {
             grid_workspace->name = "grid barrier";
             for (Observer* o : observers.memory) o->on_alloc(*grid_workspace);
         }
     }
-    if (request.cooperative && grid_workspace) std::memset(grid_workspace->host, 0, 256);
-    for (Observer* o : observers.launch) o->on_launch_begin(info);
+    if (grid_workspace) std::memset(grid_workspace->host, 0, 256);
+}
 
-    thread_ids.resize((request.block.count() + kWarpSize - 1) / kWarpSize);
+void Executor::number_threads(const Dim3& size) {
+    thread_ids.resize((size.count() + kWarpSize - 1) / kWarpSize);
     BlockInfo shape;
     shape.launch = &info;
     for (uint32_t t = 0; t < thread_ids.size() * kWarpSize; ++t) {
@@ -121,6 +125,19 @@ LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request
         ids[1][t % kWarpSize] = index.y;
         ids[2][t % kWarpSize] = index.z;
     }
+}
+
+LaunchSummary Executor::launch(KernelImage& kernel, const LaunchRequest& request, uint64_t budget,
+                               uint32_t stack_bytes, void (*sink)(const char*, size_t)) {
+    describe(kernel, request);
+    const uint32_t stride =
+        (entry_->local_bytes + 64 * std::max(stack_bytes, 1024u) + 65536 + 4095) & ~4095u;
+    set_local_stride(stride);
+    reset(budget);
+    printf_sink = sink;
+    prepare_grid_barrier(request);
+    for (Observer* o : observers.launch) o->on_launch_begin(info);
+    number_threads(request.block);
     try {
         run_grid();
     } catch (const std::bad_alloc&) {

@@ -149,15 +149,94 @@ Executor::run_straight(WarpSplit& split, Code& code, uint32_t& first, const Inst
     }
 }
 
-// Runs one part of the warp until it ends, blocks or spins, or the launch ends. The split is looked
-// up by index again after every operation that may move the list.
+// brx.idx: the lanes that agree with the first one branch, the others return to the instruction.
+bool Executor::branch_by_table(WarpSplit& split, const Instr& in, uint32_t active) {
+    const BranchOp& op = in.as<BranchOp>();
+    const uint32_t* indexes = row<uint32_t>(op.index_row);
+    const uint32_t chosen = indexes[std::countr_zero(active)];
+    uint32_t same = 0;
+    for_lanes(active, [&](uint32_t i) { same |= uint32_t(indexes[i] == chosen) << i; });
+    if (chosen >= op.table.size()) {
+        fault(FaultKind::kTrap, same, "brx.idx with an index past its table");
+        stop(LaunchStatus::kTrap);
+        return false;
+    }
+    if (same == split.mask) {
+        split.pc = op.table[chosen];
+        return true;
+    }
+    const uint32_t pc = split.pc;
+    frame->code->divergent[pc] += 1;
+    divergence_.diverge(*warp, split, same, op.table[chosen], pc, op.reconvergence);
+    return true;
+}
+
+Executor::Stop Executor::exit_split(WarpSplit& split, uint32_t active) {
+    exit_lanes(active);
+    Divergence::lanes_left(split.join, active);
+    split.mask &= ~active;
+    BlockState& state = *warp->block;
+    const bool gone = split.mask == 0;
+    ++split.pc;
+    if (gone) divergence_.drop(*warp, size_t(&split - warp->splits.data()));
+    if (!warp->joins.empty()) {
+        const std::vector<ReconvergencePoint*> waiting = warp->joins;
+        for (ReconvergencePoint* join : waiting)
+            if (join->arrived && join->arrived == join->expected) divergence_.complete(*warp, join);
+    }
+    if (!warp->splits.empty()) try_warp_sync(*warp, false);
+    for (uint32_t open = state.open_barriers; open; open &= open - 1)
+        check_barrier(state, uint32_t(std::countr_zero(open)));
+    if (gone) return Stop::kEnded;
+    return Stop::kBlocked;  // the list may have moved: start again with the next split
+}
+
+// An instruction that all lanes of the split execute, or some of them a ret or trap. Nothing: the
+// split, which may be another one now, continues.
+[[gnu::always_inline]] inline std::optional<Executor::Stop>
+Executor::run_together(WarpSplit*& split, const Instr& in, uint32_t active, Turns& turns) {
+    switch (in.control) {
+    case kCall:
+        if (!call(*split, in)) return Stop::kAbort;
+        split = &warp->splits.back();
+        if (++turns.taken < turns.look_at || !spins(*split, turns)) return std::nullopt;
+        return Stop::kSpin;
+    case kReturn:
+        if (active != split->mask) {
+            // A guarded return: the others stay in the function.
+            divergence_.diverge(*warp, *split, active, split->pc, split->pc + 1, 0xffffffffu);
+            split = &warp->splits.back();
+            return std::nullopt;
+        }
+        do_return(*split);
+        return std::nullopt;
+    case kBarrier: {
+        const Stop stop = barrier(*split, in);
+        if (stop != Stop::kEnded) return stop;
+        split = &warp->splits.back();
+        return std::nullopt;
+    }
+    case kWarpOp: {
+        const Stop stop = warp_sync(*split, in);
+        if (stop != Stop::kEnded) return stop;
+        return std::nullopt;
+    }
+    case kTrap:
+        fault(FaultKind::kTrap, active);
+        stop(LaunchStatus::kTrap);
+        return Stop::kAbort;
+    default:
+        fault(FaultKind::kTrap, active, "control reached the end of `" + frame->code->name + "`");
+        stop(LaunchStatus::kTrap);
+        return Stop::kAbort;
+    }
+}
+
+// Runs one part of the warp until it ends, blocks or spins, or the launch ends. The running part is
+// always the last: diverge() and others insert before it, so it is looked up again after them.
 Executor::Stop Executor::run_split(size_t index) {
     Turns turns;
     WarpSplit* split = &warp->splits[index];
-    const auto refresh = [&] {
-        // diverge() inserts before it: the running part moves up.
-        split = &warp->splits.back();
-    };
     for (;;) {
         frame = split->frame;
         Code& code = *frame->code;
@@ -208,50 +287,15 @@ Executor::Stop Executor::run_split(size_t index) {
             const BranchOp& op = in.as<BranchOp>();
             code.divergent[pc] += 1;
             divergence_.diverge(*warp, *split, active, op.target, pc + 1, op.reconvergence);
-            refresh();
+            split = &warp->splits.back();
             continue;
         }
-        case kBranchTable: {
-            const BranchOp& op = in.as<BranchOp>();
-            const uint32_t* indexes = row<uint32_t>(op.index_row);
-            const uint32_t chosen = indexes[std::countr_zero(active)];
-            uint32_t same = 0;
-            for_lanes(active, [&](uint32_t i) { same |= uint32_t(indexes[i] == chosen) << i; });
-            if (chosen >= op.table.size()) {
-                fault(FaultKind::kTrap, same, "brx.idx with an index past its table");
-                stop(LaunchStatus::kTrap);
-                return Stop::kAbort;
-            }
-            if (same == split->mask) {
-                split->pc = op.table[chosen];
-            } else {
-                code.divergent[pc] += 1;
-                // The chosen lanes branch; the others return to this instruction.
-                divergence_.diverge(*warp, *split, same, op.table[chosen], pc, op.reconvergence);
-                refresh();
-            }
+        case kBranchTable:
+            if (!branch_by_table(*split, in, active)) return Stop::kAbort;
+            split = &warp->splits.back();
             continue;
-        }
-        case kExit: {
-            exit_lanes(active);
-            Divergence::lanes_left(split->join, active);
-            split->mask &= ~active;
-            BlockState& state = *warp->block;
-            const bool gone = split->mask == 0;
-            split->pc = pc + 1;
-            if (gone) divergence_.drop(*warp, size_t(split - warp->splits.data()));
-            if (!warp->joins.empty()) {
-                const std::vector<ReconvergencePoint*> waiting = warp->joins;
-                for (ReconvergencePoint* join : waiting)
-                    if (join->arrived && join->arrived == join->expected)
-                        divergence_.complete(*warp, join);
-            }
-            if (!warp->splits.empty()) try_warp_sync(*warp, false);
-            for (uint32_t open = state.open_barriers; open; open &= open - 1)
-                check_barrier(state, uint32_t(std::countr_zero(open)));
-            if (gone) return Stop::kEnded;
-            return Stop::kBlocked;  // the list may have moved: start again with the next split
-        }
+        case kExit:
+            return exit_split(*split, active);
         default:
             break;
         }
@@ -263,46 +307,10 @@ Executor::Stop Executor::run_split(size_t index) {
             code.deltas[pc + 1].add(1, lanes);
             warp_instructions -= code.runs[pc].instructions;
             divergence_.diverge(*warp, *split, active, pc, pc + 1, pc + 1);
-            refresh();
+            split = &warp->splits.back();
             continue;
         }
-        switch (in.control) {
-        case kCall:
-            if (!call(*split, in)) return Stop::kAbort;
-            refresh();
-            if (++turns.taken < turns.look_at || !spins(*split, turns)) continue;
-            return Stop::kSpin;
-        case kReturn:
-            if (active != split->mask) {
-                // A guarded return: the others stay in the function.
-                divergence_.diverge(*warp, *split, active, pc, pc + 1, 0xffffffffu);
-                refresh();
-                continue;
-            }
-            do_return(*split);
-            continue;
-        case kBarrier: {
-            const Stop stop = barrier(*split, in);
-            if (stop == Stop::kEnded) {
-                refresh();
-                continue;
-            }
-            return stop;
-        }
-        case kWarpOp: {
-            const Stop stop = warp_sync(*split, in);
-            if (stop == Stop::kEnded) continue;
-            return stop;
-        }
-        case kTrap:
-            fault(FaultKind::kTrap, active);
-            stop(LaunchStatus::kTrap);
-            return Stop::kAbort;
-        default:
-            fault(FaultKind::kTrap, active, "control reached the end of `" + code.name + "`");
-            stop(LaunchStatus::kTrap);
-            return Stop::kAbort;
-        }
+        if (const auto stop = run_together(split, in, active, turns)) return *stop;
     }
 }
 

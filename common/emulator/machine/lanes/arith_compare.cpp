@@ -307,6 +307,58 @@ constexpr Handler kHalf2[7] = FLOAT_HANDLERS(compare_pairs, Half, false);
 constexpr Handler kBf162[7] = FLOAT_HANDLERS(compare_pairs, Bf16, false);
 #undef FLOAT_HANDLERS
 
+bool bind_float_comparison(Type type, bool ftz, Base base, Selected& out) {
+    switch (type) {
+    case Type::kF32:
+        out.handler = ftz ? kFloatFlushed[base] : kFloat[base];
+        out.one_lane = ftz ? kOneFloatFlushed[base] : kOneFloat[base];
+        return true;
+    case Type::kF64:
+        out.handler = kDouble[base];
+        out.one_lane = kOneDouble[base];
+        return !ftz;
+    case Type::kF16:
+        out.handler = kHalf[base];
+        return true;
+    case Type::kBf16:
+        out.handler = kBf16[base];
+        return true;
+    case Type::kF16x2:
+        out.handler = kHalf2[base];
+        return true;
+    case Type::kBf16x2:
+        out.handler = kBf162[base];
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool has_only_comparison(const Form& form) {
+    return form.only<Mod::k_eq,
+                     Mod::k_ne,
+                     Mod::k_lt,
+                     Mod::k_le,
+                     Mod::k_gt,
+                     Mod::k_ge,
+                     Mod::k_lo,
+                     Mod::k_ls,
+                     Mod::k_hi,
+                     Mod::k_hs,
+                     Mod::k_equ,
+                     Mod::k_neu,
+                     Mod::k_ltu,
+                     Mod::k_leu,
+                     Mod::k_gtu,
+                     Mod::k_geu,
+                     Mod::k_num,
+                     Mod::k_nan,
+                     Mod::k_and,
+                     Mod::k_or,
+                     Mod::k_xor,
+                     Mod::k_ftz>();
+}
+
 // set's destination type, as a SetValue + 1; 0: not a type that set can give.
 unsigned set_value(Type type, bool packed) {
     switch (type) {
@@ -339,29 +391,7 @@ bool select_compare(const Form& form, Selected& out) {
     const bool set = form.opcode == Opcode::k_set;
     if (!set && form.opcode != Opcode::k_setp) return false;
     if (form.type_count != (set ? 2 : 1)) return false;
-    if (!form.only<Mod::k_eq,
-                   Mod::k_ne,
-                   Mod::k_lt,
-                   Mod::k_le,
-                   Mod::k_gt,
-                   Mod::k_ge,
-                   Mod::k_lo,
-                   Mod::k_ls,
-                   Mod::k_hi,
-                   Mod::k_hs,
-                   Mod::k_equ,
-                   Mod::k_neu,
-                   Mod::k_ltu,
-                   Mod::k_leu,
-                   Mod::k_gtu,
-                   Mod::k_geu,
-                   Mod::k_num,
-                   Mod::k_nan,
-                   Mod::k_and,
-                   Mod::k_or,
-                   Mod::k_xor,
-                   Mod::k_ftz>())
-        return false;
+    if (!has_only_comparison(form)) return false;
     const Type type = form.type(set ? 1 : 0);
     const bool ftz = form.has(Mod::k_ftz);
     Base base;
@@ -369,31 +399,7 @@ bool select_compare(const Form& form, Selected& out) {
     unsigned extra = 0;
     if (ptx::is_float(type)) {
         if (!float_comparison(form, base, negate)) return false;
-        switch (type) {
-        case Type::kF32:
-            out.handler = ftz ? kFloatFlushed[base] : kFloat[base];
-            out.one_lane = ftz ? kOneFloatFlushed[base] : kOneFloat[base];
-            break;
-        case Type::kF64:
-            if (ftz) return false;
-            out.handler = kDouble[base];
-            out.one_lane = kOneDouble[base];
-            break;
-        case Type::kF16:
-            out.handler = kHalf[base];
-            break;
-        case Type::kBf16:
-            out.handler = kBf16[base];
-            break;
-        case Type::kF16x2:
-            out.handler = kHalf2[base];
-            break;
-        case Type::kBf16x2:
-            out.handler = kBf162[base];
-            break;
-        default:
-            return false;
-        }
+        if (!bind_float_comparison(type, ftz, base, out)) return false;
         if (ftz && type != Type::kF32) extra |= kFlush;
     } else {
         // set.ftz with an f32 destination and integer sources changes nothing.

@@ -52,20 +52,114 @@ std::string text_at(LaunchState& ex, uint64_t address, uint32_t lane, size_t lim
     return out;
 }
 
-// Formats like the host's printf; the buffer holds the arguments at their natural alignment, with
-// float promoted to double and small integers to int.
-std::string format(LaunchState& ex, const std::string& pattern, uint64_t buffer, uint32_t lane,
-                   int& count) {
-    std::string out;
+// The arguments of a printf, at their natural alignment in a buffer in device memory, with float
+// promoted to double and small integers to int.
+struct PrintfArguments {
+    LaunchState& ex;
+    uint64_t buffer;
+    uint32_t lane;
     uint64_t offset = 0;
-    const auto take = [&](unsigned bytes) {
+
+    uint64_t take(unsigned bytes) {
         offset = (offset + bytes - 1) / bytes * bytes;
         uint64_t value = 0;
         if (const std::byte* p = ex.peek(buffer + offset, bytes, lane))
             std::memcpy(&value, p, bytes);
         offset += bytes;
         return value;
+    }
+};
+
+// A conversion of a pattern: `%-8.3lf`.
+struct Conversion {
+    std::string flags;  // from the percent sign to the precision, for the host's printf
+    bool wide = false;  // an integer of 64 bits
+    char kind = 0;      // the letter at the end; 0: the pattern ends before it
+    size_t end = 0;     // the index of that letter
+};
+
+// pattern[at] is the percent sign. An asterisk takes its number from the arguments.
+Conversion read_conversion(const std::string& pattern, size_t at, PrintfArguments& arguments) {
+    Conversion out;
+    out.flags = "%";
+    size_t& k = out.end = at + 1;
+    const auto is_one_of = [&](const char* set) {
+        return k < pattern.size() && std::strchr(set, pattern[k]) != nullptr;
     };
+    const auto number = [&] {
+        if (k < pattern.size() && pattern[k] == '*') {
+            // Like the digits below; a negative precision counts as absent (ISO C, "fprintf").
+            const int32_t given = int32_t(arguments.take(4));
+            if (given < 0 && out.flags.back() == '.')
+                out.flags.pop_back();
+            else
+                out.flags += std::to_string(std::clamp(given, -9999, 9999));
+            ++k;
+        }
+        std::string digits;
+        while (is_one_of("0123456789")) digits += pattern[k++];
+        // A wider field can only be a mistake; it must not exhaust memory.
+        if (digits.size() > 4) digits = "9999";
+        out.flags += digits;
+    };
+    while (is_one_of("-+ #0")) out.flags += pattern[k++];
+    number();
+    if (k < pattern.size() && pattern[k] == '.') {
+        out.flags += pattern[k++];
+        number();
+    }
+    while (is_one_of("hlLqjzt")) {
+        out.wide |= pattern[k] != 'h';
+        ++k;
+    }
+    if (k < pattern.size()) out.kind = pattern[k];
+    return out;
+}
+
+// Appends the next argument; false for a letter that printf does not know.
+bool append_argument(std::string& out, const Conversion& conversion, PrintfArguments& arguments) {
+    char text[10400];
+    const auto print = [&](const char* length, auto value) {
+        const std::string spec = conversion.flags + length + conversion.kind;
+        const int written = std::snprintf(text, sizeof text, spec.c_str(), value);
+        if (written > 0) out.append(text, std::min<size_t>(size_t(written), sizeof text - 1));
+        return true;
+    };
+    switch (conversion.kind) {
+    case 'd':
+    case 'i':
+        return print("ll",
+                     conversion.wide ? static_cast<long long>(arguments.take(8))
+                                     : static_cast<long long>(int32_t(arguments.take(4))));
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+        return print("ll",
+                     static_cast<unsigned long long>(arguments.take(conversion.wide ? 8 : 4)));
+    case 'c':
+        return print("", int(arguments.take(4)));
+    case 'p':
+        return print("", reinterpret_cast<void*>(arguments.take(8)));
+    case 's':
+        return print("", text_at(arguments.ex, arguments.take(8), arguments.lane).c_str());
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+        return print("", std::bit_cast<double>(arguments.take(8)));
+    default:
+        return false;
+    }
+}
+
+// Formats like the host's printf. `count`: the arguments that were printed.
+std::string format(const std::string& pattern, PrintfArguments arguments, int& count) {
+    std::string out;
     for (size_t i = 0; i < pattern.size(); ++i) {
         if (pattern[i] != '%') {
             out += pattern[i];
@@ -76,97 +170,13 @@ std::string format(LaunchState& ex, const std::string& pattern, uint64_t buffer,
             ++i;
             continue;
         }
-        std::string spec = "%";
-        size_t k = i + 1;
-        const auto is_one_of = [&](const char* set) {
-            return k < pattern.size() && std::strchr(set, pattern[k]) != nullptr;
-        };
-        while (is_one_of("-+ #0")) spec += pattern[k++];
-        const auto number = [&] {
-            if (k < pattern.size() && pattern[k] == '*') {
-                // Like the digits below; a negative precision counts as absent (ISO C, "fprintf").
-                const int32_t given = int32_t(take(4));
-                if (given < 0 && spec.back() == '.')
-                    spec.pop_back();
-                else
-                    spec += std::to_string(std::clamp(given, -9999, 9999));
-                ++k;
-            }
-            std::string digits;
-            while (is_one_of("0123456789")) digits += pattern[k++];
-            // A wider field can only be a mistake; it must not exhaust memory.
-            if (digits.size() > 4) digits = "9999";
-            spec += digits;
-        };
-        number();
-        if (k < pattern.size() && pattern[k] == '.') {
-            spec += pattern[k++];
-            number();
-        }
-        bool wide = false;
-        while (is_one_of("hlLqjzt")) {
-            wide |= pattern[k] != 'h';
-            ++k;
-        }
-        if (k >= pattern.size()) {
-            out += pattern.substr(i);
-            break;
-        }
-        char text[10400];
-        const char kind = pattern[k];
-        int length = 0;
-        switch (kind) {
-        case 'd':
-        case 'i':
-            length = std::snprintf(text,
-                                   sizeof text,
-                                   (spec + "ll" + kind).c_str(),
-                                   wide ? static_cast<long long>(take(8))
-                                        : static_cast<long long>(int32_t(take(4))));
-            break;
-        case 'u':
-        case 'x':
-        case 'X':
-        case 'o':
-            length = std::snprintf(text,
-                                   sizeof text,
-                                   (spec + "ll" + kind).c_str(),
-                                   static_cast<unsigned long long>(take(wide ? 8 : 4)));
-            break;
-        case 'c':
-            length = std::snprintf(text, sizeof text, (spec + kind).c_str(), int(take(4)));
-            break;
-        case 'p':
-            length = std::snprintf(
-                text, sizeof text, (spec + kind).c_str(), reinterpret_cast<void*>(take(8)));
-            break;
-        case 's': {
-            const std::string s = text_at(ex, take(8), lane);
-            length = std::snprintf(text, sizeof text, (spec + kind).c_str(), s.c_str());
-            break;
-        }
-        case 'e':
-        case 'E':
-        case 'f':
-        case 'F':
-        case 'g':
-        case 'G':
-        case 'a':
-        case 'A': {
-            const uint64_t bits = take(8);
-            double value;
-            std::memcpy(&value, &bits, 8);
-            length = std::snprintf(text, sizeof text, (spec + kind).c_str(), value);
-            break;
-        }
-        default:
-            out += pattern.substr(i, k - i + 1);
-            i = k;
-            continue;
-        }
-        if (length > 0) out.append(text, std::min<size_t>(size_t(length), sizeof text - 1));
-        ++count;
-        i = k;
+        const Conversion conversion = read_conversion(pattern, i, arguments);
+        if (!conversion.kind) return out + pattern.substr(i);
+        if (append_argument(out, conversion, arguments))
+            ++count;
+        else
+            out += pattern.substr(i, conversion.end - i + 1);
+        i = conversion.end;
     }
     return out;
 }
@@ -175,10 +185,8 @@ void device_printf(LaunchState& ex, const Instr&, const CallOp& op) {
     ++ex.changes;
     for_lanes(ex.mask, [&](uint32_t lane) {
         int count = 0;
-        const std::string text = format(ex,
-                                        text_at(ex, argument(ex, op, 0, lane), lane),
-                                        argument(ex, op, 1, lane),
-                                        lane,
+        const std::string text = format(text_at(ex, argument(ex, op, 0, lane), lane),
+                                        {ex, argument(ex, op, 1, lane), lane},
                                         count);
         if (ex.printf_sink)
             ex.printf_sink(text.data(), text.size());

@@ -298,6 +298,48 @@ void query_texture(Lanes& lanes, const Instr& in) {
     });
 }
 
+// Where a lane's access to a surface goes.
+struct SurfacePlace {
+    enum class Kind : uint8_t {
+        kInside,   // at `address`
+        kNowhere,  // outside, where a load gives zero and a store does nothing
+        kFault,    // `problem` says why the launch ends
+    } kind = Kind::kNowhere;
+    uint64_t address = 0;
+    std::string problem;
+};
+
+SurfacePlace place_on_surface(LaunchState& ex, const TextureOp& op, const TextureObject& object,
+                              uint32_t lane) {
+    const unsigned bytes = unsigned(op.element_bytes) * op.vector;
+    const TextureLevel& level = object.levels[0];
+    const auto coordinate = [&](uint32_t row) {
+        return row == kNoRow ? int64_t(0) : int64_t(ex.row<int32_t>(row)[lane]);
+    };
+    int64_t x = coordinate(op.coordinate[0]), y = coordinate(op.coordinate[1]);
+    int64_t z = coordinate(op.shape == TextureShape::k3d ? op.coordinate[2] : op.layer);
+    const int64_t room = int64_t(level.width) * object.format.bytes() - bytes;
+    const int64_t rows = std::max(level.height, 1u), slices = std::max(level.depth, 1u);
+    if (op.outside == TextureOp::Outside::kClamp) {
+        x = std::clamp<int64_t>(x, 0, std::max<int64_t>(room, 0));
+        y = std::clamp<int64_t>(y, 0, rows - 1);
+        z = std::clamp<int64_t>(z, 0, slices - 1);
+    }
+    if (x < 0 || x > room || y < 0 || y >= rows || z < 0 || z >= slices || x % bytes) {
+        if (op.outside != TextureOp::Outside::kTrap && room >= 0 && x % bytes == 0) return {};
+        return {SurfacePlace::Kind::kFault,
+                0,
+                x % bytes && x >= 0 && x <= room
+                    ? "a surface access of " + std::to_string(bytes) + " bytes at byte " +
+                          std::to_string(x) +
+                          " of a row, which is not a multiple of that (x counts bytes)"
+                    : outside_text(op, level, x, y, z, object.format.bytes())};
+    }
+    return {SurfacePlace::Kind::kInside,
+            level.address + uint64_t(z) * level.slice + uint64_t(y) * level.pitch + uint64_t(x),
+            {}};
+}
+
 void access_surface(Lanes& lanes, const Instr& in) {
     LaunchState& ex = launch_state(lanes);
     ex.current = &in;
@@ -307,7 +349,7 @@ void access_surface(Lanes& lanes, const Instr& in) {
     alignas(64) uint64_t address[kWarpSize] = {};
     alignas(16) std::byte values[kWarpSize][16] = {};
     std::byte* where[kWarpSize] = {};
-    uint32_t mask = 0, nothing = 0, outside = 0, poisoned = 0;
+    uint32_t mask = 0, outside = 0, poisoned = 0;
     std::string problem;
     Objects objects(ex);
     for_lanes(ex.mask, [&](uint32_t i) {
@@ -316,37 +358,14 @@ void access_surface(Lanes& lanes, const Instr& in) {
             poisoned |= 1u << i;
             return;
         }
-        const TextureLevel& level = object->levels[0];
-        const auto coordinate = [&](uint32_t row) {
-            return row == kNoRow ? int64_t(0) : int64_t(ex.row<int32_t>(row)[i]);
-        };
-        int64_t x = coordinate(op.coordinate[0]), y = coordinate(op.coordinate[1]);
-        int64_t z = coordinate(op.shape == TextureShape::k3d ? op.coordinate[2] : op.layer);
-        const int64_t room = int64_t(level.width) * object->format.bytes() - bytes;
-        const int64_t rows = std::max(level.height, 1u), slices = std::max(level.depth, 1u);
-        if (op.outside == TextureOp::Outside::kClamp) {
-            x = std::clamp<int64_t>(x, 0, std::max<int64_t>(room, 0));
-            y = std::clamp<int64_t>(y, 0, rows - 1);
-            z = std::clamp<int64_t>(z, 0, slices - 1);
+        const SurfacePlace place = place_on_surface(ex, op, *object, i);
+        if (place.kind == SurfacePlace::Kind::kFault) {
+            if (!outside) problem = place.problem;
+            outside |= 1u << i;
+            poisoned |= 1u << i;
         }
-        if (x < 0 || x > room || y < 0 || y >= rows || z < 0 || z >= slices || x % bytes) {
-            if (op.outside == TextureOp::Outside::kTrap || room < 0 || x % bytes) {
-                if (!outside)
-                    problem =
-                        x % bytes && x >= 0 && x <= room
-                            ? "a surface access of " + std::to_string(bytes) + " bytes at byte " +
-                                  std::to_string(x) +
-                                  " of a row, which is not a multiple of that (x counts bytes)"
-                            : outside_text(op, level, x, y, z, object->format.bytes());
-                outside |= 1u << i;
-                poisoned |= 1u << i;
-            } else {
-                nothing |= 1u << i;
-            }
-            return;
-        }
-        address[i] =
-            level.address + uint64_t(z) * level.slice + uint64_t(y) * level.pitch + uint64_t(x);
+        if (place.kind != SurfacePlace::Kind::kInside) return;
+        address[i] = place.address;
         mask |= 1u << i;
         if (load) return;
         for (unsigned e = 0; e < op.vector; ++e)
@@ -382,7 +401,6 @@ void access_surface(Lanes& lanes, const Instr& in) {
             if (good >> i & 1) std::memcpy(to, where[i] + e * op.element_bytes, op.element_bytes);
         }
     });
-    (void)nothing;  // reads zero, writes nothing
 }
 
 }  // namespace machine
