@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Pastes genuine output into README files, between `<!-- output: ... -->` and `<!-- end -->`.
 
-    <!-- output: make 02 -->           the grade of the untouched lesson
+    <!-- output: make 02 -->           the grade of the untouched lesson: its first three failures
+                                       and its summary
     <!-- output: make 02 no_guard -->  the whole screen of that wrong answer, below its command
     <!-- output: mutant no_guard -->   a wrong answer's first finding, or its first wrong values
 
@@ -16,6 +17,7 @@ import difflib
 import io
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -31,11 +33,29 @@ _BLOCK = re.compile(r"(<!-- output: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FINDING = re.compile(r"^(?:error|warning)\[[a-z-]+\]: .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
+_FAILURES_SHOWN = 3  # of the untouched lesson: the others look alike
+
+
 def _screen(grade: Grade) -> str:
     out = io.StringIO()
     console = Console(file=out, width=80, highlight=False, emoji=False, markup=False)
     grade_screen.show_grade(grade, console)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
+
+
+def cut(screen: str) -> str:
+    """The screen up to its third failure, the number of tests that are left out, its summary."""
+    lines = screen.split("\n")
+    heads = [at for at, line in enumerate(lines) if line.startswith(("  ✗ ", "  ✓ "))]
+    failed = [at for at in heads if lines[at].startswith("  ✗ ")]
+    if len(failed) <= _FAILURES_SHOWN:
+        return screen
+    dropped = [at for at in heads if at > failed[_FAILURES_SHOWN - 1]]
+    summary = next(at for at in range(dropped[-1] + 1, len(lines)) if lines[at][:3] != "   ")
+    alike = [re.match(r"  ✗ (\d+) more test", lines[at]) for at in dropped]
+    tests = sum(int(match[1]) if match else 1 for match in alike)
+    words = f"  ... {tests} more test{'s' * (tests > 1)} ..."
+    return "\n".join([*lines[: dropped[0]], words, *lines[summary:]])
 
 
 def _first_message(grade: Grade) -> str:
@@ -63,7 +83,8 @@ def _output(lesson: Lesson, what: str) -> str:
     folder = build / "workbook" / "outputs" / lesson.id
     source = catalog.write_as_student(folder, lesson, skeletons.of_lesson(lesson).text)
     program, _ = check_program.compiled(lesson, source)
-    return _screen(grade_program(lesson, program, "emulator", build))
+    grade = grade_program(lesson, program, "emulator", build)
+    return cut(_screen(replace(grade, untouched=True)))
 
 
 def _filled(text: str, lesson: Lesson | None) -> str:

@@ -55,7 +55,7 @@ class All(unittest.TestCase):
             return result
 
         with (
-            unittest.mock.patch.object(grade_all, "begun", lambda lesson: lesson.id in results),
+            unittest.mock.patch.object(skeletons, "untouched", lambda one: one.id not in results),
             unittest.mock.patch.object(build, "build_all"),
             unittest.mock.patch.object(grade_all.grade, "grade_lesson", grade_lesson),
             unittest.mock.patch.object(grade_all.progress, "remember"),
@@ -75,12 +75,12 @@ class All(unittest.TestCase):
         self.assertNotIn("…", text)
         self.assertEqual(text.split().count("words"), 30 * len(lessons()))
 
-    def test_what_everybody_starts_with_is_not_begun(self) -> None:
+    def test_only_a_file_equal_to_the_skeleton_is_untouched(self) -> None:
         lesson = self.known[0]
         text = skeletons.of_lesson(lesson).text
-        for words, expected in ((text, False), (text + "// mine\n", True)):
-            with unittest.mock.patch.object(grade_all.files, "read_text", lambda _, w=words: w):
-                self.assertEqual(grade_all.begun(lesson), expected)
+        for words, expected in ((text, True), (text + "// mine\n", False)):
+            with unittest.mock.patch.object(skeletons.files, "read_text", lambda _, w=words: w):
+                self.assertEqual(skeletons.untouched(lesson), expected)
 
     def test_a_program_that_was_not_built_is_neither_efficient_nor_not(self) -> None:
         broken = Grade(self.known[0], "emulator", build_stage="link", build_error="x")

@@ -50,7 +50,9 @@ def of_mutant(name: str) -> str:
 
 def of_skeleton() -> str:
     program, _ = programs.compiled(BUILD, LESSON, programs.skeleton_file(BUILD, LESSON))
-    return shown(grade.grade_program(LESSON, program, "emulator", BUILD))
+    result = grade.grade_program(LESSON, program, "emulator", BUILD)
+    result.untouched = True
+    return shown(result)
 
 
 def of_solution() -> str:

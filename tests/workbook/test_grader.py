@@ -220,6 +220,15 @@ class Grades(unittest.TestCase):
             self.assertIn(words, text)
         self.assertNotIn("\x1b", text)
 
+    def test_the_screen_of_a_skeleton_says_that_failures_are_expected(self) -> None:
+        said = "This file is still the skeleton"
+        for untouched, right in ((True, False), (False, False), (True, True)):
+            whole = self.graded(result() if right else self.failed())
+            whole.untouched = untouched
+            out = io.StringIO()
+            grade_screen.show_grade(whole, Console(file=out, width=80, highlight=False))
+            self.assertEqual(said in out.getvalue(), untouched and not right)
+
     def shown(self, *results: grade.CaseResult, lesson: Lesson | None = None) -> str:
         out = io.StringIO()
         whole = self.graded(*results)

@@ -21,7 +21,7 @@ from ..build import build as builder
 from ..diagnose import cause_of
 from ..facts import findings
 from ..facts.findings import Finding
-from ..lesson import test_cases
+from ..lesson import skeletons, test_cases
 from ..lesson.test_cases import Outcome, TestCase
 from ..running import runner
 from ..running.case_result import BUSY, WRONG_VALUES, CaseResult
@@ -34,7 +34,10 @@ __all__ = ["CaseResult", "Grade", "grade_lesson", "grade_program", "run_case"]
 
 @dataclass
 class Grade:
-    """The grade of one program on one device; with `build_error` there was nothing to run."""
+    """The grade of one program on one device; with `build_error` there was nothing to run.
+
+    `untouched`: the program is the skeleton, in which the student has written nothing yet.
+    """
 
     lesson: Lesson
     device: str
@@ -42,6 +45,7 @@ class Grade:
     build_stage: str = ""
     build_error: str = ""
     compiler_warnings: str = ""
+    untouched: bool = False
 
     @property
     def tasks(self) -> list[CaseResult]:
@@ -269,4 +273,5 @@ def grade_lesson(
     phases.add("grading", time.monotonic() - started)
     status.clear()
     grade.compiler_warnings = built.text
+    grade.untouched = skeletons.untouched(lesson)
     return grade

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..base import files
 from ..base.project import Lesson, WorkbookError
 
 _TODO = re.compile(r"^\s*// TODO (\d+) \((?:about )?\d+ lines?\): \S")
@@ -116,3 +117,11 @@ def of_lesson(lesson: Lesson) -> Skeleton:
     except OSError as error:
         raise WorkbookError(f"cannot read the solution: {error}") from error
     return generate(source, f"solutions/{lesson.id}/{path.name}")
+
+
+def untouched(lesson: Lesson) -> bool:
+    """Whether the student's file is still the skeleton; not if it cannot be read."""
+    try:
+        return files.read_text(lesson.student_file) == of_lesson(lesson).text
+    except OSError:
+        return False

@@ -9,7 +9,6 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from ..base import files
 from ..base.phases import Phase
 from ..base.project import NOT_PASSED, PASSED, Lesson, WorkbookError, lessons
 from ..build import build, folders
@@ -34,15 +33,6 @@ class Row:
         return self.grade is not None and self.grade.passed
 
 
-def begun(lesson: Lesson) -> bool:
-    """Whether the file differs from what everybody starts with, which passes nothing."""
-    try:
-        text = files.read_text(lesson.student_file)
-    except OSError:
-        return True  # grading says what is wrong with the file
-    return text != skeletons.of_lesson(lesson).text
-
-
 def first_problem(result: Grade) -> str:
     """The most important problem, in a few words; '' for a lesson that passed."""
     if result.build_error:
@@ -58,7 +48,7 @@ def first_problem(result: Grade) -> str:
 
 def grade_all(folder: Path, known: list[Lesson]) -> list[Row]:
     """The rows of these lessons, whatever goes wrong in one of them."""
-    started = [lesson for lesson in known if begun(lesson)]
+    started = [lesson for lesson in known if not skeletons.untouched(lesson)]
     rows = {lesson.id: Row(lesson, words=NOT_BEGUN) for lesson in known}
     if started:
         build.build_all(folder, [f"lesson_{lesson.id}" for lesson in started], "Compiling")

@@ -48,6 +48,8 @@ def show_grade(grade: Grade, out: Console | None = None, advice: bool = True) ->
     if grade.compiler_warnings:
         out.print(Text("  the compiler warns", "yellow"))
         wrapped(out, grade.compiler_warnings)
+    if grade.untouched and not grade.passed:
+        out.print("  This file is still the skeleton: tests fail until you write their tasks.")
     seen: dict[Any, Any] = {}  # findings by key and printed texts
     hanging = {id(group[0]): group[1:] for group in grade.hanging_alike()}
     failing = folding.failing_alike(grade.results)
