@@ -149,7 +149,7 @@ def install_wheels() -> Path:
     """NVIDIA's compiler from PyPI, into .workbook/cuda."""
     folder = state_folder() / "cuda"
     print("nvcc, NVIDIA's CUDA compiler, is missing here.")
-    print("From PyPI into .workbook/cuda, NVIDIA's own packages of it (about 100 MB):")
+    print("From PyPI into .workbook/cuda, NVIDIA's own packages of it (about 165 MB):")
     print("  " + " ".join(WHEELS), flush=True)
     with Phase("compiler", "Fetching the compiler") as phase:
         if said := pypi.install(folder, list(WHEELS), phase):

@@ -183,12 +183,14 @@ def _sandbox() -> Row:
 def _place(built: bool) -> list[Row]:
     writable = os.access(ROOT, os.W_OK)
     free, needed = shutil.disk_usage(ROOT).free >> 20, _DISK_BUILT_MIB
+    words = f"{free} MiB free"
     if not built:
         needed = disk.NEEDED_MIB
+        words += f"; {disk.COST}"
     return [
         Row(writable, "this folder", "can be written" if writable else "is read-only",
             "" if writable else "copy the workbook to a folder of your own"),
-        Row(free > needed, "disk", f"{free} MiB free",
+        Row(free > needed, "disk", words,
             "" if free > needed else f"free some space: {needed} MiB are needed"),
     ]  # fmt: skip
 
