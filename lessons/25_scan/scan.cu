@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
+// Lesson 25, scan: scans of a warp, of a block, and of an array in three launches and in one.
 // Start with README.md in this directory; `make 25` checks this file.
 #include "scan.h"
 
@@ -9,8 +9,8 @@
 static constexpr int kLanes = 32;
 [[maybe_unused]] static constexpr int kMaxBlockThreads = 1024;
 
-// An operation is described by a struct such as these. `combine` may be given any two neighbouring
-// pieces, but never in the wrong order: what `a` stands for lies before what `b` stands for.
+// A struct such as these describes an operation. `combine` may be called with any two neighbouring
+// pieces, but never in the wrong order: the elements of `a` come before the elements of `b`.
 struct Sum {
     using Value = int;
     __device__ static Value identity() { return 0; }
@@ -23,12 +23,12 @@ struct Fill {
     __device__ static Value combine(Value a, Value b) { return b != 0 ? b : a; }
 };
 
-// Called by all 32 lanes of a warp. Each lane gets the combination of the values of lane 0 up to
-// itself.
+// Called by all 32 lanes of a warp. Returns the combination of the values of the lanes from 0 up to
+// and with this one.
 template <class Op>
 __device__ typename Op::Value warp_scan(typename Op::Value value) {
-    // TODO 1 (about 5 lines): combine with the value of the lane 1 further down, then 2, 4, 8 and
-    // 16: __shfl_up_sync(kAllLanes, value, step). Lanes below `step` have no such lane.
+    // TODO 1 (about 5 lines): combine with the value of the lane 1 below, then 2, 4, 8 and 16
+    // below: __shfl_up_sync(kAllLanes, value, step). Lanes 0 to step - 1 have no such lane.
     // END 1
     return value;
 }
@@ -38,23 +38,23 @@ __device__ typename Op::Value warp_scan(typename Op::Value value) {
 // identity), and `total` becomes the combination of all of them.
 template <class Op>
 __device__ typename Op::Value block_scan(typename Op::Value value, typename Op::Value& total) {
-    // TODO 2 (about 14 lines): scan each warp, and let its last lane leave the warp's total in
-    // shared memory. Every warp scans those, too, and takes what it needs. A second barrier at the
-    // end: the next call stores to the same place.
+    // TODO 2 (about 14 lines): scan each warp, and let its last lane store the warp's total in
+    // shared memory. Then every warp scans all the totals. End with a second barrier, since the
+    // next call stores to the same place.
     total = value;
     return value;
     // END 2
 }
 
-// Called by all threads of a block. Scans the elements [begin, end) of `in`, where `carry` is the
-// combination of all that lies before them. Returns the carry for what lies after them. Without
-// `out` nothing is stored. `out` may be `in`.
+// Called by all threads of a block. Scans the elements [begin, end) of `in`. `carry` is the
+// combination of all elements before `begin`. Returns the carry for the elements after `end`. If
+// `out` is nullptr, nothing is stored. `out` may be `in`.
 template <class Op, class In>
 __device__ typename Op::Value scan_piece(Kind kind, const In* in, typename Op::Value* out,
                                          int begin, int end, typename Op::Value carry) {
     // TODO 3 (about 9 lines): in rounds of blockDim.x elements, one for each thread: scan the
-    // round, put the carry before it, store what `kind` asks for, and take the round's total into
-    // the carry. All threads must come to block_scan in every round.
+    // round, combine the carry with the result, store what `kind` asks for, and add the round's
+    // total to the carry. All threads must call block_scan in every round.
     // END 3
     return carry;
 }
@@ -67,7 +67,7 @@ __global__ void scan_rows_kernel(Kind kind, const typename Op::Value* in, typena
     scan_piece<Op>(kind, in + row, out + row, 0, cols, Op::identity());
 }
 
-// One block for each tile: `totals` gets the combination of its elements.
+// One block for each tile: totals[tile] becomes the combination of the tile's elements.
 template <class Op, class In>
 __global__ void tile_totals_kernel(const In* in, int n, typename Op::Value* totals) {
     const int begin = blockIdx.x * kTile;
@@ -76,16 +76,17 @@ __global__ void tile_totals_kernel(const In* in, int n, typename Op::Value* tota
     if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }
 
-// TODO 4 (about 17 lines): `scan_tiles_kernel`, one block for each tile, scans it with the carry
-// that belongs to it; tile_totals_kernel shows where the tile lies. `scan_all` makes three
-// launches: the tiles' totals; their exclusive scan, as one row, in place, by one block of
-// kMaxBlockThreads threads; and the tiles. For n = 0 it launches nothing.
+// TODO 4 (about 17 lines): `scan_tiles_kernel`, one block for each tile, scans the tile with its
+// carry; tile_totals_kernel shows where the tile begins. `scan_all` makes three launches: the
+// tiles' totals; their exclusive scan, as one row, in place, by one block of kMaxBlockThreads
+// threads; the scans of the tiles. For n = 0 it launches nothing.
 template <class Op, class In>
 static void scan_all(Kind, const In*, typename Op::Value*, int, void*) {}
 // END 4
 
-// TODO 5 (about 13 lines): describe the operation `Max`, and `LongSum`: sums of 64 bits. Write
-// `offsets` with a scan_all of LongSum; the one number that it leaves out can be set from the host.
+// TODO 5 (about 13 lines): describe the operations `Max` and `LongSum` (sums of 64 bits). Write
+// `offsets` with a scan_all of LongSum. The host can set the one number that the scan does not
+// store.
 struct Max {
     using Value = int;
     __device__ static Value identity() { return 0; }
@@ -144,8 +145,8 @@ void scan(Operation op, Kind kind, const int* d_in, int* d_out, int n, void* d_s
     with_operation(op, [&](auto of) { scan_all<decltype(of)>(kind, d_in, d_out, n, d_scratch); });
 }
 
-// Other blocks publish their states while this one looks: `volatile` makes each access happen, as
-// one step of 64 bits. The value travels with what it is, so that nothing else must be waited for.
+// Other blocks publish their states while this one loads them. `volatile` makes every access
+// happen, in one step of 64 bits. The word holds both status and value, so no fence is needed.
 __device__ [[maybe_unused]] static void publish(TileState* states, int tile, Status status,
                                                 int value) {
     const_cast<volatile TileState*>(states)[tile] = state_word(status, value);
@@ -160,12 +161,12 @@ __device__ [[maybe_unused]] static int value_in(TileState state) {
     return static_cast<int>(static_cast<unsigned>(state));
 }
 
-// Called by one thread of a tile. Publishes the tile's total, and returns the sum of all elements
-// in the tiles before it; the tile's prefix is published by then.
+// Called by one thread of a tile. Publishes the tile's total, finds the sum of all elements in the
+// tiles before it, publishes the tile's prefix, and returns that sum.
 __device__ static int exchange(TileState* states, int tile, int total) {
     // TODO 6 (about 11 lines): publish the total first, so that no later tile waits for this one.
-    // Then look at the tiles before, the nearest first: add up totals until there is a prefix.
-    // Where nothing has been published yet, look again. Tile 0 has none before it.
+    // Then look at the tiles before this one, the nearest first: add their totals until you meet a
+    // prefix. If a tile has published nothing yet, look again. Tile 0 has no tile before it.
     publish(states, tile, kPrefix, total);
     return 0;
     // END 6
@@ -197,8 +198,8 @@ void exchange_alone(TileState* d_states, const TileState* d_later, int tile, int
 __global__ void __launch_bounds__(kThreads)
     one_pass_kernel(const int* in, int* out, int n, TileState* states, unsigned* next_tile) {
     __shared__ int shared_tile, shared_carry;
-    // Not blockIdx.x: nothing is promised about the order in which blocks start. A number from a
-    // counter is given out only when all lower ones belong to blocks that are running or done.
+    // Not blockIdx.x: CUDA does not promise in which order blocks start. With a counter, all lower
+    // numbers belong to blocks that are running or done.
     if (threadIdx.x == 0) shared_tile = atomicAdd(next_tile, 1u);
     __syncthreads();  // all threads read the number
     const int tile = shared_tile;
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(kThreads)
 void sum_in_one_pass(const int* d_in, int* d_out, int n, void* d_scratch) {
     if (n == 0) return;
     const int tiles = (n + kTile - 1) / kTile;
-    // The counter stands behind the states.
+    // The counter follows the states.
     auto* d_states = static_cast<TileState*>(d_scratch);
     auto* d_next_tile = reinterpret_cast<unsigned*>(d_states + tiles);
     CUDA_CHECK(cudaMemsetAsync(d_scratch, 0, (tiles + 1) * sizeof(TileState)));

@@ -7,18 +7,18 @@
 static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
-// The lanes up to and with this one, one bit each.
+// A mask of the lanes up to and with this one.
 [[maybe_unused]] __device__ static unsigned lanes_up_to_mine() {
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
 
-// Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane
-// 0 one begins anyway. Returns the sum of the values from the beginning of this lane's segment up
-// to and with this lane.
+// Called by all 32 lanes of a warp. Bit l of `heads` is set if a segment begins at lane l; at lane
+// 0 a segment always begins. Returns the sum of the values from the beginning of this lane's
+// segment up to and with this lane.
 __device__ static float sum_in_warp(float value, [[maybe_unused]] unsigned heads) {
     // TODO 1 (about 8 lines): find the lane where the segment of this lane begins: the highest head
-    // up to this lane (__clz). Then an inclusive scan with shuffles, as in lesson 25, in which a
-    // lane adds what comes from a lower lane only if that lane belongs to its segment.
+    // up to this lane (__clz). Then do an inclusive scan with shuffles, as in lesson 25, in which a
+    // lane adds the value of a lower lane only if that lane belongs to its segment.
     return value;
     // END 1
 }
@@ -31,17 +31,17 @@ __device__ static float sum_in_warp(float value, [[maybe_unused]] unsigned heads
     return i + 1 == n || key[i] != key[i + 1];
 }
 
-// One warp for each tile: counts[tile] = how many groups begin in it, or kNotSorted if a key of the
-// tile is smaller than the key before it.
+// One warp for each tile: counts[tile] becomes the number of groups that begin in the tile, or
+// kNotSorted if a key of the tile is smaller than the key before it.
 __global__ void count_kernel([[maybe_unused]] const int* key, int n, int* counts) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
     const int begin = tile * kTile;
     const int end = min(begin + kTile, n);
     if (begin >= n) return;  // all lanes of the warp
-    // TODO 2 (about 10 lines): go through the tile in rounds of 32 rows. Votes say how many groups
-    // begin in a round, and whether a key is smaller than the one before it, which may be in the
-    // tile before. One lane stores the result.
+    // TODO 2 (about 10 lines): go through the tile in rounds of 32 rows. Use votes to count the
+    // groups that begin in a round, and to find out whether a key is smaller than the key before
+    // it, which may be in the tile before. One lane stores the result.
     if (lane == 0) counts[tile] = end - begin;
     // END 2
 }
@@ -60,9 +60,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -73,13 +73,13 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
     if (t == 0) counts[tiles] = sorted ? carry : kNotSorted;
 }
 
-// What a tile leaves for later tiles: the sums over its rows of the group that goes on after it.
+// The open sums of a tile: the sums over its rows of the group that continues after the tile.
 struct Open {
     float sum[kColumns];
 };
 
-// In the scratch memory: for each tile how many groups begin before it, then their number, then
-// what the tiles leave open.
+// The layout of the scratch memory: for each tile the number of groups that begin before it, then
+// the number of all groups, then the open sums of the tiles.
 static int tiles_of(int n) {
     return (n + kTile - 1) / kTile;
 }
@@ -87,7 +87,7 @@ static Open* open_in(void* d_scratch, int n) {
     return static_cast<Open*>(d_scratch) + tiles_of(n) / 4 + 1;
 }
 
-// One warp for each tile: `begun` says how many groups begin before each tile.
+// One warp for each tile: begun[tile] is the number of groups that begin before the tile.
 __global__ void sum_tiles_kernel([[maybe_unused]] const int* key, [[maybe_unused]] ConstTable in,
                                  int n, [[maybe_unused]] const int* begun,
                                  [[maybe_unused]] int* group_key, [[maybe_unused]] Table sums,
@@ -98,15 +98,15 @@ __global__ void sum_tiles_kernel([[maybe_unused]] const int* key, [[maybe_unused
     [[maybe_unused]] const int end = min(begin + kTile, n);
     if (begin >= n) return;  // all lanes of the warp
     // TODO 3 (about 21 lines): go through the tile in rounds of 32 rows. The heads of the round
-    // give each lane the number of its group. Where a group begins, store its key. Sum each column
-    // with sum_in_warp. The rows before the first head of a round belong to the group that is open
-    // from the round before: they add its carry, the sum so far. Where a group ends, store its
-    // sums. The carry after the last round goes to open[tile].
+    // give each lane the number of its group. At the first row of a group store its key. Sum each
+    // column with sum_in_warp. The rows before the first head of a round belong to the group that
+    // is open from the round before: they add the carry, which is the group's sum so far. At the
+    // last row of a group store its sums. After the last round store the carry in open[tile].
     // END 3
 }
 
-// One warp for each tile. If a group from an earlier tile ends in this one, what earlier tiles have
-// left open is added to its sums.
+// One warp for each tile. If a group from an earlier tile ends in this tile, the open sums of the
+// earlier tiles are added to the sums of the group.
 __global__ void add_open_kernel([[maybe_unused]] const int* key, int n,
                                 [[maybe_unused]] const int* begun, [[maybe_unused]] Table sums,
                                 [[maybe_unused]] const Open* open) {
@@ -115,10 +115,10 @@ __global__ void add_open_kernel([[maybe_unused]] const int* key, int n,
     const int begin = tile * kTile;
     [[maybe_unused]] const int end = min(begin + kTile, n);
     if (tile == 0 || begin >= n) return;  // all lanes of the warp
-    // TODO 4 (about 17 lines): leave if no group is open where the tile begins, or if it does not
-    // end in this tile. Otherwise look back, 32 tiles at a time: add what each tile has left open,
-    // up to the nearest tile in which a group begins. Add the sums of all lanes to those of the
-    // group.
+    // TODO 4 (about 17 lines): return if no group is open at the beginning of the tile, or if that
+    // group does not end in this tile. Otherwise look back, 32 tiles at a time: add the open sums
+    // of each tile, back to the nearest tile in which a group begins. Add the sums of all lanes to
+    // those of the group.
     // END 4
 }
 
@@ -155,8 +155,8 @@ __global__ void multiply_by_threads_kernel(CsrMatrix a, [[maybe_unused]] const f
                                            [[maybe_unused]] float* y) {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= a.rows) return;
-    // TODO 5 (about 4 lines): add up the entries of the row, each times the element of x that its
-    // column says, and store the sum.
+    // TODO 5 (about 4 lines): add up the entries of the row, each multiplied by the element of x at
+    // its column, and store the sum.
     // END 5
 }
 
@@ -173,9 +173,9 @@ __global__ void multiply_by_warps_kernel(CsrMatrix a, [[maybe_unused]] const flo
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     [[maybe_unused]] const int lane = threadIdx.x % kLanes;
     if (row >= a.rows) return;  // all lanes of the warp
-    // TODO 6 (about 6 lines): in each round the lanes take 32 entries that lie side by side. Then
-    // the sums of all lanes are added up, and one lane stores the result. row_begin[row + 1] may be
-    // 2^31 - 1, the largest int: which number must not go beyond it?
+    // TODO 6 (about 6 lines): in each round the lanes take 32 entries that are side by side. Then
+    // add up the sums of all lanes, and let one lane store the result. row_begin[row + 1] may be
+    // 2^31 - 1, the largest int: which of your numbers could become larger?
     // END 6
 }
 

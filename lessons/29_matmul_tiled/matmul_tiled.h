@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Lesson 29, matrix product: what matmul_tiled.cu implements and the test calls.
 //
-// C = A B: element (i, j) of C is the sum of A(i, p) B(p, j) over all p in [0, k). C is
-// overwritten, whatever it held. k = 0 gives zeros. For m = 0 or n = 0 no kernel is launched.
+// C = A B: element (i, j) of C is the sum of A(i, p) B(p, j) over all p in [0, k). The old contents
+// of C are overwritten. k = 0 gives zeros. For m = 0 or n = 0 no kernel is launched.
 //
-// Sums are made in float, in any order: each differs from the exact one by at most k 2^-24 times
-// the sum of |A(i, p) B(p, j)|. It depends on row i of A and column j of B alone, so that an
-// infinity elsewhere does not spoil it.
+// Sums are computed in float, in any order: each differs from the exact sum by at most k 2^-24
+// times the sum of |A(i, p) B(p, j)|. A sum depends only on row i of A and column j of B, so an
+// infinity elsewhere does not change it.
 //
-// Pointers with the prefix d_ point to device memory, at any float: a matrix may be a part of a
-// larger one. The arrays of one call do not overlap, and A and B stay as they are. A refused launch
-// throws wb::CudaError.
+// Pointers with the prefix d_ point to device memory. They are aligned to 4 bytes only: a matrix
+// may be a part of a larger one. The arrays of one call do not overlap, and A and B are not
+// changed. A refused launch throws wb::CudaError.
 #pragma once
 
 #include "cuda_check.h"
@@ -30,10 +30,10 @@ inline constexpr int kTile = 32;
 // One thread for each element of C, without shared memory.
 void matmul_naive(const float* d_a, const float* d_b, float* d_c, Sizes sizes);
 
-// How many floats of A and B are loaded from global memory in all, if C is divided into tiles of
-// `tile` x `tile` elements, and the block of each tile loads once what its elements need. Tiles at
-// the right and lower edge of C may have fewer rows or columns. m, n and k are 0 to 65,536, all of
-// them at once; tile is 1 to 65,536.
+// The number of floats of A and B that are loaded from global memory in all, if C is divided into
+// tiles of `tile` x `tile` elements, and the block of each tile loads each float that its elements
+// need once. Tiles at the right and lower edge of C may have fewer rows or columns. m, n and k are
+// 0 to 65,536, and all three may have the largest value; tile is 1 to 65,536.
 long long floats_loaded(int m, int n, int k, int tile);
 
 // The same result as matmul_naive, through tiles in shared memory: no more loads than

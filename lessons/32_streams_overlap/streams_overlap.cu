@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 32, streams: chunks of data that are copied while others are computed.
+// Lesson 32, streams: chunks of data are copied while other chunks are computed.
 // Start with README.md in this directory; `make 32` checks this file.
 #include "streams_overlap.h"
 
@@ -11,7 +11,7 @@ static constexpr int kThreads = 256;
 static constexpr int kSteps = 30;
 static constexpr float kBend = 0.25f;
 
-// y = x - kBend y^3, again and again: the distance to the right y shrinks in each step.
+// Iterates y = x - kBend y^3: the distance to the right y shrinks in each step.
 __global__ void linearize_kernel(float* data, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         const float x = data[i];
@@ -40,8 +40,8 @@ void linearize_serial(const float* in, float* out, float* d_data, int n, cudaStr
 
 double pipeline_time([[maybe_unused]] double up, [[maybe_unused]] double kernel,
                      [[maybe_unused]] double down, [[maybe_unused]] int chunks) {
-    // TODO 1 (about 2 lines): how long do all three steps of one chunk take, and how long after a
-    // chunk does the next one come out of the pipeline? Times may be fractions.
+    // TODO 1 (about 2 lines): how long do all three steps of one chunk take? How long after a chunk
+    // is the next chunk done? Times may be fractions.
     return 0;
     // END 1
 }
@@ -51,14 +51,14 @@ void linearize_chunks([[maybe_unused]] const float* in, [[maybe_unused]] float* 
                       [[maybe_unused]] int chunk, [[maybe_unused]] const cudaStream_t* streams,
                       [[maybe_unused]] int stream_count) {
     // TODO 2 (about 13 lines): for each chunk, queue its upload, its kernel and its download in the
-    // chunk's stream. When all are queued, wait until `out` is complete.
+    // chunk's stream. When all chunks are queued, wait until `out` is complete.
     // END 2
 }
 
 void make_stages(Stage* stages, int count, [[maybe_unused]] int chunk) {
     for (int s = 0; s < count; ++s) {
-        // TODO 3 (about 6 lines): make the five members of stages[s]. The stream does not wait for
-        // the default stream, and both host buffers are pinned.
+        // TODO 3 (about 6 lines): create the five members of stages[s]. The stream does not wait
+        // for the default stream, and both host buffers are pinned.
         stages[s] = {};
         // END 3
     }
@@ -78,8 +78,8 @@ void free_stages(Stage* stages, int count) {
 void linearize_staged([[maybe_unused]] const float* in, [[maybe_unused]] float* out,
                       [[maybe_unused]] int n, [[maybe_unused]] int chunk,
                       [[maybe_unused]] const Stage* stages, [[maybe_unused]] int count) {
-    // TODO 4 (about 19 lines): chunk k fills the `in` of its stage, is uploaded, made linear and
-    // downloaded to the stage's `out`, and `done` is recorded. Before a stage is used again, and
-    // at the end, wait for its `done` and copy the results of its chunk to `out`.
+    // TODO 4 (about 19 lines): copy chunk k to the `in` of its stage, queue its upload, kernel and
+    // download to the stage's `out`, and record `done`. Before you use a stage again, and at the
+    // end, wait for its `done` and copy the results of its chunk to `out`.
     // END 4
 }

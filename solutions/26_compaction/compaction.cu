@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Lesson 26, compaction: store the elements that pass a test side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.
 #include "compaction.h"
 
@@ -8,10 +8,10 @@ static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
 // Called by all 32 lanes of a warp. Returns how many of the lanes before this one keep their
-// element; `count` becomes the number of all that do.
+// element; `count` becomes the number of all lanes that do.
 __device__ static int place_in_warp(bool keep, int& count) {
-    // TODO 1 (about 4 lines): let all lanes vote. The number of votes is the count, and the votes
-    // of the lanes before this one are the place: __ballot_sync and __popc, as in lesson 17.
+    // TODO 1 (about 4 lines): let all lanes vote. The count is the number of votes. The place is
+    // the number of votes of the lanes before this one: __ballot_sync and __popc, as in lesson 17.
     //| count = keep;
     //| return threadIdx.x % kLanes;
     const unsigned votes = __ballot_sync(kAllLanes, keep);
@@ -23,11 +23,11 @@ __device__ static int place_in_warp(bool keep, int& count) {
 
 // Called by all threads of a block of whole warps, at most 32 of them; may be called again and
 // again. Returns how many of the threads before this one keep their element; `count` becomes the
-// number of all that do.
+// number of all threads that do.
 __device__ static int place_in_block(bool keep, int& count) {
-    // TODO 2 (about 13 lines): the same for a block: the places in the warp, and before them the
-    // counts of the warps before this one, which go through shared memory. A second barrier at the
-    // end: the next call stores to the same place.
+    // TODO 2 (about 13 lines): the same for a block. A thread's place is its place in the warp plus
+    // the counts of the warps before its own. The warps exchange their counts in shared memory. End
+    // with a second barrier, since the next call stores to the same place.
     //| count = keep;
     //| return threadIdx.x;
     __shared__ int of_warp[kLanes];
@@ -36,26 +36,26 @@ __device__ static int place_in_block(bool keep, int& count) {
     int of_mine;
     int place = place_in_warp(keep, of_mine);
     if (threadIdx.x % kLanes == 0) of_warp[warp] = of_mine;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the counts of all warps
     count = 0;
     for (int w = 0; w < warps; ++w) {
         if (w == warp) place += count;
         count += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the counts that are read above
     return place;
     // END 2
 }
 
-// What is kept is said by a struct such as this one ...
+// A struct such as this one decides which elements are kept ...
 struct KeepAbove {
     const float* x;
     float limit;
     __device__ bool operator()(int i) const { return x[i] > limit; }
 };
 
-// ... and what becomes of each element by one such as this: it is called for every element i, with
-// whether it is kept, how many elements before it are, and how many are in all.
+// ... and a struct such as this one moves them. It is called for every element i, and is told
+// whether element i is kept, how many elements before it are kept, and how many are kept in all.
 struct MoveKept {
     const float* x;
     float* out;
@@ -72,7 +72,7 @@ __global__ void count_kernel(Keep keep, int n, int* counts) {
     int in_all = 0;
     for (int first = begin; first < end; first += blockDim.x) {
         const int i = first + threadIdx.x;
-        in_all += __syncthreads_count(i < end && keep(i));  // how many threads said yes
+        in_all += __syncthreads_count(i < end && keep(i));  // how many threads keep their element
     }
     if (threadIdx.x == 0) counts[blockIdx.x] = in_all;
 }
@@ -89,9 +89,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -102,11 +102,11 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
     if (t == 0) counts[tiles] = carry;
 }
 
-// TODO 3 (about 30 lines): `move_kernel`, one block for each tile, goes through it in rounds, as
-// count_kernel does, and calls move(i, kept, before, total) for each element; `carries` says how
-// many are kept before each tile, and after the last one how many in all. `compact` makes three
-// launches: count, scan, move; and it returns the number of all that are kept, when the device has
-// it. For n = 0 it launches nothing.
+// TODO 3 (about 30 lines): `move_kernel`, one block for each tile, goes through its tile in rounds,
+// as count_kernel does, and calls move(i, kept, before, total) for each element. carries[tile] is
+// the number of kept elements before the tile, and the last one is the number of all. `compact`
+// makes three launches: count, scan, move. It waits for the device and returns the number of kept
+// elements. For n = 0 it launches nothing.
 //| template <class Keep, class Move>
 //| static int compact(Keep, Move, int, void*) {
 //|     return -1;
@@ -148,8 +148,8 @@ int select_above(const float* d_x, int n, float limit, float* d_out, void* d_scr
     return compact(KeepAbove{d_x, limit}, MoveKept{d_x, d_out}, n, d_scratch);
 }
 
-// TODO 4 (about 18 lines): describe what is kept of a table, and what becomes of its rows. Only
-// rows that are kept may be loaded.
+// TODO 4 (about 18 lines): describe which rows of a table are kept, and move them. Load only rows
+// that are kept.
 //| int select_rows(const unsigned char*, ConstTable, int, Table, void*) {
 //|     return -1;
 //| }
@@ -175,8 +175,8 @@ int select_rows(const unsigned char* d_mask, ConstTable in, int n, Table out, vo
 }
 // END 4
 
-// TODO 5 (about 9 lines): describe what becomes of the elements in a partition. Of the elements
-// before element i, `before` are kept. How many are not?
+// TODO 5 (about 9 lines): describe where a partition stores each element. Of the elements before
+// element i, `before` are kept. How many are not?
 //| int partition_above(const float*, int, float, float*, void*) {
 //|     return -1;
 //| }

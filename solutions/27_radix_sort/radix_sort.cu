@@ -7,14 +7,14 @@
 static constexpr int kLanes = 32;
 static constexpr int kWarps = kThreads / kLanes;
 
-// The key as an unsigned number. Of two keys, the larger one has the larger number.
+// Converts a key to an unsigned number. The larger of two keys has the larger number.
 __device__ static unsigned sortable(unsigned key) {
     return key;
 }
 
-// TODO 1 (about 15 lines): `sortable` for int, float and double: which bits of a key must be
-// inverted, so that negative keys come first and the order among them is right? And `digit_of`: the
-// bits [shift, shift + width) of such a number.
+// TODO 1 (about 15 lines): write `sortable` for int, float and double. Which bits of a key must be
+// inverted, so that negative keys come first and are in the right order? Write `digit_of`: it
+// returns the bits [shift, shift + width) of such a number.
 //| __device__ static unsigned sortable(int key) {
 //|     return static_cast<unsigned>(key);
 //| }
@@ -45,11 +45,11 @@ __device__ unsigned digit_of(Bits bits, int shift, int width) {
 }
 // END 1
 
-// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have its digit;
-// `count` becomes the number of all lanes that have it, this one included.
+// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have the same
+// digit; `count` becomes the number of all lanes with that digit, including this one.
 __device__ static int rank_in_warp(unsigned digit, int& count) {
-    // TODO 2 (about 4 lines): find the lanes with the same digit: __match_any_sync, as in
-    // lesson 21. How many are they, and how many of them are before this one?
+    // TODO 2 (about 4 lines): find the lanes with the same digit: __match_any_sync, as in lesson
+    // 21. How many lanes are these, and how many of them are before this one?
     //| count = digit < kDigits;
     //| return threadIdx.x % kLanes;
     const unsigned same = __match_any_sync(kAllLanes, digit);
@@ -59,31 +59,31 @@ __device__ static int rank_in_warp(unsigned digit, int& count) {
     // END 2
 }
 
-// Called by all threads of a block; may be called again and again. `next` of thread d is the place
-// of the next element with digit d, and is moved past the elements of this call. Returns the place
-// of this thread's element; any number where its digit is kNoDigit.
+// Called by all threads of a block; may be called again and again. In thread d, `next` is the place
+// of the next element with digit d; the call adds the number of its elements with digit d. Returns
+// the place of this thread's element. If the digit is kNoDigit, the result is not defined.
 __device__ static int place_in_block(unsigned digit, int& next) {
-    // TODO 3 (about 18 lines): each warp ranks its elements, and leaves its counts in its row of a
-    // table in shared memory, which must hold zeros before. Then thread d goes down column d: from
-    // `next` on, each warp gets the places after those of the warps before it.
+    // TODO 3 (about 18 lines): each warp ranks its elements, and stores its counts in its row of a
+    // table in shared memory, which it has set to zero before. Then thread d goes down column d:
+    // from `next` on, each warp gets the places after those of the warps before it.
     //| next += digit < kDigits;
     //| return next;
     __shared__ int table[kWarps][kDigits];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
     for (int d = lane; d < kDigits; d += kLanes) table[warp][d] = 0;
-    __syncwarp();  // other lanes store counts where this one has stored zeros
+    __syncwarp();  // other lanes store counts over the zeros of this lane
     int count;
     const int rank = rank_in_warp(digit, count);
     if (digit != kNoDigit && rank == 0) table[warp][digit] = count;
-    __syncthreads();  // below, a thread reads what all warps have left
+    __syncthreads();  // below, a thread reads the counts of all warps
     for (int w = 0; w < kWarps; ++w) {
         const int of_warp = table[w][threadIdx.x];
         table[w][threadIdx.x] = next;
         next += of_warp;
     }
-    __syncthreads();  // below, a warp reads what all threads have left
+    __syncthreads();  // below, a warp reads the places from all threads
     const int place = digit != kNoDigit ? table[warp][digit] + rank : 0;
-    __syncwarp();  // the next call overwrites what is read above
+    __syncwarp();  // the next call overwrites the row that is read above
     return place;
     // END 3
 }
@@ -91,8 +91,9 @@ __device__ static int place_in_block(unsigned digit, int& next) {
 // One block for each tile: counts[d * tiles + tile] becomes the number of its keys with digit d.
 template <class Key>
 __global__ void count_kernel(const Key* keys, int n, int shift, int width, int* counts) {
-    // TODO 4 (about 11 lines): a histogram in shared memory, as in lesson 21, with a bin for each
-    // thread. There are as many tiles as blocks. digit_of(sortable(key), shift, width) is the bin.
+    // TODO 4 (about 11 lines): count the digits in shared memory, as in lesson 21, with one bin for
+    // each thread. There is one block for each tile. digit_of(sortable(key), shift, width) is the
+    // bin of a key.
     __shared__ int bins[kDigits];
     bins[threadIdx.x] = 0;
     __syncthreads();  // all bins are 0 before any thread counts
@@ -105,8 +106,8 @@ __global__ void count_kernel(const Key* keys, int n, int shift, int width, int* 
     // END 4
 }
 
-// Called by all threads of a block; may be called again and again. The sum of the values of all
-// threads before this one; `total` becomes the sum of all (lesson 25).
+// Called by all threads of a block; may be called again and again. Returns the sum of the values of
+// all threads before this one; `total` becomes the sum of all (lesson 25).
 __device__ static int scan_in_block(int value, int& total) {
     __shared__ int of_warp[kWarps];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
@@ -116,19 +117,19 @@ __device__ static int scan_in_block(int value, int& total) {
         if (lane >= step) up_to += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = up_to;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the totals of all warps
     int before_warp = 0;
     total = 0;
     for (int w = 0; w < kWarps; ++w) {
         if (w == warp) before_warp = total;
         total += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the row that is read above
     return before_warp + up_to - value;
 }
 
-// One block for each row of a matrix: its exclusive scan, in place. Without `totals` the sums of
-// the rows are not stored.
+// One block for each row of a matrix: the exclusive scan of the row, in place. If `totals` is
+// nullptr, the sums of the rows are not stored.
 __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     int* row = rows + static_cast<size_t>(blockIdx.x) * cols;
     int carry = 0;
@@ -142,8 +143,8 @@ __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     if (threadIdx.x == 0 && totals) totals[blockIdx.x] = carry;
 }
 
-// Scans what count_kernel has counted. Then d_starts[d] is how many keys have a digit below d, and
-// d_counts[d * tiles + tile] how many keys with digit d are in the tiles before `tile`.
+// Scans the counts of count_kernel. After it d_starts[d] is the number of keys with a digit below
+// d, and d_counts[d * tiles + tile] the number of keys with digit d in the tiles before `tile`.
 [[maybe_unused]] static void scan_counts(int* d_counts, int tiles, int* d_starts) {
     scan_rows_kernel<<<kDigits, kThreads>>>(d_counts, tiles, d_starts);
     CUDA_CHECK(cudaGetLastError());
@@ -151,11 +152,11 @@ __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// TODO 5 (about 30 lines): `scatter_kernel`, one block for each tile, goes through it in rounds of
-// kThreads elements and moves each, with its value if there are values, to the place that
-// place_in_block says. At the beginning, thread d finds the `next` of digit d in what scan_counts
-// has left. `sort_pass` counts, scans and scatters; the scratch memory has room for the starts and
-// the counts behind them.
+// TODO 5 (about 30 lines): `scatter_kernel`, one block for each tile, goes through its tile in
+// rounds of kThreads elements. It moves each key, with its value if there are values, to the place
+// that place_in_block returns. At the beginning, thread d computes `next` for digit d from the
+// results of scan_counts. `sort_pass` counts, scans and scatters; the scratch memory has room for
+// the starts, followed by the counts.
 //| template <class Key>
 //| static void sort_pass(ConstPairs<Key>, Pairs<Key>, int, int, int, void*) {}
 template <class Key>
@@ -195,9 +196,10 @@ static void sort_pass(ConstPairs<Key> in, Pairs<Key> out, int n, int shift, int 
 // END 5
 
 // TODO 6 (about 12 lines): `sort_all` sorts by the bits [0, bits) of the keys: a pass for each
-// kDigitBits bits, the lowest first; the last digit may have fewer. The first pass reads `in`, the
-// others what the pass before has stored. Passes fill `out` and `spare` in turn: which of them must
-// the first fill, so that the last fills `out`? For n = 0 nothing is launched.
+// kDigitBits bits, the lowest first; the last digit may have fewer bits. The first pass reads `in`,
+// each later pass reads the array that the pass before has stored. Passes store to `out` and
+// `spare` in turn: to which of them must the first pass store, so that the last pass stores to
+// `out`? For n = 0 nothing is launched.
 //| template <class Key>
 //| static void sort_all(ConstPairs<Key>, Pairs<Key>, Pairs<Key>, int, int, void*) {}
 template <class Key>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
-// memory and then in registers.
+// Lesson 29, matrix product: each loaded float is used for many elements, first in shared memory
+// and then in registers.
 // Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
-// Task 4: a block makes kWide x kWide elements of C, kEach x kEach by each of its kSide x kSide
-// threads. A slab is what it loads at a time: kDeep columns of A, kDeep rows of B.
+// Task 4: a block computes kWide x kWide elements of C, and each of its kSide x kSide threads kEach
+// x kEach of them. In each round it loads a slab: kDeep columns of A and kDeep rows of B.
 static constexpr int kWide = 64;
 [[maybe_unused]] static constexpr int kDeep = 16;
 [[maybe_unused]] static constexpr int kEach = 4;
@@ -16,16 +16,16 @@ static dim3 tiles_of(Sizes sizes, int tile) {
     return dim3((sizes.n + tile - 1) / tile, (sizes.m + tile - 1) / tile);
 }
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
 
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_naive_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C, column by
-    // x and row by y. If it exists, go along its row of A and down its column of B, sum the
-    // products, and store the sum.
+    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C: x gives
+    // the column, y the row. If C has this element, go along its row of A and down its column of B,
+    // sum the products, and store the sum.
     const int row = blockIdx.y * kTile + threadIdx.y;
     const int col = blockIdx.x * kTile + threadIdx.x;
     if (row >= s.m || col >= s.n) return;
@@ -45,8 +45,8 @@ void matmul_naive(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
 
 long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_unused]] int k,
                         [[maybe_unused]] int tile) {
-    // TODO 2 (about 3 lines): how many floats of A and B do the blocks load in all, each block the
-    // whole rows and columns that its tile needs? The number may need more than 31 bits.
+    // TODO 2 (about 3 lines): how many floats of A and B do all blocks load together? Each block
+    // loads the whole rows and columns that its tile needs. The number may need more than 31 bits.
     //| return 0;
     const long long tiles_down = (m + tile - 1) / tile;
     const long long tiles_across = (n + tile - 1) / tile;
@@ -57,8 +57,8 @@ long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Sizes s) {
     // TODO 3 (about 17 lines): go along the rows of A and down the columns of B tile by tile. Each
-    // thread loads one element of either tile, or 0 where there is none; then it adds kTile
-    // products to the sum of its own element of C. All threads reach all barriers.
+    // thread loads one element of each tile, or 0 if there is none. Then it adds kTile products to
+    // the sum of its own element of C. All threads must reach all barriers.
     __shared__ float a_tile[kTile][kTile];
     __shared__ float b_tile[kTile][kTile];
     const int x = threadIdx.x;
@@ -73,7 +73,7 @@ __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Si
         b_tile[y][x] = in_b ? b[offset(first + y, col, s.b_pitch)] : 0.0f;
         __syncthreads();  // below, a thread reads slots that other warps have filled
         for (int p = 0; p < kTile; ++p) sum += a_tile[y][p] * b_tile[p][x];
-        __syncthreads();  // the next tiles overwrite what is read above
+        __syncthreads();  // the next tiles overwrite the slots that are read above
     }
     if (row < s.m && col < s.n) c[offset(row, col, s.c_pitch)] = sum;
     // END 3
@@ -87,10 +87,11 @@ void matmul_tiled(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
 
 // Launched with kSide x kSide threads for each kWide x kWide elements of C.
 __global__ void matmul_registers_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 4 (about 34 lines): thread (x, y) makes the elements (y + i * kSide, x + j * kSide) of
-    // the block's part of C, for i and j from 0 to kEach - 1. All threads load a slab: kWide x
-    // kDeep floats of A, kDeep x kWide of B. Then, for each p of the slab, a thread takes kEach
-    // floats of either into variables of its own, and adds kEach x kEach products to as many sums.
+    // TODO 4 (about 34 lines): thread (x, y) computes the elements (y + i * kSide, x + j * kSide)
+    // of the block's part of C, for i and j from 0 to kEach - 1. All threads together load a slab:
+    // kWide x kDeep floats of A and kDeep x kWide of B. Then, for each p of the slab, a thread
+    // loads kEach floats of each into registers, and adds kEach x kEach products to its kEach x
+    // kEach sums.
     __shared__ float a_slab[kWide][kDeep];
     __shared__ float b_slab[kDeep][kWide];
     const int x = threadIdx.x;
@@ -116,7 +117,7 @@ __global__ void matmul_registers_kernel(const float* a, const float* b, float* c
                 for (int j = 0; j < kEach; ++j) sums[i][j] += from_a[i] * from_b[j];
             }
         }
-        __syncthreads();  // the next slab overwrites what is read above
+        __syncthreads();  // the next slab overwrites the slots that are read above
     }
     for (int i = 0; i < kEach; ++i) {
         for (int j = 0; j < kEach; ++j) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Lesson 31, libraries: a product, a linear system, singular values and a filter, by calls of
+// Lesson 31, libraries: a product, a linear system, singular values and a filter, with calls of
 // cuBLAS, cuSOLVER and cuFFT.
 // Start with README.md in this directory; `make 31` checks this file.
 #include "libraries.h"
 
 Libraries open_libraries(cudaStream_t stream, int samples) {
     Libraries libraries{stream, nullptr, nullptr, 0, 0, samples};
-    // TODO 1 (about 8 lines): make the handles of cuBLAS and cuSOLVER and both plans of cuFFT,
+    // TODO 1 (about 8 lines): create the handles of cuBLAS and cuSOLVER and both plans of cuFFT,
     // CUFFT_R2C and CUFFT_C2R. Set the stream of all four. Check every status.
     LIBRARY_CHECK(cublasCreate(&libraries.blas));
     LIBRARY_CHECK(cublasSetStream(libraries.blas, stream));
@@ -32,8 +32,8 @@ void multiply([[maybe_unused]] const Libraries& libraries, [[maybe_unused]] Size
               [[maybe_unused]] float alpha, [[maybe_unused]] const float* d_a,
               [[maybe_unused]] const float* d_b, [[maybe_unused]] float beta,
               [[maybe_unused]] float* d_c) {
-    // TODO 2 (about 5 lines): one call of cublasSgemm. It reads and writes columns: what does it
-    // take the rows of A, B and C for?
+    // TODO 2 (about 5 lines): call cublasSgemm once. It reads and writes columns: which matrices
+    // does it see in the rows of A, B and C?
     const auto [m, n, k, a_pitch, b_pitch, c_pitch] = sizes;
     LIBRARY_CHECK(cublasSgemm(libraries.blas,
                               CUBLAS_OP_N,
@@ -52,7 +52,7 @@ void multiply([[maybe_unused]] const Libraries& libraries, [[maybe_unused]] Size
     // END 2
 }
 
-// What cuSOLVER has stored at d_info: 0 if all went well. Waits until it is there.
+// Waits for cuSOLVER and returns the number that it stored at d_info: 0 for success.
 [[maybe_unused]] static int info_of(const Libraries& libraries, const int* d_info) {
     int info = 0;
     CUDA_CHECK(
@@ -64,8 +64,8 @@ void multiply([[maybe_unused]] const Libraries& libraries, [[maybe_unused]] Size
 bool solve([[maybe_unused]] const Libraries& libraries, [[maybe_unused]] int n,
            [[maybe_unused]] int count, [[maybe_unused]] float* d_a, [[maybe_unused]] float* d_b) {
     // TODO 3 (about 12 lines): ask cusolverDnSgetrf_bufferSize how much memory it needs, and
-    // factorise with cusolverDnSgetrf. If info_of says that it worked, solve with
-    // cusolverDnSgetrs. The factors are those of the columns: which operation makes up for it?
+    // factorise with cusolverDnSgetrf. If info_of returns 0, solve with cusolverDnSgetrs. The
+    // factors are those of A^T: which operation solves with A?
     //| return true;
     int size = 0;
     LIBRARY_CHECK(cusolverDnSgetrf_bufferSize(libraries.solver, n, n, d_a, n, &size));
@@ -84,7 +84,7 @@ bool singular_values([[maybe_unused]] const Libraries& libraries, [[maybe_unused
                      [[maybe_unused]] float* d_a, [[maybe_unused]] float* d_u,
                      [[maybe_unused]] float* d_s, [[maybe_unused]] float* d_vt) {
     // TODO 4 (about 7 lines): ask cusolverDnSgesvd_bufferSize, and call cusolverDnSgesvd with 'A'
-    // for all of U and all of V^T. It is given A^T: what are U and V^T of that?
+    // for all of U and all of V^T. It sees A^T: what are U and V^T of A^T?
     //| return true;
     int size = 0;
     LIBRARY_CHECK(cusolverDnSgesvd_bufferSize(libraries.solver, n, n, &size));
@@ -124,7 +124,7 @@ void low_pass([[maybe_unused]] const Libraries& libraries, [[maybe_unused]] int 
               [[maybe_unused]] const float* d_in, [[maybe_unused]] float* d_out) {
     // TODO 5 (about 7 lines): transform d_in into a Scratch of samples / 2 + 1 numbers, launch
     // low_pass_kernel in the stream, and transform back into d_out. cuFFT's transforms are not
-    // normalised: which scale makes the way there and back a round trip?
+    // normalised: with which scale does the inverse transform give back the samples?
     const int samples = libraries.samples, numbers = samples / 2 + 1;
     Scratch<cufftComplex> spectrum(numbers, libraries.stream);
     // cufftExecR2C takes no pointer to const, but does not write to its input.

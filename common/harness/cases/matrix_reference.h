@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Matrix products on the host, for the tests of lessons 29 and 30: C = A B with its error bound,
-// matrices as they lie in memory, and what usual mistakes make of the same matrices. Matrices are
-// vectors, row after row.
+// matrices as they are stored in memory, and the results of common mistakes for the same matrices.
+// Matrices are vectors, row after row.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace wb {
 namespace {
 
-// `rows` x `cols` values as they lie in memory: NaN before the first and in the gaps between rows.
+// `rows` x `cols` values as they are stored in memory: NaN before the first and in the gaps between
+// rows.
 inline std::vector<float> laid_out(const std::vector<float>& values, int rows, int cols, int pitch,
                                    int before) {
     std::vector<float> all(size_t(before) + size_t(rows) * pitch,
@@ -51,8 +52,8 @@ struct Product {
     }
 };
 
-// a: m x k, b: k x n. Sums in double the products [from, to) of each element. An element may be off
-// by `rounding` times the sum of the products' magnitudes.
+// a: m x k, b: k x n. Sums in double the products [from, to) of each element. The error of an
+// element is at most `rounding` times the sum of the products' magnitudes.
 inline Product product(const std::vector<float>& a, const std::vector<float>& b, int m, int n,
                        int k, int from, int to, double rounding) {
     Product out{std::vector<float>(size_t(m) * n), std::vector<double>(size_t(m) * n)};
@@ -99,8 +100,8 @@ inline void check_gaps_unchanged(const std::vector<float>& c, int cols, int pitc
     CHECK(gaps_unchanged);
 }
 
-// What mistakes make of C = A B: the entries that lessons have in common, and the parts of others.
-// Refers to the matrices, which must live as long as the entries.
+// The results of mistakes in C = A B: the entries that lessons have in common, and the parts of
+// others. Refers to the matrices, which must live as long as the entries.
 class ProductMistakes {
 public:
     using Make = std::function<std::vector<float>()>;
@@ -173,22 +174,24 @@ public:
 
     // Whole matrices that are swapped or transposed.
     List swapped_matrices() const {
-        return {{"A and B have changed places: this is B A",
-                 where(m_ == n_ && n_ == k_, [this] { return of(b_, a_); })},
-                {"rows of A meet rows of B: B is read as if rows and columns were swapped",
-                 where(n_ == k_, [this] { return of(a_, transposed(b_, k_, n_)); })},
-                {"columns of A meet columns of B: A is read as if rows and columns were swapped",
-                 where(m_ == k_, [this] { return of(transposed(a_, m_, k_), b_); })},
-                {"the product is right, and its rows and columns are swapped",
-                 where(m_ == n_, [this] { return transposed(c_, m_, n_); })}};
+        return {
+            {"A and B have changed places: this is B A",
+             where(m_ == n_ && n_ == k_, [this] { return of(b_, a_); })},
+            {"rows of A are multiplied by rows of B: B is read with rows and columns swapped",
+             where(n_ == k_, [this] { return of(a_, transposed(b_, k_, n_)); })},
+            {"columns of A are multiplied by columns of B: A is read with rows and columns swapped",
+             where(m_ == k_, [this] { return of(transposed(a_, m_, k_), b_); })},
+            {"the product is right, but its rows and columns are swapped",
+             where(m_ == n_, [this] { return transposed(c_, m_, n_); })}};
     }
     // C held these numbers before.
     List added_to(const std::vector<float>& held) const {
-        return {{"the product is added to what C held before: it should replace that", [&, this] {
-                     std::vector<float> sums = held;
-                     for (size_t i = 0; i < sums.size(); ++i) sums[i] += c_[i];
-                     return sums;
-                 }}};
+        return {
+            {"the product is added to the old contents of C: it should replace them", [&, this] {
+                 std::vector<float> sums = held;
+                 for (size_t i = 0; i < sums.size(); ++i) sums[i] += c_[i];
+                 return sums;
+             }}};
     }
 
 private:

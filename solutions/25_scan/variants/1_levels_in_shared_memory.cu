@@ -1,9 +1,9 @@
 // Variant: every level goes through shared memory, with two barriers; tiles are scanned first, and
-// the carries added in a pass of their own.
+// a separate pass adds the carries.
 // verdict: efficient "efficient: a warp needs no shared memory and no barrier"
 // verdict: efficient "efficient: each warp of a block stores its total to shared memory, and"
 // SPDX-License-Identifier: MIT
-// Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
+// Lesson 25, scan: scans of a warp, of a block, and of an array in three launches and in one.
 // Start with README.md in this directory; `make 25` checks this file.
 #include "scan.h"
 
@@ -12,8 +12,8 @@
 static constexpr int kLanes = 32;
 [[maybe_unused]] static constexpr int kMaxBlockThreads = 1024;
 
-// An operation is described by a struct such as these. `combine` may be given any two neighbouring
-// pieces, but never in the wrong order: what `a` stands for lies before what `b` stands for.
+// A struct such as these describes an operation. `combine` may be called with any two neighbouring
+// pieces, but never in the wrong order: the elements of `a` come before the elements of `b`.
 struct Sum {
     using Value = int;
     __device__ static Value identity() { return 0; }
@@ -26,17 +26,17 @@ struct Fill {
     __device__ static Value combine(Value a, Value b) { return b != 0 ? b : a; }
 };
 
-// Called by all 32 lanes of a warp. Each lane gets the combination of the values of lane 0 up to
-// itself.
+// Called by all 32 lanes of a warp. Returns the combination of the values of the lanes from 0 up to
+// and with this one.
 template <class Op>
 __device__ typename Op::Value warp_scan(typename Op::Value value) {
     __shared__ typename Op::Value levels[kMaxBlockThreads];
     const int t = threadIdx.x, lane = threadIdx.x % kLanes;
     for (int step = 1; step < kLanes; step *= 2) {
         levels[t] = value;
-        __syncwarp();  // lanes further down have stored what is read next
+        __syncwarp();  // lower lanes have stored the values that are read next
         if (lane >= step) value = Op::combine(levels[t - step], value);
-        __syncwarp();  // the next level overwrites what is read above
+        __syncwarp();  // the next level overwrites the values that are read above
     }
     return value;
 }
@@ -50,21 +50,21 @@ __device__ typename Op::Value block_scan(typename Op::Value value, typename Op::
     const int t = threadIdx.x;
     for (int step = 1; step < static_cast<int>(blockDim.x); step *= 2) {
         levels[t] = value;
-        __syncthreads();  // other threads have stored what is read next
+        __syncthreads();  // other threads have stored the values that are read next
         if (t >= step) value = Op::combine(levels[t - step], value);
-        __syncthreads();  // the next level overwrites what is read above
+        __syncthreads();  // the next level overwrites the values that are read above
     }
     levels[t] = value;
-    __syncthreads();  // other threads have stored what is read next
+    __syncthreads();  // other threads have stored the values that are read next
     total = levels[blockDim.x - 1];
     const auto before = t > 0 ? levels[t - 1] : Op::identity();
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the totals that are read above
     return before;
 }
 
-// Called by all threads of a block. Scans the elements [begin, end) of `in`, where `carry` is the
-// combination of all that lies before them. Returns the carry for what lies after them. Without
-// `out` nothing is stored. `out` may be `in`.
+// Called by all threads of a block. Scans the elements [begin, end) of `in`. `carry` is the
+// combination of all elements before `begin`. Returns the carry for the elements after `end`. If
+// `out` is nullptr, nothing is stored. `out` may be `in`.
 template <class Op, class In>
 __device__ typename Op::Value scan_piece(Kind kind, const In* in, typename Op::Value* out,
                                          int begin, int end, typename Op::Value carry) {
@@ -87,7 +87,7 @@ __global__ void scan_rows_kernel(Kind kind, const typename Op::Value* in, typena
     scan_piece<Op>(kind, in + row, out + row, 0, cols, Op::identity());
 }
 
-// One block for each tile: scans it by itself, and leaves its total.
+// One block for each tile: scans the tile on its own, and stores its total.
 template <class Op, class In>
 __global__ void scan_tiles_kernel(Kind kind, const In* in, typename Op::Value* out, int n,
                                   typename Op::Value* totals) {
@@ -97,7 +97,7 @@ __global__ void scan_tiles_kernel(Kind kind, const In* in, typename Op::Value* o
     if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }
 
-// One block for each tile: puts the carry before each of its elements.
+// One block for each tile: combines the carry with each of its elements.
 template <class Op>
 __global__ void add_carries_kernel(typename Op::Value* out, int n,
                                    const typename Op::Value* carries) {
@@ -187,8 +187,8 @@ void scan(Operation op, Kind kind, const int* d_in, int* d_out, int n, void* d_s
     with_operation(op, [&](auto of) { scan_all<decltype(of)>(kind, d_in, d_out, n, d_scratch); });
 }
 
-// Other blocks publish their states while this one looks: `volatile` makes each access happen, as
-// one step of 64 bits. The value travels with what it is, so that nothing else must be waited for.
+// Other blocks publish their states while this one loads them. `volatile` makes every access
+// happen, in one step of 64 bits. The word holds both status and value, so no fence is needed.
 __device__ [[maybe_unused]] static void publish(TileState* states, int tile, Status status,
                                                 int value) {
     const_cast<volatile TileState*>(states)[tile] = state_word(status, value);
@@ -203,8 +203,8 @@ __device__ [[maybe_unused]] static int value_in(TileState state) {
     return static_cast<int>(static_cast<unsigned>(state));
 }
 
-// Called by one thread of a tile. Publishes the tile's total, and returns the sum of all elements
-// in the tiles before it; the tile's prefix is published by then.
+// Called by one thread of a tile. Publishes the tile's total, finds the sum of all elements in the
+// tiles before it, publishes the tile's prefix, and returns that sum.
 __device__ static int exchange(TileState* states, int tile, int total) {
     int carry = 0;
     if (tile > 0) publish(states, tile, kTotal, total);
@@ -245,8 +245,8 @@ void exchange_alone(TileState* d_states, const TileState* d_later, int tile, int
 __global__ void __launch_bounds__(kThreads)
     one_pass_kernel(const int* in, int* out, int n, TileState* states, unsigned* next_tile) {
     __shared__ int shared_tile, shared_carry;
-    // Not blockIdx.x: nothing is promised about the order in which blocks start. A number from a
-    // counter is given out only when all lower ones belong to blocks that are running or done.
+    // Not blockIdx.x: CUDA does not promise in which order blocks start. With a counter, all lower
+    // numbers belong to blocks that are running or done.
     if (threadIdx.x == 0) shared_tile = atomicAdd(next_tile, 1u);
     __syncthreads();  // all threads read the number
     const int tile = shared_tile;
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(kThreads)
 void sum_in_one_pass(const int* d_in, int* d_out, int n, void* d_scratch) {
     if (n == 0) return;
     const int tiles = (n + kTile - 1) / kTile;
-    // The counter stands behind the states.
+    // The counter follows the states.
     auto* d_states = static_cast<TileState*>(d_scratch);
     auto* d_next_tile = reinterpret_cast<unsigned*>(d_states + tiles);
     CUDA_CHECK(cudaMemsetAsync(d_scratch, 0, (tiles + 1) * sizeof(TileState)));

@@ -1,6 +1,6 @@
 // Variant: the tile in registers, and a warp that looks back at 32 tiles at once.
 // SPDX-License-Identifier: MIT
-// Lesson 25, scan: prefix sums and their like in a warp, a block, three launches, and in one.
+// Lesson 25, scan: scans of a warp, of a block, and of an array in three launches and in one.
 // Start with README.md in this directory; `make 25` checks this file.
 #include "scan.h"
 
@@ -10,8 +10,8 @@
 static constexpr int kLanes = 32;
 [[maybe_unused]] static constexpr int kMaxBlockThreads = 1024;
 
-// An operation is described by a struct such as these. `combine` may be given any two neighbouring
-// pieces, but never in the wrong order: what `a` stands for lies before what `b` stands for.
+// A struct such as these describes an operation. `combine` may be called with any two neighbouring
+// pieces, but never in the wrong order: the elements of `a` come before the elements of `b`.
 struct Sum {
     using Value = int;
     __device__ static Value identity() { return 0; }
@@ -24,8 +24,8 @@ struct Fill {
     __device__ static Value combine(Value a, Value b) { return b != 0 ? b : a; }
 };
 
-// Called by all 32 lanes of a warp. Each lane gets the combination of the values of lane 0 up to
-// itself.
+// Called by all 32 lanes of a warp. Returns the combination of the values of the lanes from 0 up to
+// and with this one.
 template <class Op>
 __device__ typename Op::Value warp_scan(typename Op::Value value) {
     const int lane = threadIdx.x % kLanes;
@@ -47,9 +47,9 @@ __device__ typename Op::Value block_scan(typename Op::Value value, typename Op::
     const int warps = blockDim.x / kLanes;
     const auto inclusive = warp_scan<Op>(value);
     if (lane == kLanes - 1) of_warp[warp] = inclusive;
-    __syncthreads();  // below, every warp reads what all warps have left
+    __syncthreads();  // below, every warp reads the totals of all warps
     const auto up_to = warp_scan<Op>(lane < warps ? of_warp[lane] : Op::identity());
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the totals that are read above
     total = __shfl_sync(kAllLanes, up_to, warps - 1);
     const auto of_others = __shfl_sync(kAllLanes, up_to, warp > 0 ? warp - 1 : 0);
     const auto of_lanes = __shfl_up_sync(kAllLanes, inclusive, 1);
@@ -57,9 +57,9 @@ __device__ typename Op::Value block_scan(typename Op::Value value, typename Op::
     return lane > 0 ? Op::combine(before_warp, of_lanes) : before_warp;
 }
 
-// Called by all threads of a block. Scans the elements [begin, end) of `in`, where `carry` is the
-// combination of all that lies before them. Returns the carry for what lies after them. Without
-// `out` nothing is stored. `out` may be `in`.
+// Called by all threads of a block. Scans the elements [begin, end) of `in`. `carry` is the
+// combination of all elements before `begin`. Returns the carry for the elements after `end`. If
+// `out` is nullptr, nothing is stored. `out` may be `in`.
 template <class Op, class In>
 __device__ typename Op::Value scan_piece(Kind kind, const In* in, typename Op::Value* out,
                                          int begin, int end, typename Op::Value carry) {
@@ -82,7 +82,7 @@ __global__ void scan_rows_kernel(Kind kind, const typename Op::Value* in, typena
     scan_piece<Op>(kind, in + row, out + row, 0, cols, Op::identity());
 }
 
-// One block for each tile: `totals` gets the combination of its elements.
+// One block for each tile: totals[tile] becomes the combination of the tile's elements.
 template <class Op, class In>
 __global__ void tile_totals_kernel(const In* in, int n, typename Op::Value* totals) {
     const int begin = blockIdx.x * kTile;
@@ -175,9 +175,10 @@ void scan_rows(Operation op, Kind kind, const int* d_in, int* d_out, int rows, i
     });
 }
 
-// What follows is for ints: a tile lies in registers, and is loaded and stored 16 bytes at a time.
+// The functions below are for ints: a tile is in registers, and is loaded and stored 16 bytes at a
+// time.
 static constexpr int kWideThreads = 512;
-static constexpr int kBlocksEach = 2;  // that are to fit on a multiprocessor
+static constexpr int kBlocksEach = 2;  // blocks that should fit on a multiprocessor
 static constexpr int kVectors = 8;     // of 16 bytes, for each thread
 static constexpr int kWideTile = kWideThreads * kVectors * 4;
 static constexpr int kWarps = kWideThreads / kLanes;
@@ -189,7 +190,7 @@ __device__ static int first_of(int tile, int row) {
     return tile * kWideTile + ((warp * kVectors + row) * kLanes + lane) * 4;
 }
 
-// Four neighbours at once, where the address allows it and none lies past the end.
+// Four neighbours at once, if the address allows it and none is past the end.
 template <class Op, bool kAligned>
 __device__ void load_four(const int* in, int n, int i, int (&v)[4]) {
     if (kAligned && i + 4 <= n) {
@@ -212,7 +213,7 @@ __device__ void store_four(int* out, int n, int i, int a, int b, int c, int d) {
     }
 }
 
-// What holds for all elements of a tile is asked once, so that all loads are under way together.
+// A condition for the whole tile is tested once, so that all loads are in flight together.
 template <class Op, bool kAligned>
 __device__ void load_tile(const int* in, int n, int tile, int (&v)[kVectors][4]) {
     const int end = (tile + 1) * kWideTile;
@@ -226,7 +227,7 @@ __device__ void load_tile(const int* in, int n, int tile, int (&v)[kVectors][4])
     }
 }
 
-// Puts `carry` before every element, and stores them.
+// Combines `carry` with every element, and stores the results.
 template <class Op, bool kAligned>
 __device__ void store_tile(int* out, int n, int tile, const int (&v)[kVectors][4], int carry) {
     const bool whole = (tile + 1) * kWideTile <= n;
@@ -261,13 +262,14 @@ __device__ int scan_in_warp(int (&v)[kVectors][4]) {
 }
 
 // Called by all threads of a block, once in a kernel. `before` becomes the combination of the
-// values of the warps before this one; returns that of all warps. Each warp has one value.
+// values of the warps before this one; returns the combination of all warps. Each warp has one
+// value.
 template <class Op>
 __device__ int across_warps(int of_mine, int& before) {
     __shared__ int of_warp[kWarps];
     const int lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
     if (lane == 0) of_warp[warp] = of_mine;
-    __syncthreads();  // below, every warp reads what all warps have left
+    __syncthreads();  // below, every warp reads the totals of all warps
     const int up_to = warp_scan<Op>(lane < kWarps ? of_warp[lane] : Op::identity());
     before = __shfl_sync(kAllLanes, up_to, warp > 0 ? warp - 1 : 0);
     if (warp == 0) before = Op::identity();
@@ -316,8 +318,8 @@ void scan(Operation op, Kind kind, const int* d_in, int* d_out, int n, void* d_s
     });
 }
 
-// Other blocks publish their states while this one looks: `volatile` makes each access happen, as
-// one step of 64 bits. The value travels with what it is, so that nothing else must be waited for.
+// Other blocks publish their states while this one loads them. `volatile` makes every access
+// happen, in one step of 64 bits. The word holds both status and value, so no fence is needed.
 __device__ [[maybe_unused]] static void publish(TileState* states, int tile, Status status,
                                                 int value) {
     const_cast<volatile TileState*>(states)[tile] = state_word(status, value);
@@ -332,9 +334,9 @@ __device__ [[maybe_unused]] static int value_in(TileState state) {
     return static_cast<int>(static_cast<unsigned>(state));
 }
 
-// Called by all 32 lanes of a warp of a tile. Publishes the tile's total, and returns the sum of
-// all elements in the tiles before it; the tile's prefix is published by then. The lanes look at 32
-// tiles at once, lane 0 at the nearest.
+// Called by all 32 lanes of a warp of a tile. Publishes the tile's total, finds the sum of all
+// elements in the tiles before it, publishes the tile's prefix, and returns that sum. The lanes
+// look at 32 tiles at once, lane 0 at the nearest.
 __device__ static int exchange(TileState* states, int tile, int total) {
     const int lane = threadIdx.x % kLanes;
     if (lane == 0) publish(states, tile, tile > 0 ? kTotal : kPrefix, total);
@@ -344,7 +346,7 @@ __device__ static int exchange(TileState* states, int tile, int total) {
         const int mine = nearest - lane;
         TileState state;
         unsigned prefixes;
-        do {  // until all states down to the nearest prefix are there
+        do {  // until all states down to the nearest prefix are published
             // Before tile 0 there is nothing to add.
             state = mine >= 0 ? look_at(states, mine) : state_word(kPrefix, 0);
             const unsigned nothing = __ballot_sync(kAllLanes, status_in(state) == kNothing);
@@ -390,8 +392,8 @@ template <bool kAligned>
 __global__ void __launch_bounds__(kWideThreads, kBlocksEach)
     one_pass_kernel(const int* in, int* out, int n, TileState* states, unsigned* next_tile) {
     __shared__ int shared_tile, shared_carry;
-    // Not blockIdx.x: nothing is promised about the order in which blocks start. A number from a
-    // counter is given out only when all lower ones belong to blocks that are running or done.
+    // Not blockIdx.x: CUDA does not promise in which order blocks start. With a counter, all lower
+    // numbers belong to blocks that are running or done.
     if (threadIdx.x == 0) shared_tile = atomicAdd(next_tile, 1u);
     __syncthreads();  // all threads read the number
     const int tile = shared_tile;
@@ -409,7 +411,7 @@ __global__ void __launch_bounds__(kWideThreads, kBlocksEach)
 void sum_in_one_pass(const int* d_in, int* d_out, int n, void* d_scratch) {
     if (n == 0) return;
     const int tiles = (n + kWideTile - 1) / kWideTile;
-    // The counter stands behind the states.
+    // The counter follows the states.
     auto* d_states = static_cast<TileState*>(d_scratch);
     auto* d_next_tile = reinterpret_cast<unsigned*>(d_states + tiles);
     CUDA_CHECK(cudaMemsetAsync(d_scratch, 0, (tiles + 1) * sizeof(TileState)));

@@ -1,8 +1,8 @@
-// Variant: each element is a 1 or a 0, and these are scanned, level by level.
+// Variant: flags of 1 or 0, one for each element, are scanned level by level.
 // verdict: efficient "efficient: a warp votes, and needs no shared memory, barrier or atomic"
 // verdict: efficient "efficient: each warp of a block stores its count to shared memory, and"
 // SPDX-License-Identifier: MIT
-// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Lesson 26, compaction: store the elements that pass a test side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.
 #include "compaction.h"
 
@@ -11,7 +11,7 @@ static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
 // Called by all 32 lanes of a warp. Returns how many of the lanes before this one keep their
-// element; `count` becomes the number of all that do.
+// element; `count` becomes the number of all lanes that do.
 __device__ static int place_in_warp(bool keep, int& count) {
     int up_to = keep;
     for (int step = 1; step < kLanes; step *= 2) {
@@ -24,16 +24,16 @@ __device__ static int place_in_warp(bool keep, int& count) {
 
 // Called by all threads of a block of whole warps, at most 32 of them; may be called again and
 // again. Returns how many of the threads before this one keep their element; `count` becomes the
-// number of all that do.
+// number of all threads that do.
 __device__ static int place_in_block(bool keep, int& count) {
     __shared__ int levels[kScanThreads];
     const int t = threadIdx.x;
     int up_to = keep;
     for (int step = 1; step < static_cast<int>(blockDim.x); step *= 2) {
         levels[t] = up_to;
-        __syncthreads();  // other threads have stored what is read next
+        __syncthreads();  // other threads have stored the values that are read next
         if (t >= step) up_to += levels[t - step];
-        __syncthreads();  // the next level overwrites what is read above
+        __syncthreads();  // the next level overwrites the values that are read above
     }
     levels[t] = up_to;
     __syncthreads();  // the last thread has stored the count
@@ -42,15 +42,15 @@ __device__ static int place_in_block(bool keep, int& count) {
     return up_to - keep;
 }
 
-// What is kept is said by a struct such as this one ...
+// A struct such as this one decides which elements are kept ...
 struct KeepAbove {
     const float* x;
     float limit;
     __device__ bool operator()(int i) const { return x[i] > limit; }
 };
 
-// ... and what becomes of each element by one such as this: it is called for every element i, with
-// whether it is kept, how many elements before it are, and how many are in all.
+// ... and a struct such as this one moves them. It is called for every element i, and is told
+// whether element i is kept, how many elements before it are kept, and how many are kept in all.
 struct MoveKept {
     const float* x;
     float* out;
@@ -67,7 +67,7 @@ __global__ void count_kernel(Keep keep, int n, int* counts) {
     int in_all = 0;
     for (int first = begin; first < end; first += blockDim.x) {
         const int i = first + threadIdx.x;
-        in_all += __syncthreads_count(i < end && keep(i));  // how many threads said yes
+        in_all += __syncthreads_count(i < end && keep(i));  // how many threads keep their element
     }
     if (threadIdx.x == 0) counts[blockIdx.x] = in_all;
 }
@@ -84,9 +84,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;

@@ -1,6 +1,6 @@
 // Variant: warps vote, and one value of each warp goes through shared memory; three launches.
 // SPDX-License-Identifier: MIT
-// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Lesson 26, compaction: store the elements that pass a test side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.
 #include "compaction.h"
 
@@ -9,7 +9,7 @@ static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
 // Called by all 32 lanes of a warp. Returns how many of the lanes before this one keep their
-// element; `count` becomes the number of all that do.
+// element; `count` becomes the number of all lanes that do.
 __device__ static int place_in_warp(bool keep, int& count) {
     const unsigned votes = __ballot_sync(kAllLanes, keep);
     const unsigned before = (1u << (threadIdx.x % kLanes)) - 1;
@@ -19,7 +19,7 @@ __device__ static int place_in_warp(bool keep, int& count) {
 
 // Called by all threads of a block of whole warps, at most 32 of them; may be called again and
 // again. Returns how many of the threads before this one keep their element; `count` becomes the
-// number of all that do.
+// number of all threads that do.
 __device__ static int place_in_block(bool keep, int& count) {
     __shared__ int of_warp[kLanes];
     const int warp = threadIdx.x / kLanes;
@@ -27,25 +27,25 @@ __device__ static int place_in_block(bool keep, int& count) {
     int of_mine;
     int place = place_in_warp(keep, of_mine);
     if (threadIdx.x % kLanes == 0) of_warp[warp] = of_mine;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the counts of all warps
     count = 0;
     for (int w = 0; w < warps; ++w) {
         if (w == warp) place += count;
         count += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the counts that are read above
     return place;
 }
 
-// What is kept is said by a struct such as this one ...
+// A struct such as this one decides which elements are kept ...
 struct KeepAbove {
     const float* x;
     float limit;
     __device__ bool operator()(int i) const { return x[i] > limit; }
 };
 
-// ... and what becomes of each element by one such as this: it is called for every element i, with
-// whether it is kept, how many elements before it are, and how many are in all.
+// ... and a struct such as this one moves them. It is called for every element i, and is told
+// whether element i is kept, how many elements before it are kept, and how many are kept in all.
 struct MoveKept {
     const float* x;
     float* out;
@@ -62,7 +62,7 @@ __global__ void count_kernel(Keep keep, int n, int* counts) {
     int in_all = 0;
     for (int first = begin; first < end; first += blockDim.x) {
         const int i = first + threadIdx.x;
-        in_all += __syncthreads_count(i < end && keep(i));  // how many threads said yes
+        in_all += __syncthreads_count(i < end && keep(i));  // how many threads keep their element
     }
     if (threadIdx.x == 0) counts[blockIdx.x] = in_all;
 }
@@ -79,9 +79,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;

@@ -1,7 +1,7 @@
-// Variant: a selection loads 16 bytes at a time, and lays what is kept side by side in shared
-// memory before it is stored.
+// Variant: a selection loads 16 bytes at a time, and collects the kept elements of a tile in shared
+// memory before it stores them.
 // SPDX-License-Identifier: MIT
-// Lesson 26, compaction: keep what passes a test, side by side and in order.
+// Lesson 26, compaction: store the elements that pass a test side by side and in order.
 // Start with README.md in this directory; `make 26` checks this file.
 #include "compaction.h"
 
@@ -10,7 +10,7 @@ static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
 // Called by all 32 lanes of a warp. Returns how many of the lanes before this one keep their
-// element; `count` becomes the number of all that do.
+// element; `count` becomes the number of all lanes that do.
 __device__ static int place_in_warp(bool keep, int& count) {
     const unsigned votes = __ballot_sync(kAllLanes, keep);
     const unsigned before = (1u << (threadIdx.x % kLanes)) - 1;
@@ -20,7 +20,7 @@ __device__ static int place_in_warp(bool keep, int& count) {
 
 // Called by all threads of a block of whole warps, at most 32 of them; may be called again and
 // again. Returns how many of the threads before this one keep their element; `count` becomes the
-// number of all that do.
+// number of all threads that do.
 __device__ static int place_in_block(bool keep, int& count) {
     __shared__ int of_warp[kLanes];
     const int warp = threadIdx.x / kLanes;
@@ -28,25 +28,25 @@ __device__ static int place_in_block(bool keep, int& count) {
     int of_mine;
     int place = place_in_warp(keep, of_mine);
     if (threadIdx.x % kLanes == 0) of_warp[warp] = of_mine;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the counts of all warps
     count = 0;
     for (int w = 0; w < warps; ++w) {
         if (w == warp) place += count;
         count += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the counts that are read above
     return place;
 }
 
-// What is kept is said by a struct such as this one ...
+// A struct such as this one decides which elements are kept ...
 struct KeepAbove {
     const float* x;
     float limit;
     __device__ bool operator()(int i) const { return x[i] > limit; }
 };
 
-// ... and what becomes of each element by one such as this: it is called for every element i, with
-// whether it is kept, how many elements before it are, and how many are in all.
+// ... and a struct such as this one moves them. It is called for every element i, and is told
+// whether element i is kept, how many elements before it are kept, and how many are kept in all.
 // One block for each tile: how many of its elements are kept.
 template <class Keep>
 __global__ void count_kernel(Keep keep, int n, int* counts) {
@@ -55,7 +55,7 @@ __global__ void count_kernel(Keep keep, int n, int* counts) {
     int in_all = 0;
     for (int first = begin; first < end; first += blockDim.x) {
         const int i = first + threadIdx.x;
-        in_all += __syncthreads_count(i < end && keep(i));  // how many threads said yes
+        in_all += __syncthreads_count(i < end && keep(i));  // how many threads keep their element
     }
     if (threadIdx.x == 0) counts[blockIdx.x] = in_all;
 }
@@ -72,9 +72,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -117,14 +117,13 @@ static int compact(Keep keep, Move move, int n, void* d_scratch) {
     return total;
 }
 
-// What follows is for floats that are selected: a tile is loaded once for each launch, 16 bytes at
-// a time, and its kept elements are laid side by side in shared memory, so that stores are whole
-// sectors.
+// The functions below select floats: each launch loads a tile once, 16 bytes at a time. Its kept
+// elements are collected in shared memory, so that stores are whole sectors.
 static constexpr int kVectors = kTile / kThreads / 4;  // of each thread
 static constexpr int kWarps = kThreads / kLanes;
 
-// Element 4 * lane + k of row r of a warp's part of the tile is v[r][k] of this lane; what lies
-// past the end does not pass.
+// Element 4 * lane + k of row r of a warp's part of the tile is v[r][k] of this lane; elements past
+// the end do not pass.
 template <bool kAligned>
 __device__ void load_tile(const float* x, int n, float limit, int tile, float (&v)[kVectors][4]) {
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
@@ -133,7 +132,8 @@ __device__ void load_tile(const float* x, int n, float limit, int tile, float (&
         const float4 v4 = *reinterpret_cast<const float4*>(x + first + r * kLanes * 4);
         v[r][0] = v4.x, v[r][1] = v4.y, v[r][2] = v4.z, v[r][3] = v4.w;
     };
-    if (kAligned && (tile + 1) * kTile <= n) {  // asked once: all loads are under way together
+    if (kAligned &&
+        (tile + 1) * kTile <= n) {  // tested once, so that all loads are in flight together
 #pragma unroll
         for (int r = 0; r < kVectors; ++r) four(r);
         return;
@@ -150,8 +150,8 @@ __device__ void load_tile(const float* x, int n, float limit, int tile, float (&
     }
 }
 
-// Called by all threads of a block, once in a kernel. Lays the kept elements of the tile into
-// `staged`, and returns their number; staged holds them after the next barrier.
+// Called by all threads of a block, once in a kernel. Stores the kept elements of the tile to
+// `staged`, and returns their number; `staged` is complete after the next barrier.
 __device__ static int stage(const float (&v)[kVectors][4], float limit, float (&staged)[kTile]) {
     __shared__ int of_warp[kWarps];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
@@ -167,7 +167,7 @@ __device__ static int stage(const float (&v)[kVectors][4], float limit, float (&
         }
     }
     if (lane == 0) of_warp[warp] = mine;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the counts of all warps
     int place = 0, count = 0;
 #pragma unroll
     for (int w = 0; w < kWarps; ++w) {
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(kThreads)
         for (int k = 0; k < 4; ++k) mine += __popc(__ballot_sync(kAllLanes, v[r][k] > limit));
     }
     if (threadIdx.x % kLanes == 0) of_warp[threadIdx.x / kLanes] = mine;
-    __syncthreads();  // below, thread 0 reads what all warps have left
+    __syncthreads();  // below, thread 0 reads the counts of all warps
     for (int w = 0; w < kWarps; ++w) count += of_warp[w];
     if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kThreads)
     float v[kVectors][4];
     load_tile<kAligned>(x, n, limit, blockIdx.x, v);
     const int count = stage(v, limit, staged);
-    __syncthreads();  // all threads store what others have staged
+    __syncthreads();  // all threads store elements that others have staged
     store_staged(staged, count, out + carries[blockIdx.x]);
 }
 

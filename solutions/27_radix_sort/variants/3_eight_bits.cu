@@ -8,7 +8,7 @@
 static constexpr int kLanes = 32;
 static constexpr int kWarps = kThreads / kLanes;
 
-// The key as an unsigned number. Of two keys, the larger one has the larger number.
+// Converts a key to an unsigned number. The larger of two keys has the larger number.
 __device__ static unsigned sortable(unsigned key) {
     return key;
 }
@@ -29,8 +29,8 @@ __device__ unsigned digit_of(Bits bits, int shift, int width) {
     return static_cast<unsigned>(bits >> shift) & ((1u << width) - 1);
 }
 
-// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have its digit;
-// `count` becomes the number of all lanes that have it, this one included.
+// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have the same
+// digit; `count` becomes the number of all lanes with that digit, including this one.
 __device__ static int rank_in_warp(unsigned digit, int& count) {
     const unsigned same = __match_any_sync(kAllLanes, digit);
     const unsigned before = (1u << (threadIdx.x % kLanes)) - 1;
@@ -38,26 +38,26 @@ __device__ static int rank_in_warp(unsigned digit, int& count) {
     return __popc(same & before);
 }
 
-// Called by all threads of a block; may be called again and again. `next` of thread d is the place
-// of the next element with digit d, and is moved past the elements of this call. Returns the place
-// of this thread's element; any number where its digit is kNoDigit.
+// Called by all threads of a block; may be called again and again. In thread d, `next` is the place
+// of the next element with digit d; the call adds the number of its elements with digit d. Returns
+// the place of this thread's element. If the digit is kNoDigit, the result is not defined.
 __device__ static int place_in_block(unsigned digit, int& next) {
     __shared__ int table[kWarps][kDigits];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
     for (int d = lane; d < kDigits; d += kLanes) table[warp][d] = 0;
-    __syncwarp();  // other lanes store counts where this one has stored zeros
+    __syncwarp();  // other lanes store counts over the zeros of this lane
     int count;
     const int rank = rank_in_warp(digit, count);
     if (digit != kNoDigit && rank == 0) table[warp][digit] = count;
-    __syncthreads();  // below, a thread reads what all warps have left
+    __syncthreads();  // below, a thread reads the counts of all warps
     for (int w = 0; w < kWarps; ++w) {
         const int of_warp = table[w][threadIdx.x];
         table[w][threadIdx.x] = next;
         next += of_warp;
     }
-    __syncthreads();  // below, a warp reads what all threads have left
+    __syncthreads();  // below, a warp reads the places from all threads
     const int place = digit != kNoDigit ? table[warp][digit] + rank : 0;
-    __syncwarp();  // the next call overwrites what is read above
+    __syncwarp();  // the next call overwrites the row that is read above
     return place;
 }
 
@@ -75,8 +75,8 @@ __global__ void count_kernel(const Key* keys, int n, int shift, int width, int* 
     counts[threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
 }
 
-// Called by all threads of a block; may be called again and again. The sum of the values of all
-// threads before this one; `total` becomes the sum of all (lesson 25).
+// Called by all threads of a block; may be called again and again. Returns the sum of the values of
+// all threads before this one; `total` becomes the sum of all (lesson 25).
 __device__ static int scan_in_block(int value, int& total) {
     __shared__ int of_warp[kWarps];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
@@ -86,19 +86,19 @@ __device__ static int scan_in_block(int value, int& total) {
         if (lane >= step) up_to += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = up_to;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the totals of all warps
     int before_warp = 0;
     total = 0;
     for (int w = 0; w < kWarps; ++w) {
         if (w == warp) before_warp = total;
         total += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the row that is read above
     return before_warp + up_to - value;
 }
 
-// One block for each row of a matrix: its exclusive scan, in place. Without `totals` the sums of
-// the rows are not stored.
+// One block for each row of a matrix: the exclusive scan of the row, in place. If `totals` is
+// nullptr, the sums of the rows are not stored.
 __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     int* row = rows + static_cast<size_t>(blockIdx.x) * cols;
     int carry = 0;
@@ -112,8 +112,8 @@ __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     if (threadIdx.x == 0 && totals) totals[blockIdx.x] = carry;
 }
 
-// Scans what count_kernel has counted. Then d_starts[d] is how many keys have a digit below d, and
-// d_counts[d * tiles + tile] how many keys with digit d are in the tiles before `tile`.
+// Scans the counts of count_kernel. After it d_starts[d] is the number of keys with a digit below
+// d, and d_counts[d * tiles + tile] the number of keys with digit d in the tiles before `tile`.
 [[maybe_unused]] static void scan_counts(int* d_counts, int tiles, int* d_starts) {
     scan_rows_kernel<<<kDigits, kThreads>>>(d_counts, tiles, d_starts);
     CUDA_CHECK(cudaGetLastError());

@@ -8,7 +8,7 @@
 static constexpr int kLanes = 32;
 static constexpr int kWarps = kThreads / kLanes;
 
-// The key as an unsigned number. Of two keys, the larger one has the larger number.
+// Converts a key to an unsigned number. The larger of two keys has the larger number.
 __device__ static unsigned sortable(unsigned key) {
     return key;
 }
@@ -29,8 +29,8 @@ __device__ unsigned digit_of(Bits bits, int shift, int width) {
     return static_cast<unsigned>(bits >> shift) & ((1u << width) - 1);
 }
 
-// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have its digit;
-// `count` becomes the number of all lanes that have it, this one included.
+// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have the same
+// digit; `count` becomes the number of all lanes with that digit, including this one.
 __device__ static int rank_in_warp(unsigned digit, int& count) {
     const unsigned same = __match_any_sync(kAllLanes, digit);
     const unsigned before = (1u << (threadIdx.x % kLanes)) - 1;
@@ -38,26 +38,26 @@ __device__ static int rank_in_warp(unsigned digit, int& count) {
     return __popc(same & before);
 }
 
-// Called by all threads of a block; may be called again and again. `next` of thread d is the place
-// of the next element with digit d, and is moved past the elements of this call. Returns the place
-// of this thread's element; any number where its digit is kNoDigit.
+// Called by all threads of a block; may be called again and again. In thread d, `next` is the place
+// of the next element with digit d; the call adds the number of its elements with digit d. Returns
+// the place of this thread's element. If the digit is kNoDigit, the result is not defined.
 __device__ static int place_in_block(unsigned digit, int& next) {
     __shared__ int table[kWarps][kDigits];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
     for (int d = lane; d < kDigits; d += kLanes) table[warp][d] = 0;
-    __syncwarp();  // other lanes store counts where this one has stored zeros
+    __syncwarp();  // other lanes store counts over the zeros of this lane
     int count;
     const int rank = rank_in_warp(digit, count);
     if (digit != kNoDigit && rank == 0) table[warp][digit] = count;
-    __syncthreads();  // below, a thread reads what all warps have left
+    __syncthreads();  // below, a thread reads the counts of all warps
     for (int w = 0; w < kWarps; ++w) {
         const int of_warp = table[w][threadIdx.x];
         table[w][threadIdx.x] = next;
         next += of_warp;
     }
-    __syncthreads();  // below, a warp reads what all threads have left
+    __syncthreads();  // below, a warp reads the places from all threads
     const int place = digit != kNoDigit ? table[warp][digit] + rank : 0;
-    __syncwarp();  // the next call overwrites what is read above
+    __syncwarp();  // the next call overwrites the row that is read above
     return place;
 }
 
@@ -75,8 +75,8 @@ __global__ void count_kernel(const Key* keys, int n, int shift, int width, int* 
     counts[threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
 }
 
-// Called by all threads of a block; may be called again and again. The sum of the values of all
-// threads before this one; `total` becomes the sum of all (lesson 25).
+// Called by all threads of a block; may be called again and again. Returns the sum of the values of
+// all threads before this one; `total` becomes the sum of all (lesson 25).
 __device__ static int scan_in_block(int value, int& total) {
     __shared__ int of_warp[kWarps];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
@@ -86,19 +86,19 @@ __device__ static int scan_in_block(int value, int& total) {
         if (lane >= step) up_to += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = up_to;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the totals of all warps
     int before_warp = 0;
     total = 0;
     for (int w = 0; w < kWarps; ++w) {
         if (w == warp) before_warp = total;
         total += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites the row that is read above
     return before_warp + up_to - value;
 }
 
-// One block for each row of a matrix: its exclusive scan, in place. Without `totals` the sums of
-// the rows are not stored.
+// One block for each row of a matrix: the exclusive scan of the row, in place. If `totals` is
+// nullptr, the sums of the rows are not stored.
 __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     int* row = rows + static_cast<size_t>(blockIdx.x) * cols;
     int carry = 0;
@@ -112,8 +112,8 @@ __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     if (threadIdx.x == 0 && totals) totals[blockIdx.x] = carry;
 }
 
-// Scans what count_kernel has counted. Then d_starts[d] is how many keys have a digit below d, and
-// d_counts[d * tiles + tile] how many keys with digit d are in the tiles before `tile`.
+// Scans the counts of count_kernel. After it d_starts[d] is the number of keys with a digit below
+// d, and d_counts[d * tiles + tile] the number of keys with digit d in the tiles before `tile`.
 [[maybe_unused]] static void scan_counts(int* d_counts, int tiles, int* d_starts) {
     scan_rows_kernel<<<kDigits, kThreads>>>(d_counts, tiles, d_starts);
     CUDA_CHECK(cudaGetLastError());
@@ -121,11 +121,11 @@ __global__ void scan_rows_kernel(int* rows, int cols, int* totals) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// What follows is for tiles that are sorted in shared memory before they are stored, so that all
-// elements with the same digit are stored side by side.
+// The functions below sort a tile in shared memory before they store it, so that all elements with
+// the same digit are stored side by side.
 static constexpr int kWideThreads = 384;
 static constexpr int kWideWarps = kWideThreads / kLanes;
-static constexpr int kBlocksEach = 2;       // that are to fit on a multiprocessor
+static constexpr int kBlocksEach = 2;       // blocks that should fit on a multiprocessor
 constexpr int items_of(size_t key_bytes) {  // of each thread
     return key_bytes == 8 ? 11 : 19;
 }
@@ -137,10 +137,11 @@ static_assert(kWideTile<unsigned> >= kTile && kWideTile<double> >= kTile, "room 
 
 template <class Key>
 struct Tile {
-    // Of each warp and digit: first how many elements it has, then where in `keys` the next goes.
+    // For each warp and digit: first the number of elements, then the place of the next one in
+    // `keys`.
     int table[kWideWarps][kDigits];
     Key keys[kWideTile<Key>];  // later the values
-    int to[kDigits];           // from the place in `keys` to the one in the output
+    int to[kDigits];           // added to a place in `keys`, gives the place in the output
     int of_warp[kWideWarps];
     int number;
 };
@@ -164,8 +165,8 @@ __device__ static unsigned lanes_with(unsigned digit) {
     return same;
 }
 
-// Called by all threads of a block, once in a kernel. The sum of the values of all threads before
-// this one; of_warp has a place for each warp.
+// Called by all threads of a block, once in a kernel. Returns the sum of the values of all threads
+// before this one; of_warp has a place for each warp.
 __device__ static int sum_before(int value, int* of_warp) {
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
     int up_to = value;
@@ -174,13 +175,13 @@ __device__ static int sum_before(int value, int* of_warp) {
         if (lane >= step) up_to += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = up_to;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the totals of all warps
     int before = up_to - value;
     for (int w = 0; w < warp; ++w) before += of_warp[w];
     return before;
 }
 
-// Which digit of the keys a pass sorts by.
+// The digit by which a pass sorts.
 struct Pass {
     int n, shift, width;
     // Elements past the end have the largest digit: they come last in their tile.
@@ -228,7 +229,7 @@ __device__ int scan_table(Tile<Key>& tile, int& start, const Announce& announce)
     return count;
 }
 
-// Puts the keys in order in tile.keys, and remembers where each of this thread's has gone.
+// Stores the keys in order in tile.keys, and remembers the place of each of this thread's keys.
 template <bool kWhole, class Key>
 __device__ void stage_keys(const Key (&keys)[kItems<Key>], Pass pass, int number, Tile<Key>& tile,
                            int (&ranks)[kItems<Key>]) {
@@ -247,7 +248,7 @@ __device__ void stage_keys(const Key (&keys)[kItems<Key>], Pass pass, int number
     }
 }
 
-// Stores the tile, whose keys are staged; then the values take the same way.
+// Stores the tile, whose keys are staged. Then the values are staged and stored in the same way.
 template <bool kWhole, class Key>
 __device__ void store_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, int number,
                            Tile<Key>& tile, const int (&ranks)[kItems<Key>]) {
@@ -273,7 +274,7 @@ __device__ void store_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, int nu
     __syncthreads();  // below, values overwrite the keys that are read above
 #pragma unroll
     for (int r = 0; r < kItems<Key>; ++r) staged[ranks[r]] = values[r];
-    __syncthreads();  // below, a thread reads what others have staged
+    __syncthreads();  // below, a thread reads elements that others have staged
 #pragma unroll
     for (int r = 0; r < kItems<Key>; ++r) {
         const int p = threadIdx.x + r * kWideThreads;
@@ -309,13 +310,13 @@ __device__ void sort_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, const i
     Key keys[kItems<Key>];
     int ranks[kItems<Key>], start;
     load_and_count<kWhole>(in.keys, pass, blockIdx.x, keys, tile);
-    __syncthreads();  // below, a thread reads what all warps have counted
+    __syncthreads();  // below, a thread reads the counts of all warps
     scan_table(tile, start, [](int) {});
     const int d = threadIdx.x;
     if (d < kDigits) tile.to[d] = starts[d] + counts[d * gridDim.x + blockIdx.x] - start;
     __syncthreads();  // below, warps read the places that thread d has stored
     stage_keys<kWhole>(keys, pass, blockIdx.x, tile, ranks);
-    __syncthreads();  // below, all threads read what all have staged
+    __syncthreads();  // below, all threads read elements that others have staged
     store_tile<kWhole>(in, out, pass, blockIdx.x, tile, ranks);
 }
 

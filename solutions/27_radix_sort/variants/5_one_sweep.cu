@@ -8,7 +8,7 @@
 static constexpr int kLanes = 32;
 static constexpr int kWarps = kThreads / kLanes;
 
-// The key as an unsigned number. Of two keys, the larger one has the larger number.
+// Converts a key to an unsigned number. The larger of two keys has the larger number.
 __device__ static unsigned sortable(unsigned key) {
     return key;
 }
@@ -29,8 +29,8 @@ __device__ unsigned digit_of(Bits bits, int shift, int width) {
     return static_cast<unsigned>(bits >> shift) & ((1u << width) - 1);
 }
 
-// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have its digit;
-// `count` becomes the number of all lanes that have it, this one included.
+// Called by all 32 lanes of a warp. Returns how many of the lanes before this one have the same
+// digit; `count` becomes the number of all lanes with that digit, including this one.
 __device__ static int rank_in_warp(unsigned digit, int& count) {
     const unsigned same = __match_any_sync(kAllLanes, digit);
     const unsigned before = (1u << (threadIdx.x % kLanes)) - 1;
@@ -38,26 +38,26 @@ __device__ static int rank_in_warp(unsigned digit, int& count) {
     return __popc(same & before);
 }
 
-// Called by all threads of a block; may be called again and again. `next` of thread d is the place
-// of the next element with digit d, and is moved past the elements of this call. Returns the place
-// of this thread's element; any number where its digit is kNoDigit.
+// Called by all threads of a block; may be called again and again. In thread d, `next` is the place
+// of the next element with digit d; the call adds the number of its elements with digit d. Returns
+// the place of this thread's element. If the digit is kNoDigit, the result is not defined.
 __device__ static int place_in_block(unsigned digit, int& next) {
     __shared__ int table[kWarps][kDigits];
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
     for (int d = lane; d < kDigits; d += kLanes) table[warp][d] = 0;
-    __syncwarp();  // other lanes store counts where this one has stored zeros
+    __syncwarp();  // other lanes store counts over the zeros of this lane
     int count;
     const int rank = rank_in_warp(digit, count);
     if (digit != kNoDigit && rank == 0) table[warp][digit] = count;
-    __syncthreads();  // below, a thread reads what all warps have left
+    __syncthreads();  // below, a thread reads the counts of all warps
     for (int w = 0; w < kWarps; ++w) {
         const int of_warp = table[w][threadIdx.x];
         table[w][threadIdx.x] = next;
         next += of_warp;
     }
-    __syncthreads();  // below, a warp reads what all threads have left
+    __syncthreads();  // below, a warp reads the places from all threads
     const int place = digit != kNoDigit ? table[warp][digit] + rank : 0;
-    __syncwarp();  // the next call overwrites what is read above
+    __syncwarp();  // the next call overwrites the row that is read above
     return place;
 }
 
@@ -75,11 +75,11 @@ __global__ void count_kernel(const Key* keys, int n, int shift, int width, int* 
     counts[threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
 }
 
-// What follows is for tiles that are sorted in shared memory before they are stored, so that all
-// elements with the same digit are stored side by side.
+// The functions below sort a tile in shared memory before they store it, so that all elements with
+// the same digit are stored side by side.
 static constexpr int kWideThreads = 384;
 static constexpr int kWideWarps = kWideThreads / kLanes;
-static constexpr int kBlocksEach = 2;       // that are to fit on a multiprocessor
+static constexpr int kBlocksEach = 2;       // blocks that should fit on a multiprocessor
 constexpr int items_of(size_t key_bytes) {  // of each thread
     return key_bytes == 8 ? 11 : 19;
 }
@@ -91,10 +91,11 @@ static_assert(kWideTile<unsigned> >= kTile && kWideTile<double> >= kTile, "room 
 
 template <class Key>
 struct Tile {
-    // Of each warp and digit: first how many elements it has, then where in `keys` the next goes.
+    // For each warp and digit: first the number of elements, then the place of the next one in
+    // `keys`.
     int table[kWideWarps][kDigits];
     Key keys[kWideTile<Key>];  // later the values
-    int to[kDigits];           // from the place in `keys` to the one in the output
+    int to[kDigits];           // added to a place in `keys`, gives the place in the output
     int of_warp[kWideWarps];
     int number;
 };
@@ -118,8 +119,8 @@ __device__ static unsigned lanes_with(unsigned digit) {
     return same;
 }
 
-// Called by all threads of a block, once in a kernel. The sum of the values of all threads before
-// this one; of_warp has a place for each warp.
+// Called by all threads of a block, once in a kernel. Returns the sum of the values of all threads
+// before this one; of_warp has a place for each warp.
 __device__ static int sum_before(int value, int* of_warp) {
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
     int up_to = value;
@@ -128,13 +129,13 @@ __device__ static int sum_before(int value, int* of_warp) {
         if (lane >= step) up_to += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = up_to;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // below, all threads read the totals of all warps
     int before = up_to - value;
     for (int w = 0; w < warp; ++w) before += of_warp[w];
     return before;
 }
 
-// Which digit of the keys a pass sorts by.
+// The digit by which a pass sorts.
 struct Pass {
     int n, shift, width;
     // Elements past the end have the largest digit: they come last in their tile.
@@ -182,7 +183,7 @@ __device__ int scan_table(Tile<Key>& tile, int& start, const Announce& announce)
     return count;
 }
 
-// Puts the keys in order in tile.keys, and remembers where each of this thread's has gone.
+// Stores the keys in order in tile.keys, and remembers the place of each of this thread's keys.
 template <bool kWhole, class Key>
 __device__ void stage_keys(const Key (&keys)[kItems<Key>], Pass pass, int number, Tile<Key>& tile,
                            int (&ranks)[kItems<Key>]) {
@@ -201,7 +202,7 @@ __device__ void stage_keys(const Key (&keys)[kItems<Key>], Pass pass, int number
     }
 }
 
-// Stores the tile, whose keys are staged; then the values take the same way.
+// Stores the tile, whose keys are staged. Then the values are staged and stored in the same way.
 template <bool kWhole, class Key>
 __device__ void store_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, int number,
                            Tile<Key>& tile, const int (&ranks)[kItems<Key>]) {
@@ -227,7 +228,7 @@ __device__ void store_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, int nu
     __syncthreads();  // below, values overwrite the keys that are read above
 #pragma unroll
     for (int r = 0; r < kItems<Key>; ++r) staged[ranks[r]] = values[r];
-    __syncthreads();  // below, a thread reads what others have staged
+    __syncthreads();  // below, a thread reads elements that others have staged
 #pragma unroll
     for (int r = 0; r < kItems<Key>; ++r) {
         const int p = threadIdx.x + r * kWideThreads;
@@ -235,8 +236,8 @@ __device__ void store_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, int nu
     }
 }
 
-// What a tile has published for each digit, for the others (lesson 25): two bits that say what the
-// others are.
+// What a tile has published for each digit (lesson 25): two bits of status, and the bits of a
+// count.
 using State = unsigned;
 enum Status : unsigned { kNothing = 0, kTotal = 1u << 30, kPrefix = 2u << 30 };
 static constexpr unsigned kCount = kTotal - 1;  // the bits of the count
@@ -250,9 +251,9 @@ __device__ static State look_at(const State* states, int tile) {
     return const_cast<const volatile State*>(states)[at];
 }
 
-// Called by thread d of a tile that has published how many elements with digit d it has. Returns
-// how many the tiles before it have; by then the tile's prefix is published. Four states are under
-// way at a time.
+// Called by thread d of a tile that has published its number of elements with digit d. Finds the
+// number of such elements in the tiles before it, publishes the tile's prefix, and returns that
+// number. Four states are loaded at a time.
 __device__ static int look_back(State* states, int tile, int count) {
     constexpr int kAtOnce = 4;
     int before = 0;
@@ -284,7 +285,7 @@ __device__ void sort_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, const i
     Key keys[kItems<Key>];
     int ranks[kItems<Key>], start;
     load_and_count<kWhole>(in.keys, pass, number, keys, tile);
-    __syncthreads();  // below, a thread reads what all warps have counted
+    __syncthreads();  // below, a thread reads the counts of all warps
     const int count = scan_table(tile, start, [=](int of_tile) {
         publish(states, number, number == 0 ? kPrefix : kTotal, of_tile);
     });
@@ -292,7 +293,7 @@ __device__ void sort_tile(ConstPairs<Key> in, Pairs<Key> out, Pass pass, const i
     stage_keys<kWhole>(keys, pass, number, tile, ranks);
     if (threadIdx.x < kDigits)
         tile.to[threadIdx.x] = starts[threadIdx.x] + look_back(states, number, count) - start;
-    __syncthreads();  // below, all threads read what all have staged
+    __syncthreads();  // below, all threads read elements that others have staged
     store_tile<kWhole>(in, out, pass, number, tile, ranks);
 }
 
@@ -311,9 +312,9 @@ __global__ void __launch_bounds__(kWideThreads, kBlocksEach)
         sort_tile<false>(in, out, pass, starts, states, tile);
 }
 
-// Counts the digits of all passes: bin d of row `pass` is how many keys have that digit.
+// Counts the digits of all passes: bin d of row `pass` is the number of keys with that digit.
 static constexpr int kBinThreads = 512;
-static constexpr int kBinItems = 8;  // of a thread that are under way together
+static constexpr int kBinItems = 8;  // keys of a thread that are loaded together
 template <class Key>
 __global__ void __launch_bounds__(kBinThreads)
     bins_kernel(const Key* keys, int n, int shift, int bits, int* bins) {
@@ -364,7 +365,7 @@ static void sweep(ConstPairs<Key> in, Pairs<Key> out, Pairs<Key> spare, int n, i
     constexpr int kRows = sizeof(Key);
     auto* d_bins = static_cast<int*>(d_scratch);
     auto* d_next_tile = reinterpret_cast<unsigned*>(d_bins + kRows * kDigits);
-    State* d_states = d_next_tile + kDigits;  // of which the counter needs one
+    State* d_states = d_next_tile + kDigits;  // the counter needs only one of these words
     int device = 0, processors = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));

@@ -8,14 +8,14 @@
 static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
-// The lanes up to and with this one, one bit each.
+// A mask of the lanes up to and with this one.
 [[maybe_unused]] __device__ static unsigned lanes_up_to_mine() {
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
 
-// Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane
-// 0 one begins anyway. Returns the sum of the values from the beginning of this lane's segment up
-// to and with this lane.
+// Called by all 32 lanes of a warp. Bit l of `heads` is set if a segment begins at lane l; at lane
+// 0 a segment always begins. Returns the sum of the values from the beginning of this lane's
+// segment up to and with this lane.
 __device__ static float sum_in_warp(float value, [[maybe_unused]] unsigned heads) {
     const int lane = threadIdx.x % kLanes;
     const unsigned before = heads & lanes_up_to_mine();
@@ -32,8 +32,8 @@ __device__ static bool is_head(const int* key, int i) {
     return i == 0 || key[i] != key[i - 1];
 }
 
-// One warp for each tile: counts[tile] = how many groups begin in it, or kNotSorted if a key of the
-// tile is smaller than the key before it.
+// One warp for each tile: counts[tile] becomes the number of groups that begin in the tile, or
+// kNotSorted if a key of the tile is smaller than the key before it.
 __global__ void count_kernel([[maybe_unused]] const int* key, int n, int* counts) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
@@ -67,9 +67,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -80,7 +80,7 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
     if (t == 0) counts[tiles] = sorted ? carry : kNotSorted;
 }
 
-// What a tile has for a group from an earlier tile: the sums of its rows up to the first head.
+// A tile's sums for a group from an earlier tile: those of its rows up to the first head.
 struct Front {
     float sum[kColumns];
 };

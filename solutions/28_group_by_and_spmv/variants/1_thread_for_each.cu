@@ -1,4 +1,4 @@
-// Variant: a thread adds up each group, and each row, alone.
+// Variant: one thread adds up each group, and one thread each row.
 // verdict: efficient "efficient: a warp sums its segments by shuffles, in a few steps"
 // verdict: efficient "efficient: groups are summed without atomics, each row loaded once"
 // verdict: efficient "efficient: the lanes of a warp load entries side by side"
@@ -12,7 +12,7 @@ static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
-// The lanes up to and with this one, one bit each.
+// A mask of the lanes up to and with this one.
 __device__ static unsigned lanes_up_to_mine() {
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
@@ -22,8 +22,8 @@ __device__ static bool is_head(const int* key, int i) {
     return i == 0 || key[i] != key[i - 1];
 }
 
-// One warp for each tile: counts[tile] = how many groups begin in it, or kNotSorted if a key of the
-// tile is smaller than the key before it.
+// One warp for each tile: counts[tile] becomes the number of groups that begin in the tile, or
+// kNotSorted if a key of the tile is smaller than the key before it.
 __global__ void count_kernel(const int* key, int n, int* counts) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
@@ -57,9 +57,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -74,8 +74,8 @@ static int tiles_of(int n) {
     return (n + kTile - 1) / kTile;
 }
 
-// One warp for each tile: `begun` says how many groups begin before each tile. The lane of a head
-// adds up its group alone, to its end.
+// One warp for each tile: begun[tile] is the number of groups that begin before the tile. The lane
+// of a head adds up its whole group.
 __global__ void sum_tiles_kernel(const int* key, ConstTable in, int n, const int* begun,
                                  int* group_key, Table sums) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;

@@ -8,14 +8,14 @@ static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
-// The lanes up to and with this one, one bit each.
+// A mask of the lanes up to and with this one.
 __device__ static unsigned lanes_up_to_mine() {
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
 
-// Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane
-// 0 one begins anyway. Returns the sum of the values from the beginning of this lane's segment up
-// to and with this lane.
+// Called by all 32 lanes of a warp. Bit l of `heads` is set if a segment begins at lane l; at lane
+// 0 a segment always begins. Returns the sum of the values from the beginning of this lane's
+// segment up to and with this lane.
 __device__ static float sum_in_warp(float value, unsigned heads) {
     const int lane = threadIdx.x % kLanes;
     const unsigned before = heads & lanes_up_to_mine();
@@ -35,8 +35,8 @@ __device__ static bool is_last(const int* key, int i, int n) {
     return i + 1 == n || key[i] != key[i + 1];
 }
 
-// One warp for each tile: counts[tile] = how many groups begin in it, or kNotSorted if a key of the
-// tile is smaller than the key before it.
+// One warp for each tile: counts[tile] becomes the number of groups that begin in the tile, or
+// kNotSorted if a key of the tile is smaller than the key before it.
 __global__ void count_kernel(const int* key, int n, int* counts) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
@@ -70,9 +70,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -83,13 +83,13 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
     if (t == 0) counts[tiles] = sorted ? carry : kNotSorted;
 }
 
-// What a tile leaves for later tiles: the sums over its rows of the group that goes on after it.
+// The open sums of a tile: the sums over its rows of the group that continues after the tile.
 struct Open {
     float sum[kColumns];
 };
 
-// In the scratch memory: for each tile how many groups begin before it, then their number, then
-// what the tiles leave open.
+// The layout of the scratch memory: for each tile the number of groups that begin before it, then
+// the number of all groups, then the open sums of the tiles.
 static int tiles_of(int n) {
     return (n + kTile - 1) / kTile;
 }
@@ -97,7 +97,7 @@ static Open* open_in(void* d_scratch, int n) {
     return static_cast<Open*>(d_scratch) + tiles_of(n) / 4 + 1;
 }
 
-// One warp for each tile: `begun` says how many groups begin before each tile.
+// One warp for each tile: begun[tile] is the number of groups that begin before the tile.
 __global__ void sum_tiles_kernel(const int* key, ConstTable in, int n, const int* begun,
                                  int* group_key, Table sums, Open* open) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
@@ -126,8 +126,8 @@ __global__ void sum_tiles_kernel(const int* key, ConstTable in, int n, const int
     if (lane == 0) open[tile] = carry;
 }
 
-// One warp for each tile. If a group from an earlier tile ends in this one, what earlier tiles have
-// left open is added to its sums.
+// One warp for each tile. If a group from an earlier tile ends in this tile, the open sums of the
+// earlier tiles are added to the sums of the group.
 __global__ void add_open_kernel(const int* key, int n, const int* begun, Table sums,
                                 const Open* open) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;

@@ -1,4 +1,5 @@
-// Variant: rows and entries of a matrix are merged, and each warp takes as many of them.
+// Variant: rows and entries of a matrix are merged into one list, of which each warp takes an equal
+// part.
 // SPDX-License-Identifier: MIT
 // Lesson 28, group-by and SpMV: sums of runs of equal keys, and of the rows of a sparse matrix.
 // Start with README.md in this directory; `make 28` checks this file.
@@ -10,14 +11,14 @@ static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 static constexpr int kLanes = 32;
 static constexpr int kScanThreads = 1024;
 
-// The lanes up to and with this one, one bit each.
+// A mask of the lanes up to and with this one.
 __device__ static unsigned lanes_up_to_mine() {
     return kAllLanes >> (kLanes - 1 - threadIdx.x % kLanes);
 }
 
-// Called by all 32 lanes of a warp. Bit l of `heads` says that a segment begins at lane l; at lane
-// 0 one begins anyway. Returns the sum of the values from the beginning of this lane's segment up
-// to and with this lane.
+// Called by all 32 lanes of a warp. Bit l of `heads` is set if a segment begins at lane l; at lane
+// 0 a segment always begins. Returns the sum of the values from the beginning of this lane's
+// segment up to and with this lane.
 __device__ static float sum_in_warp(float value, unsigned heads) {
     const int lane = threadIdx.x % kLanes;
     const unsigned before = heads & lanes_up_to_mine();
@@ -37,8 +38,8 @@ __device__ static bool is_last(const int* key, int i, int n) {
     return i + 1 == n || key[i] != key[i + 1];
 }
 
-// One warp for each tile: counts[tile] = how many groups begin in it, or kNotSorted if a key of the
-// tile is smaller than the key before it.
+// One warp for each tile: counts[tile] becomes the number of groups that begin in the tile, or
+// kNotSorted if a key of the tile is smaller than the key before it.
 __global__ void count_kernel(const int* key, int n, int* counts) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
@@ -72,9 +73,9 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
         int sum = count;
         for (int step = 1; step < kScanThreads; step *= 2) {
             levels[t] = sum;
-            __syncthreads();  // other threads have stored what is read next
+            __syncthreads();  // other threads have stored the values that are read next
             if (t >= step) sum += levels[t - step];
-            __syncthreads();  // the next level overwrites what is read above
+            __syncthreads();  // the next level overwrites the values that are read above
         }
         if (i < tiles) counts[i] = carry + sum - count;
         levels[t] = sum;
@@ -85,13 +86,13 @@ __global__ void scan_counts_kernel(int* counts, int tiles) {
     if (t == 0) counts[tiles] = sorted ? carry : kNotSorted;
 }
 
-// What a tile leaves for later tiles: the sums over its rows of the group that goes on after it.
+// The open sums of a tile: the sums over its rows of the group that continues after the tile.
 struct Open {
     float sum[kColumns];
 };
 
-// In the scratch memory: for each tile how many groups begin before it, then their number, then
-// what the tiles leave open.
+// The layout of the scratch memory: for each tile the number of groups that begin before it, then
+// the number of all groups, then the open sums of the tiles.
 static int tiles_of(int n) {
     return (n + kTile - 1) / kTile;
 }
@@ -99,8 +100,8 @@ static Open* open_in(void* d_scratch, int n) {
     return static_cast<Open*>(d_scratch) + tiles_of(n) / 4 + 1;
 }
 
-// Rows that lie side by side belong to one lane: it adds them up by itself, and what is left over
-// goes from lane to lane, once for all of them.
+// Each lane has neighbouring rows and adds them up by itself. The sums of groups that go on in
+// other lanes are then passed from lane to lane, once for all rows.
 static constexpr int kOfLane = 4;
 static constexpr int kOfRound = kLanes * kOfLane;
 
@@ -119,7 +120,7 @@ __device__ static bool is_aligned(const void* p) {
     return reinterpret_cast<size_t>(p) % sizeof(float4) == 0;
 }
 
-// One warp for each tile: `begun` says how many groups begin before each tile.
+// One warp for each tile: begun[tile] is the number of groups that begin before the tile.
 __global__ void sum_tiles_kernel(const int* key, ConstTable in, int n, const int* begun,
                                  int* group_key, Table sums, Open* open) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
@@ -134,7 +135,7 @@ __global__ void sum_tiles_kernel(const int* key, ConstTable in, int n, const int
         const int i = first + lane * kOfLane;
         int keys[kOfLane];
         load_four(key, i, end, aligned_keys, 0, keys);
-        // The neighbours on both sides: those of other lanes, and two more from memory.
+        // The keys before and after: from other lanes, and two more from memory.
         int before = __shfl_up_sync(kAllLanes, keys[kOfLane - 1], 1);
         int after = __shfl_down_sync(kAllLanes, keys[0], 1);
         if (lane == 0 && first > 0) before = key[first - 1];
@@ -186,8 +187,8 @@ __global__ void sum_tiles_kernel(const int* key, ConstTable in, int n, const int
     if (lane == 0) open[tile] = carry;
 }
 
-// One warp for each tile. If a group from an earlier tile ends in this one, what earlier tiles have
-// left open is added to its sums.
+// One warp for each tile. If a group from an earlier tile ends in this tile, the open sums of the
+// earlier tiles are added to the sums of the group.
 __global__ void add_open_kernel(const int* key, int n, const int* begun, Table sums,
                                 const Open* open) {
     const int tile = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
@@ -259,13 +260,14 @@ void multiply_by_threads(CsrMatrix a, const float* d_x, float* d_y) {
 }
 
 // Balanced: rows and entries are merged into one list, in which the end of a row comes after its
-// last entry. Each warp takes kItems of the list, each lane kOfThread of them, wherever rows begin
-// and end.
+// last entry. Each warp takes kItems of the list, and each lane kOfThread of these, regardless of
+// where rows begin and end.
 static constexpr int kOfThread = 8;
 static constexpr int kItems = kLanes * kOfThread;
 static constexpr int kWarps = kThreads / kLanes;
 
-// How many rows end before item `item` of the list. The other items before it are entries.
+// The number of rows that end before item `item` of the list. The other items before it are
+// entries.
 __device__ static int rows_before(const CsrMatrix& a, int first, long long item, int low,
                                   int high) {
     while (low < high) {
@@ -278,7 +280,7 @@ __device__ static int rows_before(const CsrMatrix& a, int first, long long item,
     return low;
 }
 
-// What the part of a warp leaves open, and the number of rows that end before it.
+// The open sum of a warp's part, and the number of rows that end before the part.
 struct Part {
     float open;
     int rows;
@@ -310,7 +312,7 @@ __global__ void multiply_parts_kernel(CsrMatrix a, const float* x, float* y, int
         const int i = first + first_entry + k;
         mine[k] = a.value[i] * x[a.column[i]];
     }
-    __syncwarp();  // below, a lane adds up what other lanes have stored
+    __syncwarp();  // below, a lane adds up products that other lanes have stored
     const long long from = min(begin + lane * kOfThread, end);
     const long long to = min(from + kOfThread, end);
     int row = rows_before(a,
@@ -341,7 +343,7 @@ __global__ void multiply_parts_kernel(CsrMatrix a, const float* x, float* y, int
     if (lane == 0 && part == parts - 1) of_parts[parts].rows = a.rows;
 }
 
-// As add_open_kernel: the first row that ends in a part gets what earlier parts have left open.
+// Like add_open_kernel: adds the open sums of earlier parts to the first row that ends in a part.
 __global__ void add_parts_kernel(const Part* of_parts, int parts, float* y) {
     const int part = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes;
     const int lane = threadIdx.x % kLanes;
@@ -361,7 +363,7 @@ __global__ void add_parts_kernel(const Part* of_parts, int parts, float* y) {
     if (lane == 0) y[row] += sum;
 }
 
-// Their memory comes from the stream's pool; a library would take it from its caller.
+// Their memory comes from the stream's pool; a library would get it from its caller.
 struct Parts {
     explicit Parts(int n) { CUDA_CHECK(cudaMallocAsync(&parts, n * sizeof(Part), nullptr)); }
     ~Parts() { cudaFreeAsync(parts, nullptr); }

@@ -56,7 +56,7 @@ __global__ void in_two_halves(const float* a, const float* b, float* c, Sizes s)
                 }
             }
         }
-        __syncthreads();  // the next slab overwrites what is read above
+        __syncthreads();  // the next slab overwrites the slots that are read above
     }
     for (int e = 0; e < kEach * kEach; ++e) {
         if (half == 1) handed[e][y * kThreads + x] = sums[e];

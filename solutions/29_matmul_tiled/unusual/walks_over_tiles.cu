@@ -60,7 +60,7 @@ __global__ void walk_over_tiles(View a, View b, Target c) {
         const int top = tile / across * kSide, left = tile % across * kSide;
         float sums[kEach][kEach] = {};
         for (int slab = parts(a.cols, kDeep) - 1; slab >= 0; --slab) {
-            __syncthreads();  // what was read before is overwritten
+            __syncthreads();  // the next loads overwrite the slots that were read before
             for (int i = threadIdx.x; i < kSide * kDeep; i += blockDim.x) {
                 of_a[i] = a.at(top + i / kDeep, slab * kDeep + i % kDeep);
                 of_b[i] = b.at(slab * kDeep + i / kSide, left + i % kSide);

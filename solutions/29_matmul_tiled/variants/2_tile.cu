@@ -1,9 +1,9 @@
 // Variant: a tile of 32 x 32 in shared memory: 32 times fewer loads, one element for each thread.
 // verdict: efficient "efficient: 64 x 64 elements share what their block loads"
-// verdict: efficient "efficient: what a thread has in registers serves several products"
+// verdict: efficient "efficient: a float in a register is used for several products"
 // SPDX-License-Identifier: MIT
-// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
-// memory and then in registers.
+// Lesson 29, matrix product: each loaded float is used for many elements, first in shared memory
+// and then in registers.
 // Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
@@ -12,16 +12,16 @@ static dim3 tiles_of(Sizes sizes, int tile) {
     return dim3((sizes.n + tile - 1) / tile, (sizes.m + tile - 1) / tile);
 }
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
 
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_naive_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C, column by
-    // x and row by y. If it exists, go along its row of A and down its column of B, sum the
-    // products, and store the sum.
+    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C: x gives
+    // the column, y the row. If C has this element, go along its row of A and down its column of B,
+    // sum the products, and store the sum.
     const int row = blockIdx.y * kTile + threadIdx.y;
     const int col = blockIdx.x * kTile + threadIdx.x;
     if (row >= s.m || col >= s.n) return;
@@ -41,8 +41,8 @@ void matmul_naive(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
 
 long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_unused]] int k,
                         [[maybe_unused]] int tile) {
-    // TODO 2 (about 3 lines): how many floats of A and B do the blocks load in all, each block the
-    // whole rows and columns that its tile needs? The number may need more than 31 bits.
+    // TODO 2 (about 3 lines): how many floats of A and B do all blocks load together? Each block
+    // loads the whole rows and columns that its tile needs. The number may need more than 31 bits.
     const long long tiles_down = (m + tile - 1) / tile;
     const long long tiles_across = (n + tile - 1) / tile;
     return k * (m * tiles_across + n * tiles_down);
@@ -52,8 +52,8 @@ long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Sizes s) {
     // TODO 3 (about 17 lines): go along the rows of A and down the columns of B tile by tile. Each
-    // thread loads one element of either tile, or 0 where there is none; then it adds kTile
-    // products to the sum of its own element of C. All threads reach all barriers.
+    // thread loads one element of each tile, or 0 if there is none. Then it adds kTile products to
+    // the sum of its own element of C. All threads must reach all barriers.
     __shared__ float a_tile[kTile][kTile];
     __shared__ float b_tile[kTile][kTile];
     const int x = threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Si
         b_tile[y][x] = in_b ? b[offset(first + y, col, s.b_pitch)] : 0.0f;
         __syncthreads();  // below, a thread reads slots that other warps have filled
         for (int p = 0; p < kTile; ++p) sum += a_tile[y][p] * b_tile[p][x];
-        __syncthreads();  // the next tiles overwrite what is read above
+        __syncthreads();  // the next tiles overwrite the slots that are read above
     }
     if (row < s.m && col < s.n) c[offset(row, col, s.c_pitch)] = sum;
     // END 3

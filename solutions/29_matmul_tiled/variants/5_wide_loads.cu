@@ -1,13 +1,13 @@
 // Variant: 8 x 8 elements for each thread, 16 bytes with each load, the slab of A transposed.
 // SPDX-License-Identifier: MIT
-// Lesson 29, matrix product: each float that is loaded is used for many elements, first in shared
-// memory and then in registers.
+// Lesson 29, matrix product: each loaded float is used for many elements, first in shared memory
+// and then in registers.
 // Start with README.md in this directory; `make 29` checks this file.
 #include "matmul_tiled.h"
 
-// A block makes kWide x kWide elements of C, 8 x 8 by each of its kThreads threads, as four pieces
-// of 4 x 4. A slab is what it loads at a time: kDeep columns of A, kDeep rows of B, four floats by
-// each thread from either.
+// A block computes kWide x kWide elements of C, and each of its kThreads threads 8 x 8 of them, as
+// four pieces of 4 x 4. In each round it loads a slab: kDeep columns of A and kDeep rows of B, four
+// floats of each by each thread.
 static constexpr int kWide = 128;
 static constexpr int kDeep = 8;
 static constexpr int kThreads = 256;
@@ -18,16 +18,16 @@ static dim3 tiles_of(Sizes sizes, int tile) {
     return dim3((sizes.n + tile - 1) / tile, (sizes.m + tile - 1) / tile);
 }
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
 
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_naive_kernel(const float* a, const float* b, float* c, Sizes s) {
-    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C, column by
-    // x and row by y. If it exists, go along its row of A and down its column of B, sum the
-    // products, and store the sum.
+    // TODO 1 (about 8 lines): find the row and the column of this thread's element of C: x gives
+    // the column, y the row. If C has this element, go along its row of A and down its column of B,
+    // sum the products, and store the sum.
     const int row = blockIdx.y * kTile + threadIdx.y;
     const int col = blockIdx.x * kTile + threadIdx.x;
     if (row >= s.m || col >= s.n) return;
@@ -47,8 +47,8 @@ void matmul_naive(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
 
 long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_unused]] int k,
                         [[maybe_unused]] int tile) {
-    // TODO 2 (about 3 lines): how many floats of A and B do the blocks load in all, each block the
-    // whole rows and columns that its tile needs? The number may need more than 31 bits.
+    // TODO 2 (about 3 lines): how many floats of A and B do all blocks load together? Each block
+    // loads the whole rows and columns that its tile needs. The number may need more than 31 bits.
     const long long tiles_down = (m + tile - 1) / tile;
     const long long tiles_across = (n + tile - 1) / tile;
     return k * (m * tiles_across + n * tiles_down);
@@ -58,8 +58,8 @@ long long floats_loaded([[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_
 // Launched with kTile x kTile threads for each tile of C.
 __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Sizes s) {
     // TODO 3 (about 17 lines): go along the rows of A and down the columns of B tile by tile. Each
-    // thread loads one element of either tile, or 0 where there is none; then it adds kTile
-    // products to the sum of its own element of C. All threads reach all barriers.
+    // thread loads one element of each tile, or 0 if there is none. Then it adds kTile products to
+    // the sum of its own element of C. All threads must reach all barriers.
     __shared__ float a_tile[kTile][kTile];
     __shared__ float b_tile[kTile][kTile];
     const int x = threadIdx.x;
@@ -74,7 +74,7 @@ __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, Si
         b_tile[y][x] = in_b ? b[offset(first + y, col, s.b_pitch)] : 0.0f;
         __syncthreads();  // below, a thread reads slots that other warps have filled
         for (int p = 0; p < kTile; ++p) sum += a_tile[y][p] * b_tile[p][x];
-        __syncthreads();  // the next tiles overwrite what is read above
+        __syncthreads();  // the next tiles overwrite the slots that are read above
     }
     if (row < s.m && col < s.n) c[offset(row, col, s.c_pitch)] = sum;
     // END 3
@@ -86,8 +86,8 @@ void matmul_tiled(const float* d_a, const float* d_b, float* d_c, Sizes sizes) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// Four floats of a row, from (row, col) on, and 0 where the matrix has none. `kWhole`: it has them
-// all, at an address that is a multiple of 16.
+// Four floats of a row, from (row, col) on, with 0 for floats that the matrix does not have.
+// `kWhole`: it has all four, at an address that is a multiple of 16.
 template <bool kWhole>
 __device__ float4 four_of(const float* x, int row, int col, int rows, int cols, int pitch) {
     const float* from = x + offset(row, col, pitch);
@@ -129,7 +129,8 @@ __device__ void keep_slab(float4 of_a, float4 of_b, float (*a_slab)[kPadded],
 }
 
 // Adds the products of a slab: a row of the transposed slab of A with a row of B, eight floats of
-// either. `row` and `col`: this thread's first piece; the others lie kRows and kCols further on.
+// each. `row` and `col`: this thread's first piece; the other pieces are kRows and kCols further
+// on.
 template <int kRows, int kCols>
 __device__ void add_products(const float (*a_slab)[kPadded], const float (*b_slab)[kWide], int row,
                              int col, float (&sums)[8][8]) {
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     __shared__ alignas(16) float b_slab[kDeep][kWide];
     const int t = threadIdx.x;
     const int top = blockIdx.y * kWide, left = blockIdx.x * kWide;
-    const int a_row = top + t / 2, a_col = t % 2 * 4;  // of what it loads
+    const int a_row = top + t / 2, a_col = t % 2 * 4;  // of the floats that it loads
     const int b_row = t / 32, b_col = left + t % 32 * 4;
     const int row = t / 16 * 4, col = t % 16 * 4;  // of its first piece of C
     float sums[8][8] = {};
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(kThreads, 2)
                   b_slab);
         __syncthreads();  // below, a thread reads slots that other warps have filled
         add_products<kWide / 2, kWide / 2>(a_slab, b_slab, row, col, sums);
-        __syncthreads();  // the next slab overwrites what is read above
+        __syncthreads();  // the next slab overwrites the slots that are read above
     }
     store_pieces<kWhole, kWide / 2, kWide / 2>(sums, c, top + row, left + col, s);
 }

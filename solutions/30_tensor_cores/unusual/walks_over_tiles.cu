@@ -13,21 +13,21 @@ namespace wmma = nvcuda::wmma;
 static constexpr int kLanes = 32;
 static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 
-// A block makes kWide x kWide elements of C, each warp a quarter: kEach x kEach fragments.
-// A slab is what the block loads at a time: kDeep columns of A, kDeep rows of B.
+// A block computes kWide x kWide elements of C, and each warp a quarter: kEach x kEach fragments.
+// In each round the block loads a slab: kDeep columns of A and kDeep rows of B.
 static constexpr int kWide = 64;
 [[maybe_unused]] static constexpr int kDeep = 32;
 [[maybe_unused]] static constexpr int kEach = 2;
-// Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
+// Rows in shared memory are longer by kSkew, so that eight rows of a fragment use different banks.
 [[maybe_unused]] static constexpr int kSkew = 8;
 
-// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+// Fragments of A, of B (`Layout`: how B is stored in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
 template <class Layout>
 using PartOfB = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, Layout>;
 using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
@@ -61,8 +61,9 @@ Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude)
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
 }
 
-// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
-// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block computes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B is stored in
+// memory.
 template <class Layout>
 __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
     [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
@@ -120,7 +121,7 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
                 b_slab[b_row][b_col] =
                     in_b ? b[offset(first + b_row, left + b_col, s.b_pitch)] : zero;
             }
-            __syncthreads();  // below, a warp loads what other warps have stored
+            __syncthreads();  // below, a warp loads elements that other warps have stored
             for (int p = 0; p < kDeep; p += kSide) {
                 PartOfA from_a[kEach];
                 PartOfB<wmma::row_major> from_b[kEach];
@@ -138,7 +139,7 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
                     }
                 }
             }
-            __syncthreads();  // the next slab overwrites what is loaded above
+            __syncthreads();  // the next slab overwrites the elements that are loaded above
         }
         for (int i = 0; i < kEach; ++i) {
             for (int j = 0; j < kEach; ++j) {
@@ -146,13 +147,13 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
                 wmma::store_matrix_sync(part, sums[i][j], kWide + kSkew, wmma::mem_row_major);
             }
         }
-        __syncthreads();  // below, a thread copies what other warps have stored
+        __syncthreads();  // below, a thread copies elements that other warps have stored
         for (int slot = thread; slot < kWide * kWide; slot += kWarps * kLanes) {
             const int row = slot / kWide, col = slot % kWide;
             if (top + row >= s.m || left + col >= s.n) continue;
             c[offset(top + row, left + col, s.c_pitch)] = c_tile[row][col];
         }
-        __syncthreads();  // the next tile overwrites what is copied above
+        __syncthreads();  // the next tile overwrites the elements that are copied above
     }
 }
 

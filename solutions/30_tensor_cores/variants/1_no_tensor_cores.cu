@@ -1,7 +1,7 @@
-// Variant: each thread makes an element of C, with ordinary instructions.
+// Variant: each thread computes an element of C with ordinary instructions.
 // verdict: efficient "efficient: matrix instructions make all products"
 // verdict: efficient "efficient: 64 x 64 elements share what their block loads"
-// verdict: efficient "efficient: a fragment serves several matrix instructions"
+// verdict: efficient "efficient: a fragment is used for several matrix instructions"
 // verdict: efficient "efficient: two barriers for each slab, and all warps share the work"
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
@@ -19,13 +19,13 @@ static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 
 static constexpr int kThreads = 16;  // of a block, along x and y
 
-// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+// Fragments of A, of B (`Layout`: how B is stored in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
 template <class Layout>
 using PartOfB = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, Layout>;
 using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
@@ -39,7 +39,8 @@ __global__ void round_and_pad_kernel(const float* in, half* out, int rows, int c
     [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
     [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
     [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
-    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
+    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 if `in` has no such
+    // element.
     const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
     out[offset(row, col, out_pitch)] = __float2half(value);
     // END 1
@@ -53,15 +54,16 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
+    // TODO 2 (about 3 lines): a half has 11 significant bits. What is the largest relative error of
+    // a rounded float, and of the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
     // END 2
 }
 
-// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
-// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block computes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B is stored in
+// memory.
 template <class Layout>
 __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
     [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
@@ -69,7 +71,7 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
     // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
+    // fragments and multiply. Store the sums.
     PartOfA from_a;
     PartOfB<Layout> from_b;
     PartOfC sums;

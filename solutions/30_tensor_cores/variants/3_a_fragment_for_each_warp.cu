@@ -1,5 +1,5 @@
-// Variant: the 16 warps of a block share its slabs; each makes one fragment of C.
-// verdict: efficient "efficient: a fragment serves several matrix instructions"
+// Variant: the 16 warps of a block share its slabs; each computes one fragment of C.
+// verdict: efficient "efficient: a fragment is used for several matrix instructions"
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.
@@ -14,21 +14,21 @@ namespace wmma = nvcuda::wmma;
 static constexpr int kLanes = 32;
 static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 
-// A block makes kWide x kWide elements of C, each of its kMany warps a fragment. A slab is what the
-// block loads at a time: kDeep columns of A, kDeep rows of B.
+// A block computes kWide x kWide elements of C, and each of its kMany warps one fragment. In each
+// round it loads a slab: kDeep columns of A and kDeep rows of B.
 static constexpr int kMany = 16;
 static constexpr int kWide = 64;
 static constexpr int kDeep = 32;
-// Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
+// Rows in shared memory are longer by kSkew, so that eight rows of a fragment use different banks.
 static constexpr int kSkew = 8;
 
-// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+// Fragments of A, of B (`Layout`: how B is stored in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
 template <class Layout>
 using PartOfB = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, Layout>;
 using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
@@ -42,7 +42,8 @@ __global__ void round_and_pad_kernel(const float* in, half* out, int rows, int c
     [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
     [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
     [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
-    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
+    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 if `in` has no such
+    // element.
     const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
     out[offset(row, col, out_pitch)] = __float2half(value);
     // END 1
@@ -56,15 +57,16 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
+    // TODO 2 (about 3 lines): a half has 11 significant bits. What is the largest relative error of
+    // a rounded float, and of the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
     // END 2
 }
 
-// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
-// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block computes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B is stored in
+// memory.
 template <class Layout>
 __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
     [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
@@ -72,7 +74,7 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
     // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
+    // fragments and multiply. Store the sums.
     PartOfA from_a;
     PartOfB<Layout> from_b;
     PartOfC sums;
@@ -120,17 +122,17 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
             const bool in_b = first + b_row < s.k && left + b_col < s.n;
             b_slab[b_row][b_col] = in_b ? b[offset(first + b_row, left + b_col, s.b_pitch)] : zero;
         }
-        __syncthreads();  // below, a warp loads what other warps have stored
+        __syncthreads();  // below, a warp loads elements that other warps have stored
         for (int p = 0; p < kDeep; p += kSide) {
             wmma::load_matrix_sync(from_a, &a_slab[warp_top][p], kDeep + kSkew);
             wmma::load_matrix_sync(from_b, &b_slab[p][warp_left], kWide + kSkew);
             wmma::mma_sync(sums, from_a, from_b, sums);
         }
-        __syncthreads();  // the next slab overwrites what is loaded above
+        __syncthreads();  // the next slab overwrites the elements that are loaded above
     }
     float* part = &c_tile[warp_top][warp_left];
     wmma::store_matrix_sync(part, sums, kWide + kSkew, wmma::mem_row_major);
-    __syncthreads();  // below, a thread copies what other warps have stored
+    __syncthreads();  // below, a thread copies elements that other warps have stored
     for (int slot = thread; slot < kWide * kWide; slot += kMany * kLanes) {
         const int row = slot / kWide, col = slot % kWide;
         if (top + row >= s.m || left + col >= s.n) continue;

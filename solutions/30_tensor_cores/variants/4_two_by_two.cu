@@ -1,4 +1,4 @@
-// Variant: each warp makes 2 x 2 fragments of C.
+// Variant: each warp computes 2 x 2 fragments of C.
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.
@@ -13,21 +13,21 @@ namespace wmma = nvcuda::wmma;
 static constexpr int kLanes = 32;
 static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 
-// Task 4: a block makes kWide x kWide elements of C, each warp a quarter: kEach x kEach fragments.
-// A slab is what the block loads at a time: kDeep columns of A, kDeep rows of B.
+// Task 4: a block computes kWide x kWide elements of C, each warp a quarter: kEach x kEach
+// fragments. In each round the block loads a slab: kDeep columns of A and kDeep rows of B.
 static constexpr int kWide = 64;
 static constexpr int kDeep = 32;
 static constexpr int kEach = 2;
-// Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
+// Rows in shared memory are longer by kSkew, so that eight rows of a fragment use different banks.
 static constexpr int kSkew = 8;
 
-// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+// Fragments of A, of B (`Layout`: how B is stored in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
 template <class Layout>
 using PartOfB = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, Layout>;
 using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
@@ -41,7 +41,8 @@ __global__ void round_and_pad_kernel(const float* in, half* out, int rows, int c
     [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
     [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
     [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
-    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
+    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 if `in` has no such
+    // element.
     const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
     out[offset(row, col, out_pitch)] = __float2half(value);
     // END 1
@@ -55,15 +56,16 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
+    // TODO 2 (about 3 lines): a half has 11 significant bits. What is the largest relative error of
+    // a rounded float, and of the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
     // END 2
 }
 
-// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
-// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block computes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B is stored in
+// memory.
 template <class Layout>
 __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
     [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
@@ -71,7 +73,7 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
     // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
+    // fragments and multiply. Store the sums.
     PartOfA from_a;
     PartOfB<Layout> from_b;
     PartOfC sums;
@@ -97,11 +99,11 @@ void multiply_padded(const half* d_a, const half* d_b, float* d_c, Sizes sizes, 
 
 // Launched with kWarps warps for each kWide x kWide elements of C.
 __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Sizes s) {
-    // TODO 4 (about 45 lines): each warp makes a quarter of the block's elements, kEach x kEach
-    // fragments of C. All threads load a slab: kWide x kDeep halves of A, kDeep x kWide of B, 0
-    // where there is none. Then, for each kSide columns of the slab, a warp loads kEach fragments
-    // of either and multiplies each by each. At the end the block stores its fragments to a tile in
-    // shared memory, and copies to C what lies in C.
+    // TODO 4 (about 45 lines): each warp computes a quarter of the block's elements, kEach x kEach
+    // fragments of C. All threads together load a slab: kWide x kDeep halves of A and kDeep x kWide
+    // of B, with 0 for missing elements. Then, for each kSide columns of the slab, a warp loads
+    // kEach fragments of A and kEach of B, and multiplies each of A by each of B. At the end the
+    // block stores its fragments to a tile in shared memory, and copies the elements that C has.
     __shared__ alignas(32) half a_slab[kWide][kDeep + kSkew];
     __shared__ alignas(32) half b_slab[kDeep][kWide + kSkew];
     __shared__ alignas(32) float c_tile[kWide][kWide + kSkew];
@@ -124,7 +126,7 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
             const bool in_b = first + b_row < s.k && left + b_col < s.n;
             b_slab[b_row][b_col] = in_b ? b[offset(first + b_row, left + b_col, s.b_pitch)] : zero;
         }
-        __syncthreads();  // below, a warp loads what other warps have stored
+        __syncthreads();  // below, a warp loads elements that other warps have stored
         for (int p = 0; p < kDeep; p += kSide) {
             PartOfA from_a[kEach];
             PartOfB<wmma::row_major> from_b[kEach];
@@ -142,7 +144,7 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
                 }
             }
         }
-        __syncthreads();  // the next slab overwrites what is loaded above
+        __syncthreads();  // the next slab overwrites the elements that are loaded above
     }
     for (int i = 0; i < kEach; ++i) {
         for (int j = 0; j < kEach; ++j) {
@@ -150,7 +152,7 @@ __global__ void multiply_any_kernel(const half* a, const half* b, float* c, Size
             wmma::store_matrix_sync(part, sums[i][j], kWide + kSkew, wmma::mem_row_major);
         }
     }
-    __syncthreads();  // below, a thread copies what other warps have stored
+    __syncthreads();  // below, a thread copies elements that other warps have stored
     for (int slot = thread; slot < kWide * kWide; slot += kWarps * kLanes) {
         const int row = slot / kWide, col = slot % kWide;
         if (top + row >= s.m || left + col >= s.n) continue;

@@ -1,4 +1,4 @@
-// Variant: two slabs are on their way to shared memory while one is multiplied.
+// Variant: two slabs are being loaded into shared memory while one is multiplied.
 // SPDX-License-Identifier: MIT
 // Lesson 30, tensor cores: a warp multiplies 16 x 16 matrices of half in one instruction.
 // Start with README.md in this directory; `make 30` checks this file.
@@ -14,34 +14,35 @@ namespace wmma = nvcuda::wmma;
 static constexpr int kLanes = 32;
 static constexpr int kWarps = 4;  // in each block of tasks 3 and 4
 
-// A block makes kWide x kWide elements of C, each warp a quarter: kEach x kEach fragments. A slab
-// is what the block loads at a time: kDeep columns of A, kDeep rows of B.
+// A block computes kWide x kWide elements of C, and each warp a quarter: kEach x kEach fragments.
+// In each round the block loads a slab: kDeep columns of A and kDeep rows of B.
 static constexpr int kWide = 128;
 static constexpr int kDeep = 32;
 static constexpr int kEach = 4;
 static constexpr int kThreads = kWarps * kLanes;
-// Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
+// Rows in shared memory are longer by kSkew, so that eight rows of a fragment use different banks.
 static constexpr int kSkew = 8;
 
-// While one slab is multiplied, the next kSlabs - 1 are on their way.
+// While one slab is multiplied, the next kSlabs - 1 are being loaded.
 static constexpr int kSlabs = 3;
 
 struct alignas(32) Slabs {
     half a[kWide][kDeep + kSkew];
     half b[kDeep][kWide + kSkew];
 };
-// A fragment of C for each warp, on its way to places of which C may not have all.
+// A fragment of C for each warp, before its elements are copied to C, which may not have all of
+// them.
 struct alignas(32) Parts {
     float c[kWarps][kSide][kSide + kSkew];
 };
 
-// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+// Fragments of A, of B (`Layout`: how B is stored in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
 template <class Layout>
 using PartOfB = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, Layout>;
 using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
@@ -55,7 +56,8 @@ __global__ void round_and_pad_kernel(const float* in, half* out, int rows, int c
     [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
     [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
     [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
-    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
+    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 if `in` has no such
+    // element.
     const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
     out[offset(row, col, out_pitch)] = __float2half(value);
     // END 1
@@ -69,15 +71,16 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
+    // TODO 2 (about 3 lines): a half has 11 significant bits. What is the largest relative error of
+    // a rounded float, and of the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
     // END 2
 }
 
-// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
-// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block computes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B is stored in
+// memory.
 template <class Layout>
 __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
     [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
@@ -85,7 +88,7 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
     // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
+    // fragments and multiply. Store the sums.
     PartOfA from_a;
     PartOfB<Layout> from_b;
     PartOfC sums;
@@ -111,7 +114,7 @@ void multiply_padded(const half* d_a, const half* d_b, float* d_c, Sizes sizes, 
 
 // Copies 16 bytes to shared memory.
 __device__ void copy_eight(half* to, const half* from) {
-    __pipeline_memcpy_async(to, from, 16);  // from sm_80 on, past the registers
+    __pipeline_memcpy_async(to, from, 16);  // from sm_80 on, without registers
 }
 
 // All threads of the block load both slabs. `kWhole`: A and B have all their elements, in rows that
@@ -124,8 +127,8 @@ __device__ void load_slabs(const half* a, const half* b, Sizes s, int top, int l
 #pragma unroll
         for (int i = 0; i < kWide * kDeep / 8; i += kThreads) {
             const int piece = i + thread;
-            // Four lanes for each row of A. The next four take the row that is 4 further on: rows
-            // that lie side by side share banks.
+            // Four lanes for each row of A. The next four lanes take the row that is 4 further on,
+            // since neighbouring rows share banks.
             const int a_row = piece / 32 * 8 + piece / 8 % 4 + piece / 4 % 2 * 4;
             const int a_col = piece % 4 * 8;
             copy_eight(&to.a[a_row][a_col], a + offset(top + a_row, first + a_col, s.a_pitch));
@@ -188,14 +191,14 @@ __device__ void store_sums(const PartOfC (&sums)[kEach][kEach], float* c, Sizes 
                 continue;
             }
             wmma::store_matrix_sync(&part[0][0], sums[i][j], kSide + kSkew, wmma::mem_row_major);
-            __syncwarp();  // below, a lane copies what others have stored
+            __syncwarp();  // below, a lane copies elements that other lanes have stored
             for (int slot = threadIdx.x; slot < kSide * kSide; slot += kLanes) {
                 // Rows 0 and 2, then 1 and 3, and so on: neighbours would share banks.
                 const int y = slot / 64 * 4 + slot / 16 % 2 * 2 + slot / 32 % 2, x = slot % 16;
                 if (row + y >= s.m || col + x >= s.n) continue;
                 c[offset(row + y, col + x, s.c_pitch)] = part[y][x];
             }
-            __syncwarp();  // the next fragment overwrites what is copied above
+            __syncwarp();  // the next fragment overwrites the elements that are copied above
         }
     }
 }
@@ -216,8 +219,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int j = 0; j < kEach; ++j) wmma::fill_fragment(sums[i][j], 0.0f);
     }
-    // A group of copies for each slab, also where there are no more slabs: so the last kSlabs - 2
-    // groups are always those that may still be on their way.
+    // A group of copies for each slab, also after the last slab: so only the last kSlabs - 2 groups
+    // may still be unfinished.
     for (int i = 0; i < kSlabs - 1; ++i) {
         if (i * kDeep < s.k) load_slabs<kWhole>(a, b, s, top, left, i * kDeep, slabs[i]);
         __pipeline_commit();
@@ -250,7 +253,7 @@ void multiply_any(const half* d_a, const half* d_b, float* d_c, Sizes sizes) {
                          b_pitch % 8 == 0 && is_aligned(d_c, 32) && c_pitch % 4 == 0;
     const auto kernel = full && aligned ? multiply_any_kernel<true> : multiply_any_kernel<false>;
     const dim3 blocks((n + kWide - 1) / kWide, (m + kWide - 1) / kWide);
-    constexpr int kBytes = kSlabs * sizeof(Slabs);  // more than a kernel has without asking
+    constexpr int kBytes = kSlabs * sizeof(Slabs);  // more than a kernel has by default
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
     kernel<<<blocks, dim3(kLanes, kWarps), kBytes>>>(d_a, d_b, d_c, sizes);
     CUDA_CHECK(cudaGetLastError());

@@ -14,8 +14,8 @@ namespace wmma = nvcuda::wmma;
 static constexpr int kLanes = 32;
 static constexpr int kWarps = 4;  // in each block of task 3
 
-// A block makes kTall x kWide elements of C, each of its warps kEach x kEach fragments. A slab is
-// what the block loads at a time: kDeep columns of A, kDeep rows of B.
+// A block computes kTall x kWide elements of C, and each of its warps kEach x kEach fragments. In
+// each round the block loads a slab: kDeep columns of A and kDeep rows of B.
 static constexpr int kTall = 128;
 static constexpr int kWide = 256;
 static constexpr int kDeep = 32;
@@ -25,7 +25,7 @@ static constexpr int kWarpsOfAny = kWarpsDown * kWarpsAcross;
 static constexpr int kThreads = kWarpsOfAny * kLanes;
 static constexpr int kSteps = kDeep / kSide;  // in each slab
 static_assert(kSteps % 2 == 0, "a slab ends where the next begins: with the second operands");
-// Rows in shared memory are longer by this, so that eight rows of a fragment begin in other banks.
+// Rows in shared memory are longer by kSkew, so that eight rows of a fragment use different banks.
 static constexpr int kSkew = 8;
 // Rows of blocks that are computed together, column after column.
 static constexpr int kGroup = 8;
@@ -34,18 +34,19 @@ struct alignas(32) Slabs {
     half a[kTall][kDeep + kSkew];
     half b[kDeep][kWide + kSkew];
 };
-// A fragment of C for each warp, on its way to places of which C may not have all.
+// A fragment of C for each warp, before its elements are copied to C, which may not have all of
+// them.
 struct alignas(32) Parts {
     float c[kWarpsOfAny][kSide][kSide + kSkew];
 };
 
-// Fragments: the part of A, of B (layout says how it lies in memory) and of C.
+// Fragments of A, of B (`Layout`: how B is stored in memory) and of C.
 using PartOfA = wmma::fragment<wmma::matrix_a, kSide, kSide, kSide, half, wmma::row_major>;
 template <class Layout>
 using PartOfB = wmma::fragment<wmma::matrix_b, kSide, kSide, kSide, half, Layout>;
 using PartOfC = wmma::fragment<wmma::accumulator, kSide, kSide, kSide, float>;
 
-// Where element (row, col) lies. The product may need more than 31 bits.
+// The offset of element (row, col). The product may need more than 31 bits.
 __device__ size_t offset(int row, int col, int pitch) {
     return static_cast<size_t>(row) * pitch + col;
 }
@@ -59,7 +60,8 @@ __global__ void round_and_pad_kernel(const float* in, half* out, int rows, int c
     [[maybe_unused]] const int row = blockIdx.y * blockDim.y + threadIdx.y;
     [[maybe_unused]] const int col = blockIdx.x * blockDim.x + threadIdx.x;
     [[maybe_unused]] const int out_pitch = gridDim.x * blockDim.x;
-    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 where `in` has none.
+    // TODO 1 (about 2 lines): store the element of `in` as a half, or 0 if `in` has no such
+    // element.
     const float value = row < rows && col < cols ? in[offset(row, col, in_pitch)] : 0.0f;
     out[offset(row, col, out_pitch)] = __float2half(value);
     // END 1
@@ -73,15 +75,16 @@ void round_and_pad(const float* d_in, half* d_out, int rows, int cols, int in_pi
 }
 
 Errors largest_errors([[maybe_unused]] int k, [[maybe_unused]] double magnitude) {
-    // TODO 2 (about 3 lines): a half has 11 significant bits. How far may a rounded float be from
-    // itself, as a part of it, and how far the product of two? For the sum, see the header.
+    // TODO 2 (about 3 lines): a half has 11 significant bits. What is the largest relative error of
+    // a rounded float, and of the product of two? For the sum, see the header.
     const double of_one_input = 0x1p-11;
     return {2 * of_one_input * magnitude, (k + 1) * 0x1p-23 * magnitude};
     // END 2
 }
 
-// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block makes
-// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B lies in memory.
+// Launched with kWarps warps in each block, side by side: warp threadIdx.y of the block computes
+// kSide x kSide elements of C. Layout: wmma::row_major or wmma::col_major, as B is stored in
+// memory.
 template <class Layout>
 __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, Sizes s) {
     [[maybe_unused]] constexpr bool in_rows = std::is_same_v<Layout, wmma::row_major>;
@@ -89,7 +92,7 @@ __global__ void multiply_padded_kernel(const half* a, const half* b, float* c, S
     const int left = (blockIdx.x * kWarps + threadIdx.y) * kSide;
     if (left >= s.n) return;  // the whole warp
     // TODO 3 (about 10 lines): clear the sums. For each kSide columns of A and rows of B, load both
-    // parts and multiply. Store the sums.
+    // fragments and multiply. Store the sums.
     PartOfA from_a;
     PartOfB<Layout> from_b;
     PartOfC sums;
@@ -113,8 +116,9 @@ void multiply_padded(const half* d_a, const half* d_b, float* d_c, Sizes sizes, 
     CUDA_CHECK(cudaGetLastError());
 }
 
-// What a thread copies of each slab, 16 bytes at a time. Its addresses advance by addition alone:
-// computed anew for each slab, they would take registers and instructions from the products.
+// The part of each slab that a thread copies, 16 bytes at a time. Its addresses advance by
+// addition: computing them anew for each slab would take registers and instructions from the
+// products.
 class WholeSlabs {
 public:
     __device__ WholeSlabs(const half* a, const half* b, Sizes s, int top, int left) {
@@ -174,7 +178,7 @@ private:
     int first_ = 0;
 };
 
-// What a warp multiplies in one step: its part of kSide columns of A and kSide rows of B.
+// The operands of a warp in one step: its part of kSide columns of A and kSide rows of B.
 struct Operands {
     PartOfA a[kEach];
     PartOfB<wmma::row_major> b[kEach];
@@ -192,7 +196,8 @@ struct Operands {
         }
     }
 
-    // Rows of fragments are walked to and fro: the fragment of B that was just used is used again.
+    // Rows of fragments are walked in alternating directions, so that the last fragment of B is
+    // used again.
     __device__ void multiply(PartOfC (&sums)[kEach][kEach]) const {
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
@@ -205,9 +210,9 @@ struct Operands {
     }
 };
 
-// Which elements of C a block makes. Blocks start in order of their numbers; those that run at the
-// same time make a part of C that is about as high as wide, so that the rows of A and columns of B
-// they share stay in the L2 cache.
+// The elements of C that a block computes. Blocks start in the order of their numbers. Blocks that
+// run at the same time compute a part of C that is about as high as wide, so that the rows of A and
+// columns of B that they share stay in the L2 cache.
 __device__ int2 first_element() {
     const int block = blockIdx.y * gridDim.x + blockIdx.x;
     const int in_group = kGroup * gridDim.x;
@@ -233,21 +238,22 @@ __device__ void store_sums(const PartOfC (&sums)[kEach][kEach], float* c, Sizes 
                 continue;
             }
             wmma::store_matrix_sync(&part[0][0], sums[i][j], kSide + kSkew, wmma::mem_row_major);
-            __syncwarp();  // below, a lane copies what others have stored
+            __syncwarp();  // below, a lane copies elements that other lanes have stored
             for (int slot = threadIdx.x; slot < kSide * kSide; slot += kLanes) {
                 // Rows 0 and 2, then 1 and 3, and so on: neighbours would share banks.
                 const int y = slot / 64 * 4 + slot / 16 % 2 * 2 + slot / 32 % 2, x = slot % 16;
                 if (row + y >= s.m || col + x >= s.n) continue;
                 c[offset(row + y, col + x, s.c_pitch)] = part[y][x];
             }
-            __syncwarp();  // the next fragment overwrites what is copied above
+            __syncwarp();  // the next fragment overwrites the elements that are copied above
         }
     }
 }
 
 // Launched with kThreads threads for each kTall x kWide elements of C, and shared memory for kSlabs
 // slabs. `kWhole`: A, B and C have all their elements, in rows that begin at multiples of 16 bytes.
-// One barrier for each slab: after it the next slab is complete, and the one before is free.
+// There is one barrier for each slab: after it the next slab is complete, and the slab before may
+// be overwritten.
 template <bool kWhole, int kSlabs>
 __global__ void __launch_bounds__(kThreads)
     multiply_any_kernel(const half* a, const half* b, float* c, Sizes s) {
@@ -264,8 +270,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int j = 0; j < kEach; ++j) wmma::fill_fragment(sums[i][j], 0.0f);
     }
-    // A group of copies for each slab, also where there are no more slabs: so the last kSlabs - 2
-    // groups are always those that may still be on their way.
+    // A group of copies for each slab, also after the last slab: so only the last kSlabs - 2 groups
+    // may still be unfinished.
     std::conditional_t<kWhole, WholeSlabs, AnySlabs> loader(a, b, s, top, left);
     for (int i = 0; i < kSlabs - 1; ++i) {
         if (i * kDeep < s.k) loader.load(slabs[i]);
@@ -313,7 +319,7 @@ static void launch_any(const half* a, const half* b, float* c, Sizes s, bool who
     const auto kernel = whole ? multiply_any_kernel<true, kSlabs>  //
                               : multiply_any_kernel<false, kSlabs>;
     const dim3 blocks((s.n + kWide - 1) / kWide, (s.m + kTall - 1) / kTall);
-    constexpr int kBytes = kSlabs * sizeof(Slabs);  // more than a kernel has without asking
+    constexpr int kBytes = kSlabs * sizeof(Slabs);  // more than a kernel has by default
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
     kernel<<<blocks, dim3(kLanes, kWarpsOfAny), kBytes>>>(a, b, c, s);
     CUDA_CHECK(cudaGetLastError());
@@ -328,7 +334,7 @@ void multiply_any(const half* d_a, const half* d_b, float* d_c, Sizes sizes) {
     int device = 0, largest = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&largest, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    // Four slabs where a block can have the memory (from compute capability 8.0 on), else two.
+    // Four slabs if a block can have the memory (from compute capability 8.0 on), else two.
     const auto launch = largest >= static_cast<int>(4 * sizeof(Slabs)) ? launch_any<4>  //
                                                                        : launch_any<2>;
     launch(d_a, d_b, d_c, sizes, full && aligned);

@@ -34,7 +34,7 @@ public:
     ~Moment() { cudaEventDestroy(event_); }
     Moment(const Moment&) = delete;
     Moment& operator=(const Moment&) = delete;
-    // What comes next in `after` waits for what is in `before`.
+    // Later work in `after` waits for the work that is now in `before`.
     void order(cudaStream_t before, cudaStream_t after) {
         CUDA_CHECK(cudaEventRecord(event_, before));
         CUDA_CHECK(cudaStreamWaitEvent(after, event_, 0));

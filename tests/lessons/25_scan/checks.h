@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 25 share: a scan is right for every length.
+// Shared by the tests of lesson 25: runs a scan and checks it for many lengths.
 //
 // Tolerance: none, everything is whole numbers.
 #pragma once

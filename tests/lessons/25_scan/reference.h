@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lesson 25 on the host: data, their right scans of both kinds and all operations, and what common
-// mistakes make of them.
+// Lesson 25 on the host: input data, their correct scans for both kinds and all operations, and the
+// results of common mistakes.
 //
-// Running maxima are of negative numbers that grow, so that every element matters and 0 is above
-// them all; filled arrays have stretches of zeros that are longer than a tile.
+// Inputs for running maxima are negative numbers that grow, so that every element matters and 0 is
+// larger than all. Inputs for Fill have stretches of zeros that are longer than a tile.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ inline Ints data(Operation op, int n, uint64_t seed) {
     return x;
 }
 
-// What `scan` must give: each `group` of elements on its own. `before(first)` is the carry of the
-// group that begins with element `first`, where it is not the identity.
+// The correct scan of each group of `group` elements. `before(first)` is the carry of the group
+// that begins with element `first`, where it is not the identity.
 inline Ints scanned(Operation op, Kind kind, const Ints& x, size_t group,
                     const std::function<int(size_t)>& before = nullptr) {
     Ints out(x.size());
@@ -58,7 +58,8 @@ inline Ints scanned(Operation op, Kind kind, const Ints& x, size_t group,
     return out;
 }
 
-// What the usual mistakes make of `x`, scanned in groups of `group`, by rounds of `round` threads.
+// The results of common mistakes for `x`, scanned in groups of `group`, by rounds of `round`
+// threads.
 inline std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Ints& x, size_t group,
                                               size_t round) {
     const Kind other = kind == Kind::kInclusive ? Kind::kExclusive : Kind::kInclusive;
@@ -74,7 +75,7 @@ inline std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Int
         {kind == Kind::kExclusive ? "an inclusive scan: each element counts itself"
                                   : "an exclusive scan: no element counts itself",
          [=] { return scanned(op, other, x, group); }},
-        {"each warp begins anew: what the warps before it have is missing",
+        {"each warp begins anew: the sum of the warps before it is missing",
          [=] { return scanned(op, kind, x, 32); }},
         {"the input, as it is", [=] { return x; }},
         {"each element is combined with its neighbour only: one step is done",
@@ -84,7 +85,7 @@ inline std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Int
                  if (i % 32) out[i] = combined(op, x[i - 1], x[i]);
              return out;
          }},
-        {"the two values are combined in the wrong order: which one lies before the other?",
+        {"the two values are combined in the wrong order: which one comes first?",
          [=] {
              Ints out(x.size());
              int sum = identity(op);
@@ -97,7 +98,7 @@ inline std::vector<wb::Mistake<int>> mistakes(Operation op, Kind kind, const Int
              return out;
          }},
     };
-    // In all elements, or in those of a block's first warp: the others combine totals of warps.
+    // The mistake shows in all elements, or only in a block's first warp: other warps add totals.
     for (const size_t reach : {group, size_t(32)})
         if (op == Operation::kMax)
             all.push_back(

@@ -41,7 +41,7 @@ void check_rows(Operation op, Kind kind, int rows, int cols, bool in_place = fal
           in_place);
 }
 
-// `scan` with scratch memory that must be enough.
+// Calls `scan` with scratch memory of exactly the promised size.
 Scan whole(Operation op, Kind kind) {
     return [=](const int* d_in, int* d_out, int n) {
         wb::GuardedBuffer<TileState> d_scratch(scratch_bytes(n) / sizeof(TileState),
@@ -119,11 +119,11 @@ TEST_CASE("task 1: scans a warp that is not full", "[task1]") {
         check_warps(Operation::kSum, n);
 }
 
-TEST_CASE("task 1: keeps the order of what it combines", "[task1]") {
+TEST_CASE("task 1: keeps the order of the values that it combines", "[task1]") {
     for (const int n : {1, 31, 32, 33, 1000}) check_warps(Operation::kFill, n);
 }
 
-TEST_CASE("task 2: sums up what lies before each thread of a block", "[task2]") {
+TEST_CASE("task 2: sums up the values before each thread of a block", "[task2]") {
     for (const int threads : {32, 64, 96, 256, 480, 992, 1024})
         for (const int n : {threads, 3 * threads}) check_blocks(Operation::kSum, n, threads);
 }
@@ -135,7 +135,7 @@ TEST_CASE("task 2: scans blocks that are not full", "[task2]") {
     }
 }
 
-TEST_CASE("task 2: keeps the order of what it combines", "[task2]") {
+TEST_CASE("task 2: keeps the order of the values that it combines", "[task2]") {
     for (const int threads : {32, 256, 1024}) check_blocks(Operation::kFill, 3001, threads);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("task 4: launches nothing for an empty array", "[task4]") {
     const auto counters = wb::count([] { whole(Operation::kSum, Kind::kExclusive)(0, 0, 0); });
     CHECK(cudaGetLastError() == cudaSuccess);
     if (counters) CHECK(counters->launches == 0);
-    // Else a function that never launches anything would pass.
+    // A scan that does launch must be right, or a function that never launches anything would pass.
     check_all(Operation::kSum, Kind::kInclusive, 5);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 25, one pass: tiles that look back at those before, and what all scans cost.
+// Lesson 25, one pass: tiles that look back, and the costs of all scans.
 #include "checks.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void check_exchange(const std::vector<TileState>& at_first, const std::vector<Ti
         exchange_alone(d_states.get(), d_later.get(), tile, total, d_carry.get());
         CUDA_CHECK(cudaGetLastError());
     } catch (const std::exception&) {
-        // The input says what a loop that does not end may wait for.
+        // Printed if the loop never ends: what the tiles before have published.
         const bool totals_only = after[tile - 1] >> 32 == kTotal;
         INFO((totals_only ? "tile " + std::to_string(tile - 1) +
                                 " publishes its total and no prefix: a total is enough to go on"
@@ -55,7 +55,7 @@ void check_exchange(const std::vector<TileState>& at_first, const std::vector<Ti
         got,
         {want},
         {{"only the tile before is in the carry", [&] { return sum_from(tile - 1); }},
-         {"all tiles are in the carry: a prefix holds what lies before it",
+         {"all tiles are in the carry: a prefix already includes the tiles before it",
           [&] { return sum_from(0); }},
          {"a tile that has published nothing yet is passed over as if it had 0",
           [&] {
@@ -78,8 +78,8 @@ void check_exchange(const std::vector<TileState>& at_first, const std::vector<Ti
     CHECK(d_carry.intact());
 }
 
-// States of `tiles` tiles whose totals are random: those from `prefix` down have published
-// prefixes, those above it totals.
+// States of `tiles` tiles with random totals. The tiles up to `prefix` have published prefixes, the
+// tiles after it totals.
 std::vector<TileState> published(int tiles, int prefix, int* sum, uint64_t seed) {
     const Ints totals = wb::random_ints(tiles, seed, -1000000, 1000000);
     std::vector<TileState> states;
@@ -91,7 +91,7 @@ std::vector<TileState> published(int tiles, int prefix, int* sum, uint64_t seed)
     return states;
 }
 
-// What the property tests look at.
+// The size of the input of the efficiency tests.
 constexpr int kCount = 200003;
 constexpr int kTiles = (kCount + kTile - 1) / kTile;
 
@@ -100,7 +100,7 @@ std::optional<EmulatorCounters> counted(const Scan& scan_it) {
     return wb::count([&] { scan_it(d_in.get(), d_out.get(), kCount); });
 }
 
-// The same of a function that needs scratch memory, whose making is not counted.
+// The same for a function that needs scratch memory. Its allocation is not counted.
 std::optional<EmulatorCounters>
 counted_with_scratch(const std::function<void(const int*, int*, int, void*)>& scan_it) {
     wb::DeviceBuffer<TileState> d_scratch(scratch_bytes(kCount) / sizeof(TileState));
@@ -138,7 +138,7 @@ TEST_CASE("task 6: waits for tiles that have published nothing", "[task6]") {
 }
 
 TEST_CASE("task 6: publishes its total before it looks at others", "[task6]") {
-    // The tile before publishes its prefix only when this tile has published its total.
+    // The tile before publishes its prefix only after this tile has published its total.
     check_exchange({state_word(kNothing, 0)}, {state_word(kPrefix, 100)}, 11, 100);
     check_exchange({state_word(kPrefix, 100), state_word(kNothing, 0)},
                    {state_word(kNothing, 0), state_word(kTotal, -30)},
@@ -155,10 +155,9 @@ TEST_CASE("task 6: a total of 0 and negative totals are totals", "[task6]") {
 }
 
 TEST_CASE("task 6: takes status and value from one load", "[task6]") {
-    // A state that is loaded again may have become a prefix in between: a status that was loaded
-    // with another value. Whoever asks for the status, waiting, and then loads the word to use it
-    // loads twice; a third load is one too many. The other block loads one more word for each tile,
-    // 32 at a time.
+    // Between two loads a total may become a prefix, so status and value must come from one load.
+    // One load to wait for the status and a second one to use the word are accepted; a third is too
+    // many. The other block loads one more word for each tile, 32 at a time.
     constexpr int kStates = 1000;
     int sum = 0;
     const auto states = published(kStates, 0, &sum, 650);
@@ -220,7 +219,8 @@ TEST_CASE("efficient: a whole scan moves at most 4 n elements, in three launches
         });
     NEED_COUNTERS(counters);
     CHECK(counters->global_store_bytes >= sizeof(int) * kCount);
-    // A sector holds 8 ints. Beside the elements, each warp may load a carry for 32 of them.
+    // A sector holds 8 ints. In addition to the elements, each warp may load a carry for 32 of
+    // them.
     const uint64_t sectors = counters->global_load_sectors + counters->global_store_sectors;
     INFO(sectors * 8.0 / kCount << " elements are moved for each of the " << kCount);
     CHECK(sectors <= 4.5 * kCount / 8 + 64 * kTiles);
@@ -248,8 +248,8 @@ TEST_CASE("efficient: all lanes share the work of a scan",
     INFO(counters->threads << " threads in three launches; with a block for each tile there are "
                            << 2 * kTiles * kThreads << " and those that scan the totals");
     CHECK(counters->threads >= kTiles * kThreads);
-    // The totals have to be scanned together as well. One thread that goes through them executes
-    // at least a load, an addition and two stores or steps for each.
+    // The threads must share the scan of the totals, too. A single thread executes at least a load,
+    // an addition and two stores or steps for each total.
     constexpr int kManyTiles = 2048;
     constexpr int kMany = kManyTiles * kTile;
     wb::DeviceBuffer<int> d_x(kMany), d_y(kMany);
@@ -289,7 +289,7 @@ TEST_CASE("efficient: one pass loads each element once and stores it once, in on
     NEED_COUNTERS(counters);
     CHECK(counters->launches == 1);
     CHECK(counters->global_store_bytes >= sizeof(int) * kCount);
-    // Beside the elements: a few words for each tile.
+    // The elements, and a few words for each tile.
     CHECK(counters->global_load_bytes <= sizeof(int) * kCount + 512 * kTiles);
     CHECK(counters->global_store_bytes <= sizeof(int) * kCount + 32 * kTiles);
     CHECK(counters->global_load_sectors <= kCount / 8 + 128 * kTiles);

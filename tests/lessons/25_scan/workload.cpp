@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 25: running sums in three launches and in one, and offsets of lists.
+// The timed workloads of lesson 25: running sums in three launches and in one, and offsets of
+// lists.
 #include "scan.h"
 #include "workloads/workload_data.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 26 share.
+// Shared by the tests of lesson 26.
 //
-// Tolerance: none, elements are copied. They are all different, so that a place in the output says
-// where an element came from. Outputs start as NaN, and what lies after the kept ones must stay so.
+// Tolerance: none, elements are copied. All elements are different, so that an output element shows
+// where it came from. Outputs start as NaN, and the places after the kept elements must stay NaN.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ inline Floats random_elements(int n, uint64_t seed, int percent = 40) {
         n, seed, [=](int i) { return int(wb::random_bits(seed + 1, i) % 100) < percent; });
 }
 
-// As whole numbers, since a NaN is equal to nothing.
+// Compared as whole numbers, since a NaN is not equal to itself.
 inline Ints bits_of(const Floats& x) {
     Ints bits(x.size());
     if (!x.empty()) std::memcpy(bits.data(), x.data(), x.size() * sizeof(float));
@@ -53,29 +53,28 @@ inline int number_of(const Floats& x) {
     return int(std::count_if(x.begin(), x.end(), passes));
 }
 
-// A number that was returned; `before_last`: what is kept in all tiles but the last.
+// Checks a returned number; `before_last`: the number of kept elements in all tiles but the last.
 inline void check_number(int got, int want, int before_last,
                          const std::vector<wb::Mistake<int>>& others = {}) {
     const bool right = got == want;
     INFO("the returned number: got " << got << ", want " << want);
     CHECK(right);
     std::vector<wb::Mistake<int>> mistakes = others;
-    mistakes.push_back(
-        {"what the tiles before the last one keep is returned: the last tile's is missing",
-         [&] { return Ints{before_last}; }});
-    mistakes.push_back(
-        {"what the last tile keeps is returned", [&] { return Ints{want - before_last}; }});
+    mistakes.push_back({"the returned number leaves out the kept elements of the last tile",
+                        [&] { return Ints{before_last}; }});
+    mistakes.push_back({"the returned number counts only the last tile",
+                        [&] { return Ints{want - before_last}; }});
     wb::recognize<int>({got}, {want}, mistakes);
 }
 
-// Scratch memory of just the size that was promised.
+// Scratch memory of exactly the promised size.
 struct Scratch {
     explicit Scratch(int n) : memory(scratch_bytes(n) / sizeof(uint64_t), wb::guard(kGuard)) {}
     ~Scratch() { CHECK(memory.intact()); }
     wb::GuardedBuffer<uint64_t> memory;
 };
 
-// The same data in ways that are easy to get wrong.
+// Data for which mistakes are likely.
 inline void check_patterns(int n, const std::function<void(const Floats&)>& check) {
     check(elements(n, 11, [](int) { return false; }));
     check(elements(n, 12, [](int) { return true; }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 26, elements: what passes is kept, all of it and nothing else, in its order, and counted.
+// Lesson 26, elements: exactly the elements that pass are kept, in their order, and counted.
 #include "checks.h"
 
 #include <algorithm>
@@ -10,9 +10,10 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int kLarge = (1 << 20) + 1;
 
-// Compares an output in which each `group` of elements is on its own, and names what it looks like.
+// Compares an output in which each group of `group` elements is compacted on its own, and names the
+// mistake that explains it.
 void compare(const Floats& out, const Floats& x, size_t group) {
-    std::vector<size_t> places;  // where something belongs
+    std::vector<size_t> places;  // of kept elements in the output
     Floats want;
     for (size_t i = 0, place = 0; i < x.size(); ++i) {
         if (i % group == 0) place = i;
@@ -51,19 +52,19 @@ void compare(const Floats& out, const Floats& x, size_t group) {
     wb::recognize<float>(
         got,
         want,
-        {{"each element is stored where it was: kept ones are to lie side by side",
+        {{"each element is stored at its old place: kept elements belong side by side",
           [&] { return placed([](size_t i, size_t) { return i; }); }},
          {"places begin at 1: an element counts itself",
           [&] {
               return placed(
                   [&](size_t i, size_t before) { return i / group * group + before + 1; });
           }},
-         {"each warp begins anew: what the warps before it keep is missing",
+         {"each warp begins anew: the counts of the warps before it are missing",
           [&] { return begins_anew(32, false); }},
          {"each round of a block begins anew: where is the carry?",
           [&] { return begins_anew(kThreads, true); }},
          {"each tile begins anew: where is its carry?", [&] { return begins_anew(kTile, true); }},
-         {"each round begins at the tile's carry, which is not moved on",
+         {"every round begins at the tile's carry: the rounds before it are not added",
           [&] {
               size_t kept = 0, before_tile = 0, in_round = 0;
               return placed([&x, kept, before_tile, in_round](size_t i, size_t) mutable {
@@ -74,7 +75,7 @@ void compare(const Floats& out, const Floats& x, size_t group) {
                   return before_tile + in_round - passes(x[i]);
               });
           }},
-         {"what fails the test is kept, and what passes it is not",
+         {"elements that fail the test are kept, and those that pass are not",
           [&] {
               Floats all(x.size(), kNan);
               for (size_t i = 0, place = 0; i < x.size(); ++i) {
@@ -83,7 +84,7 @@ void compare(const Floats& out, const Floats& x, size_t group) {
               }
               return at_places(all);
           }},
-         {"the kept elements are all there, and their order is lost", [&] {
+         {"the right elements are kept, but not in their order", [&] {
               Floats some = got, all = want;
               std::sort(some.begin(), some.end());
               std::sort(all.begin(), all.end());
@@ -96,7 +97,7 @@ void compare(const Floats& out, const Floats& x, size_t group) {
         next += belongs;
         beyond += !belongs && bits[i] != -1;
     }
-    INFO(beyond << " elements are stored where nothing belongs: behind the kept ones");
+    INFO(beyond << " elements are stored past the last kept element, where nothing may be written");
     CHECK(beyond == 0);
 }
 
@@ -145,7 +146,7 @@ void check_above(const Floats& x) {
     CHECK(d_out.intact());
 }
 
-// Some values that no comparison should get wrong, among others.
+// x with NaNs, infinities, the limit and the next larger float among its elements.
 Floats with_special_values(Floats x) {
     const float special[] = {kNan, kInfinity, -kInfinity, kLimit, -kNan, std::nextafter(kLimit, 1)};
     for (size_t i = 0; i < std::size(special); ++i) x[i * 7 + 3] = special[i];
@@ -154,7 +155,7 @@ Floats with_special_values(Floats x) {
 
 }  // namespace
 
-TEST_CASE("task 1: keeps what passes of each 32 elements", "[task1]") {
+TEST_CASE("task 1: keeps the elements that pass, of each 32", "[task1]") {
     for (const int n : {32, 64, 256, 1024, 8192}) check_warps(random_elements(n, 100 + n));
 }
 
@@ -169,7 +170,7 @@ TEST_CASE("task 1: selects in warps that are not full", "[task1]") {
     check_warps(with_special_values(random_elements(100, 17)));
 }
 
-TEST_CASE("task 2: keeps what passes in blocks of one warp to 32 warps", "[task2]") {
+TEST_CASE("task 2: keeps the elements that pass in blocks of one warp to 32 warps", "[task2]") {
     for (const int threads : {32, 64, 96, 256, 480, 992, 1024})
         check_blocks(random_elements(3 * threads, 300 + threads), threads);
 }
@@ -182,7 +183,7 @@ TEST_CASE("task 2: selects in blocks that are not full", "[task2]") {
     check_patterns(1000, [](const Floats& x) { check_blocks(x, 256); });
 }
 
-TEST_CASE("task 3: keeps what passes of any number of elements", "[task3]") {
+TEST_CASE("task 3: keeps the elements that pass, of any number", "[task3]") {
     for (const int n : kSizes) check_above(random_elements(n, 500 + n));
     check_above(random_elements(kLarge, 501));
 }

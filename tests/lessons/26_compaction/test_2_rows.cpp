@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 26, rows of a table and a partition, and what all functions cost.
+// Lesson 26, rows of a table and a partition, and the costs of all functions.
 #include "checks.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ void check_partition(const Floats& x) {
     std::stable_partition(want.begin(), want.end(), passes);
     const Floats out = d_out.download();
     CHECK_ARRAYS(out, want);
-    const auto others = [&](auto&& place_of) {  // where those that do not pass go
+    const auto others = [&](auto&& place_of) {  // elements that do not pass
         Floats all(n, kNan);
         int before = 0;
         for (int i = 0; i < n; ++i) {
@@ -113,22 +113,23 @@ void check_partition(const Floats& x) {
     wb::recognize<float>(
         out,
         want,
-        {{"those that do not pass are in the opposite order",
+        {{"the elements that do not pass are in reverse order",
           [&] { return others([&](int i, int before) { return n - 1 - (i - before); }); }},
-         {"those that do not pass are one place too far",
+         {"the elements that do not pass are one place too far",
           [&] { return others([&](int i, int before) { return kept + i - before + 1; }); }},
-         {"those that do not pass come first",
+         {"the elements that do not pass come first",
           [&] {
               Floats all = x;
               std::stable_partition(all.begin(), all.end(), [](float v) { return !passes(v); });
               return all;
           }},
-         {"only those that pass are stored", [&] { return others([](int, int) { return -1; }); }}});
+         {"only the elements that pass are stored",
+          [&] { return others([](int, int) { return -1; }); }}});
     wb::check_unchanged(bits_of(d_x.download()), bits_of(x));
     CHECK(d_out.intact());
 }
 
-// What the property tests look at.
+// The input of the efficiency tests.
 constexpr int kCount = 200003;
 constexpr int kTiles = (kCount + kTile - 1) / kTile;
 
@@ -162,7 +163,8 @@ TEST_CASE("task 4: keeps none of the rows, all, and the last", "[task4]") {
     }
 }
 
-TEST_CASE("task 5: moves what passes to the front, and the others behind it", "[task5]") {
+TEST_CASE("task 5: moves the elements that pass to the front, and the others after them",
+          "[task5]") {
     for (const int n : kSizes) check_partition(random_elements(n, 700 + n));
 }
 
@@ -183,7 +185,7 @@ TEST_CASE("efficient: a warp votes, and needs no shared memory, barrier or atomi
     CHECK(counters->shared_atomics == 0);
     CHECK(counters->global_atomics == 0);
     CHECK(counters->block_barriers == 0);
-    // One vote of each warp, and one more that a group of lanes may need.
+    // One vote for each warp, and one more for answers that form a group of lanes.
     CHECK(counters->warp_syncs <= 2 * counters->warps);
 }
 
@@ -197,7 +199,8 @@ TEST_CASE("efficient: each warp of a block stores its count to shared memory, an
     });
     NEED_COUNTERS(counters);
     CHECK(counters->global_store_bytes > 0);
-    // One store for each warp, and one more where a thread adds up for all of them.
+    // One store for each warp, and one more for answers in which one thread adds the counts for
+    // all.
     CHECK(counters->shared_store_requests <= 2 * counters->warps + 2 * counters->blocks);
     CHECK(counters->shared_load_conflicts + counters->shared_store_conflicts == 0);
     CHECK(counters->block_barriers <= 3 * counters->blocks);
@@ -210,22 +213,22 @@ TEST_CASE("efficient: exactly the kept elements are stored", "[efficient][task1]
     CAPTURE(percent);
     const auto [counters, kept] = counted(select_above, percent);
     NEED_COUNTERS(counters);
-    // Beside them: the counts of the tiles, and what scans those.
+    // In addition: the counts of the tiles, and the stores of their scan.
     INFO(kept << " elements are kept, " << counters->global_store_bytes / 4 << " words are stored");
     CHECK(counters->global_store_bytes >= sizeof(float) * kept);
     CHECK(counters->global_store_bytes <= sizeof(float) * kept + 64 * kTiles);
-    // Kept elements of a warp lie side by side: some 32 of them touch 5 sectors at most.
+    // Kept elements of a warp are side by side: up to 32 of them touch 5 sectors at most.
     CHECK(counters->global_store_sectors <= kept / 8 + kCount / 32 + 64 * kTiles);
 }
 
-TEST_CASE("efficient: each element is looked at twice, in three launches, without atomics",
+TEST_CASE("efficient: each element is loaded twice, in three launches, without atomics",
           "[efficient][task1][task2][task3]") {
     const auto [counters, kept] = counted(select_above, 40);
     NEED_COUNTERS(counters);
     CHECK(counters->global_store_bytes >= sizeof(float) * kept);
     const double each = 8.0 * double(counters->global_load_sectors) / kCount;
     INFO(each << " elements are loaded for each of the " << kCount);
-    // Twice, a third time those that are kept, and the carries of each warp.
+    // Every element twice, kept elements a third time, and the carries of each warp.
     CHECK(each <= 3.4);
     CHECK(counters->launches <= 3);
     CHECK(counters->global_atomics <= 8 * kTiles);
@@ -262,7 +265,7 @@ TEST_CASE("efficient: columns of rows that are not kept are not loaded",
               << " bytes are loaded");
     CHECK(counters->global_store_bytes >= 16 * kept);
     CHECK(counters->global_store_bytes <= 16 * kept + 64 * kTiles);
-    // The mask twice, the kept rows, and the carries of each thread.
+    // The mask twice, the kept rows once, and the carries of each thread.
     CHECK(counters->global_load_bytes <= 3 * kCount + 16 * kept + 4096 * kTiles);
     CHECK(counters->global_atomics <= 8 * kTiles);
 }

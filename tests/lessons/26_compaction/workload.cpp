@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 26: a selection of half and of few of the elements, rows of a table, and
-// a partition. Each call waits for the number that it returns.
+// The timed workloads of lesson 26: selections of half and of few of the elements, rows of a table,
+// and a partition. Each call waits for the number that it returns.
 #include "compaction.h"
 #include "workloads/selection.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 27 on the host: keys, the order that they must come out in, and what common mistakes make
-// of it, so that the grader can name them. For the lesson's test only.
+// Lesson 27 on the host: keys, their correct order, and the results of common mistakes, by which
+// the grader names a mistake. For the lesson's test only.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline double exact(size_t) {
     return 0.0;
 }
 
-// The bits of a key, and a number of as many bits in the order of the keys.
+// The bits of a key, and an unsigned number of the same size whose order is that of the keys.
 template <class Key>
 using BitsOf = std::conditional_t<sizeof(Key) == 8, uint64_t, uint32_t>;
 template <class Key>
@@ -59,7 +59,7 @@ Key key_of(BitsOf<Key> bits) {
     return key;
 }
 
-// n random keys. Unsigned ones and ints have random bits; floats and doubles are of both signs.
+// n random keys. Unsigned keys and ints have random bits; floats and doubles have both signs.
 template <class Key>
 Keys<Key> random_keys(int n, uint64_t seed) {
     Keys<Key> keys(n);
@@ -72,7 +72,7 @@ Keys<Key> random_keys(int n, uint64_t seed) {
     }
     return keys;
 }
-// Of a few different keys, each many times.
+// A few different keys, each many times.
 template <class Key>
 Keys<Key> few_keys(int n, uint64_t seed, int different) {
     const Keys<Key> all = random_keys<Key>(different, seed);
@@ -90,7 +90,7 @@ inline Words random_digits(int n, uint64_t seed, unsigned different) {
     return digits;
 }
 
-// What must come out, and what the usual mistakes make of it.
+// The correct result, and the results of common mistakes.
 template <class Key>
 struct Sorted {
     Keys<Key> keys;
@@ -124,7 +124,7 @@ std::vector<wb::Mistake<Key>> mistakes(const Keys<Key>& keys, int bits) {
     const int last = (bits - 1) / kDigitBits * kDigitBits;  // where the last digit begins
     return {
         {"the input, as it is", [&keys] { return keys; }},
-        {"negative keys come behind the others",
+        {"negative keys come after the others",
          [=] { return by([](Key k) { return bits_of(k); }); }},
         {"negative keys are in the opposite order: only their sign is inverted",
          [=] {
@@ -132,13 +132,13 @@ std::vector<wb::Mistake<Key>> mistakes(const Keys<Key>& keys, int bits) {
              return by([=](Key k) { return BitsOf<Key>(bits_of(k) ^ sign); });
          }},
         {"sorted by the lowest digit only: one pass is done", [=] { return by(low(kDigitBits)); }},
-        {"the last pass is missing, or what it has stored is in the other array",
+        {"the last pass is missing, or its result is in the other array",
          [=] { return by(low(last)); }},
-        {"bits that are not to count do count",
+        {"bits above the lowest `bits` are not ignored",
          [=] { return by([](Key k) { return sortable(k); }); }},
-        {"the last digit has 8 bits, also those that are not to count",
+        {"the last digit has 8 bits, and not only those that matter",
          [=] { return by(low(last + kDigitBits)); }},
-        {"sorted by the highest digit alone: does each pass read what the one before has stored?",
+        {"sorted only by the highest digit: does each pass read the result of the one before?",
          [=] {
              return by([=](Key k) {
                  return digit(sortable(k), last, std::min(kDigitBits, bits - last));
@@ -146,7 +146,7 @@ std::vector<wb::Mistake<Key>> mistakes(const Keys<Key>& keys, int bits) {
          }},
         {"sorted by the lowest bits that fill whole digits",
          [=] { return by(low(bits / kDigitBits * kDigitBits)); }},
-        {"the highest digit comes first: each pass undoes the one before",
+        {"the highest digit comes first: each pass destroys the order of the one before",
          [=] {
              Keys<Key> now = keys;
              for (int shift = last; shift >= 0; shift -= kDigitBits)
@@ -168,11 +168,11 @@ void compare_keys(const Keys<Key>& got, const Keys<Key>& want,
     const bool nan = std::any_of(want.begin(), want.end(), [](Key k) { return k != k; });
     if (!nan) CHECK_ARRAYS(got, want, exact, "key");
     wb::recognize<Key>(got, want, known);
-    // What is equal may still differ: -0 and +0, and NaNs are equal to nothing.
+    // Equal keys may have different bits (-0 and +0), and a NaN is not equal to itself.
     if (nan || got == want) CHECK_ARRAYS(bits_of(got), bits_of(want), exact, "bits of key");
 }
 
-// Equal keys are all alike: their values say which is which.
+// Equal keys cannot be told apart, but their values can.
 inline void compare_values(const Words& got, const Words& want, const Words& before,
                            bool keys_right) {
     CHECK_ARRAYS(got, want, exact, "value");
@@ -180,7 +180,7 @@ inline void compare_values(const Words& got, const Words& want, const Words& bef
     wb::recognize<unsigned>(
         got,
         want,
-        {{"the values stay where they were, and only the keys are moved", [&] { return before; }},
+        {{"only the keys are moved: the values stay at their old places", [&] { return before; }},
          {"the keys are right, and equal keys have changed places: the sort is not stable", [&] {
               Words some = got, all = want;
               std::sort(some.begin(), some.end());

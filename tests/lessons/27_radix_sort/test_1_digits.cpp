@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 27, one digit: it is extracted, ranked, placed and counted.
+// Lesson 27, one digit: extracting, ranking, placing and counting it.
 //
 // Tolerance: none, these are whole numbers.
 #include "lesson_test.h"
@@ -18,22 +18,22 @@ void check_digits(const Keys<Key>& keys) {
     constexpr auto sign = BitsOf<Key>(1) << (8 * sizeof(Key) - 1);
     using Wrong = std::function<unsigned(Key, int shift, int width)>;
     const std::vector<std::pair<const char*, Wrong>> usual{
-        {"the bits of the key as they are: which come first, negative keys or others?",
+        {"the bits of the key were not changed: which come first, negative keys or others?",
          [](Key k, int shift, int width) { return digit(bits_of(k), shift, width); }},
         {"only the sign is inverted: of two negative floats, which has more bits set?",
          [](Key k, int shift, int width) {
              return digit(BitsOf<Key>(bits_of(k) ^ sign), shift, width);
          }},
-        {"all bits from `shift` on, and not `width` of them",
+        {"all bits from `shift` on, instead of `width` bits",
          [](Key k, int shift, int) { return unsigned(sortable(k) >> shift); }},
-        {"always 8 bits, and not `width` of them",
+        {"always 8 bits, instead of `width` bits",
          [](Key k, int shift, int) { return digit(sortable(k), shift, 8); }},
         {"cut to 32 bits before the shift: the upper half of the key is lost",
          [](Key k, int shift, int width) {
              return shift < 32 ? digit(uint32_t(sortable(k)), shift, width) : 0u;
          }}};
-    // With any shift and width: a mistake that shows with one of them alone has to explain all, and
-    // zeros alone are no evidence.
+    // All shifts and widths are compared together: a mistake is named only if it explains the
+    // results of all of them and more than zeros.
     Words all_got, all_want;
     std::vector<Words> all_wrong(usual.size());
     for (int shift = 0; shift < int(8 * sizeof(Key)); shift += kDigitBits)
@@ -87,7 +87,7 @@ void check_ranks(const Words& digits) {
           [&] { return each([&](int i) { return number(i, 0, i % 32 + 1); }); }},
          {"the lanes after this one are counted, not those before",
           [&] { return each([&](int i) { return number(i, i % 32 + 1, 32); }); }},
-         {"right in the first warp of a block alone: what is a lane's number in the others?",
+         {"right only in the first warp of a block: what is a lane's number in the others?",
           [&] {
               return each([&](int i) { return number(i, 0, i % kThreads < 32 ? i % 32 : 32); });
           }},
@@ -107,7 +107,7 @@ void check_ranks(const Words& digits) {
     CHECK(d_counts.intact());
 }
 
-// By one block, which begins with random places.
+// The places of one block, which begins with random `next` values.
 void check_places(const Words& digits) {
     const int n = int(digits.size());
     CAPTURE(n);
@@ -130,16 +130,16 @@ void check_places(const Words& digits) {
     wb::recognize<int>(
         got,
         want,
-        {{"each round begins anew: `next` is not moved on", [&] { return places(kThreads); }},
-         {"each warp begins anew: what the warps before it have is missing",
+        {{"each round begins anew: `next` is not changed", [&] { return places(kThreads); }},
+         {"each warp begins anew: the counts of the warps before it are missing",
           [&] { return places(32); }},
-         {"places are one too high: the first element goes to `next`",
+         {"places are one too high: the first element belongs at `next`",
           [&] {
               Ints out = want;
               for (int& place : out) ++place;
               return out;
           }},
-         {"elements with the same digit have changed places: the order is lost", [&] {
+         {"elements with the same digit are not in their order", [&] {
               Ints some = got, all = want;
               std::sort(some.begin(), some.end());
               std::sort(all.begin(), all.end());
@@ -167,7 +167,7 @@ void check_counts(const Words& keys, int shift, int width) {
     wb::recognize<int>(
         got,
         want,
-        {{"the counts of a tile lie side by side: those of a digit should",
+        {{"the counts of a tile are side by side: those of a digit should be",
           [&] { return counted([](unsigned d, int tile) { return size_t(tile) * kDigits + d; }); }},
          {"only the first round of each tile is counted", [&] {
               Ints counts(size_t(tiles) * kDigits, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lesson 27, sorting: keys come out in order, equal ones in the order in which they were, each with
-// its value, and each pass moves them once.
+// Lesson 27, sorting: keys are in order, equal keys keep their order, values move with their keys,
+// and each pass moves each pair once.
 //
-// Tolerance: none, keys and values are moved. Values are random; where an order is lost, they say
-// so. Outputs, the spare arrays and the scratch memory start as bytes of 0xFF.
+// Tolerance: none, keys and values are moved. Values are random, so that they show a lost order.
+// Outputs, spare arrays and scratch memory start as bytes of 0xFF.
 #include "cases/shared_work.h"
 #include "lesson_test.h"
 #include "reference.h"
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Scratch memory of just the size that was promised.
+// Scratch memory of exactly the promised size.
 struct Scratch {
     explicit Scratch(int n) : memory(scratch_bytes(n) / sizeof(uint64_t), wb::guard(kGuard)) {}
     ~Scratch() { CHECK(memory.intact()); }
@@ -93,7 +93,7 @@ void check_pass(const Words& keys, int shift, int width, With with = With::kValu
         [=](unsigned key) { return digit(key, shift, width); });
 }
 
-// The same keys in ways that are easy to get wrong.
+// Keys for which mistakes are likely.
 template <class Key>
 void check_patterns(int n) {
     Keys<Key> keys = random_keys<Key>(n, 77);
@@ -105,7 +105,7 @@ void check_patterns(int n) {
     check(keys);
 }
 
-// What the property tests look at.
+// The input of the efficiency tests.
 constexpr int kCount = 50003;
 constexpr int kTiles = (kCount + kTile - 1) / kTile;
 constexpr uint64_t kTable = uint64_t(kTiles) * kDigits;  // counts of a pass
@@ -132,8 +132,8 @@ struct OnDevice {
     bool has_values;
 };
 
-// A pass stores each pair once, and loads its key twice and its value once; beside that: the table
-// of counts, stored and loaded about twice.
+// A pass stores each pair once, and loads its key twice and its value once. In addition the table
+// of counts is stored and loaded about twice.
 void check_passes(const std::optional<EmulatorCounters>& counters, uint64_t passes, size_t key,
                   size_t value) {
     const double loaded = double(counters->global_load_bytes) / kCount;
@@ -200,7 +200,7 @@ TEST_CASE("task 6: sorts doubles from 5 to 10, and of both signs", "[task6]") {
     for (size_t i = 0; i < uniform.size(); ++i)
         uniform[i] = 5 + 5 * (double(wb::random_bits(631, i) >> 11) * 0x1p-53);
     check(uniform);
-    // They differ behind the digits that a float has.
+    // These doubles differ only in digits that a float does not have.
     Keys<double> close(3000);
     for (size_t i = 0; i < close.size(); ++i)
         close[i] = 1 + double(wb::random_bits(632, i) % 1000) * 0x1p-50;
@@ -214,7 +214,7 @@ TEST_CASE("task 6: zeros, infinities and NaNs have their places", "[task6]") {
     check(with_special_values<double>(4501, 641));
 }
 
-TEST_CASE("task 6: sorts what is sorted, reversed, or all equal", "[task6]") {
+TEST_CASE("task 6: sorts keys that are sorted, reversed, or all equal", "[task6]") {
     for (const int n : {33, 300, 4500}) check_patterns<unsigned>(n);
     check_patterns<float>(1000);
     check_patterns<int>(1000);
@@ -284,7 +284,7 @@ TEST_CASE("efficient: a round of a block shares the work, with few barriers",
     NEED_COUNTERS(counters);
     CHECK(counters->global_store_bytes > 0);
     CHECK(counters->block_barriers <= 4 * kRounds + 4);
-    // For each warp and round: a table of a column for each thread and a row for each warp is
+    // For each warp and round: a table with a column for each thread and a row for each warp is
     // cleared, filled, scanned and read.
     const auto each = [&](uint64_t count) { return double(count) / double(kRounds * kWarps); };
     INFO("a warp makes " << each(counters->shared_load_requests) << " loads and "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 27: floats alone and with values, and 100 million doubles.
+// The timed workloads of lesson 27: floats without and with values, and 100 million doubles.
 #include "radix_sort.h"
 #include "workloads/sorting.h"
 

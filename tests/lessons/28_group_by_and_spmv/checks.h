@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 28 share: sizes, scratch memory, tables.
+// Shared by the tests of lesson 28: sizes, scratch memory, tables.
 //
 // Tolerance: sums may be added up in any order, so the bound grows with the number of terms and
 // their magnitude (bound_of_sum); sums of eighths are exact in every order. Outputs start as NaN.
@@ -13,7 +13,7 @@ constexpr size_t kGuard = 8192;  // elements on each side of every array, on a r
 constexpr int kSizes[] = {1, 2, 31, 32, 33, 255, 256, 257, 1000, 1023, 1024};
 constexpr int kLargeSizes[] = {1025, 2047, 2048, 2049, 8191, 8193, 33000};
 
-// Scratch memory of just the size that was promised.
+// Scratch memory of exactly the promised size.
 struct Scratch {
     explicit Scratch(int n) : memory(scratch_bytes(n) / sizeof(uint64_t), wb::guard(kGuard)) {}
     ~Scratch() { CHECK(memory.intact()); }
@@ -31,7 +31,7 @@ inline std::vector<unsigned char> random_heads(int n, uint64_t seed, int percent
 
 // A table in device memory, with exactly as many rows for the sums as there are groups.
 struct DeviceTable {
-    // With `longest`, that of the groups, the columns are eighths.
+    // If `longest`, the length of the longest group, is given, the columns are eighths.
     DeviceTable(int n, uint64_t seed, int longest, int rows) {
         for (int c = 0; c < kColumns; ++c) {
             host.push_back(longest ? eighths(n, seed + 10 * c, longest)

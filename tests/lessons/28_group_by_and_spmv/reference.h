@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lesson 28 on the host: tables with sorted keys, sparse matrices, their sums with a bound for the
-// error, and what common mistakes make of them. For the lesson's test only.
+// error, and the results of common mistakes. For the lesson's test only.
 #pragma once
 
 #include <climits>
@@ -21,8 +21,9 @@ inline double exact(size_t) {
     return 0.0;
 }
 
-// A sum of `terms` floats, in any order, is at most this far off: each addition rounds by 2^-24 of
-// what it adds up, twice that with the products, and `magnitude` is the sum without signs.
+// The largest error of a sum of `terms` floats in any order. Each addition rounds by at most 2^-24
+// of its result, twice that if the terms are products. `magnitude` is the sum of the absolute
+// values.
 inline double bound_of_sum(double magnitude, size_t terms) {
     return double(terms + 1) * 0x1p-23 * magnitude;
 }
@@ -92,14 +93,14 @@ inline Floats sums_over(const Floats& x, int segments, const Begin& begin, const
     return out;
 }
 
-// By their bits: a NaN is the same as itself.
+// Compares bits: a NaN equals itself.
 inline Ints bits_of(const Floats& x) {
     Ints bits(x.size());
     if (!x.empty()) std::memcpy(bits.data(), x.data(), x.size() * sizeof(float));
     return bits;
 }
 
-// What becomes of the groups where a row adds the carry if `adds(row)` says so, and the next round
+// The sums of the groups if a row adds the carry when `adds(row)` is true, and the next round
 // begins with the sum of the last lane, with the old carry or (`loses`) without it.
 inline Floats by_rounds(const Ints& begins, const Floats& x, const std::function<bool(int)>& adds,
                         bool loses) {
@@ -126,7 +127,7 @@ inline Floats by_rounds(const Ints& begins, const Floats& x, const std::function
     return Floats(out.begin(), out.end());
 }
 
-// What each column becomes by the usual mistakes.
+// The sums of each column for common mistakes.
 inline std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, const Ints& begins,
                                                           const Floats& x) {
     const int groups = int(begins.size()) - 1;
@@ -149,12 +150,12 @@ inline std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, cons
                 [](int) { return 0; },
                 end),
             with("each round of 32 rows begins anew: where is the carry?", anew(32, 0), end),
-            with("each tile begins anew: what earlier tiles have left open is missing",
+            with("each tile begins anew: the open sums of earlier tiles are missing",
                  anew(kTile, 0),
                  end),
             with("of the earlier tiles only the one just before is added", anew(kTile, 1), end),
             with("of the earlier tiles only the 32 just before are added", anew(kTile, 32), end),
-            {"each sum is stored at the place of its key: the number of its group is another",
+            {"each sum is stored at the place of its key, which is not the number of its group",
              [=, &keys, &x] {
                  const Floats sums = sums_over(x, groups, begin, end);
                  Floats out(groups, kNan);
@@ -168,12 +169,12 @@ inline std::vector<wb::Mistake<float>> mistakes_of_groups(const Ints& keys, cons
                  return by_rounds(
                      begins, x, [](int) { return true; }, false);
              }},
-            {"every row but the heads adds the carry: it belongs to those before the first head",
+            {"every row but the heads adds the carry: only rows before the first head should",
              [&keys, &begins, &x] {
                  const auto follows = [&](int i) { return i > 0 && keys[i] == keys[i - 1]; };
                  return by_rounds(begins, x, follows, false);
              }},
-            {"the carry is taken before the old one was added: what lies two rounds back is lost",
+            {"the new carry lacks the old one: sums from two rounds back are lost",
              [&begins, &x] {
                  const auto open = [&](int i) {  // no group begins in the round up to row i
                      const auto after = std::upper_bound(begins.begin(), begins.end(), i);

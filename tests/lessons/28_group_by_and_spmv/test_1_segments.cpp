@@ -19,8 +19,8 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
         while (i % 32 != 0 && !head[i]) --i;
         return i;
     };
-    // What the steps of the scan make of it, with another place where segments begin. A shuffle
-    // from below the first lane gives a lane its own value.
+    // The result of the scan's steps if segments begin at other places. A shuffle from below lane 0
+    // returns the lane's own value.
     const auto scanned = [&](auto&& begins_at) {
         Floats out = x;
         for (int step = 1; step < 32; step *= 2) {
@@ -30,7 +30,8 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
         }
         return out;
     };
-    // The number of zeros above the nearest head; `without`: that of a lane which has none.
+    // The number of zeros above the nearest head; `without`: the result for a lane that has no
+    // head.
     const auto from_the_top = [&](int i, int without) {
         const int at = begin(i);
         return i / 32 * 32 + (head[at] || i % 32 == 0 ? 31 - at % 32 : without);
@@ -52,7 +53,7 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
          {"each sum lacks its own element", [&] { return sums(begin, 0); }},
          {"each sum lacks the first element of its segment",
           [&] { return sums([&](int i) { return begin(i) + 1; }); }},
-         {"right in the first warp of a block alone: what is a lane's number in the others?",
+         {"right only in the first warp of a block: what is a lane's number in the others?",
           [&] { return sums([&](int i) { return i % kThreads < 32 ? begin(i) : i / 32 * 32; }); }},
          {"a head ends a segment: it should begin one",
           [&] {
@@ -61,7 +62,7 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
                   return i;
               });
           }},
-         {"the lowest head of the warp is taken, and not the nearest",
+         {"the lowest head of the warp is used instead of the nearest one",
           [&] {
               return scanned([&](int i) {
                   int first = i / 32 * 32;
@@ -73,7 +74,7 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
           [&] { return scanned([&](int i) { return from_the_top(i, 31); }); }},
          {"bits are counted from the highest: the highest head has number 31 - __clz(...)",
           [&] { return scanned([&](int i) { return from_the_top(i, 0); }); }},
-         {"the first lanes add their own values once more: where no head is up to a lane, its "
+         {"the first lanes add their own values once more: if a lane has no head up to it, its "
           "segment begins at lane 0",
           [&] {
               return scanned([&](int i) {
@@ -81,7 +82,7 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
                   return head[at] ? at : i / 32 * 32 - 1;
               });
           }},
-         {"a lane overlooks its own head, and adds what comes before it",
+         {"a lane overlooks its own head and adds the segment before it",
           [&] { return scanned([&](int i) { return i % 32 ? begin(i - 1) : i; }); }},
          {"the elements themselves: nothing was added", [&] { return x; }}},
         near);
@@ -89,7 +90,7 @@ void check_segments(const Floats& x, const std::vector<unsigned char>& head, boo
     CHECK(d_sums.intact());
 }
 
-// An infinity belongs to the sums of its own segment, from there on.
+// An infinity changes only the sums of its own segment, from its element on.
 void check_infinity() {
     const int n = 64;
     std::vector<unsigned char> head(n, 0);
@@ -106,20 +107,22 @@ void check_infinity() {
     const Floats got = d_sums.download();
     CHECK_ARRAYS(got, want, exact, "where one segment has an infinity, sum up to element");
     wb::recognize<float>(
-        got, want, {{"0 times infinity is NaN: choose what is added by a condition", [&] {
-                         Floats out = x;
-                         for (int step = 1; step < 32; step *= 2) {
-                             const Floats last = out;
-                             for (int i = 0; i < n; ++i) {
-                                 int begin = i;
-                                 while (begin % 32 && !head[begin]) --begin;
-                                 const int from = i % 32 >= step ? i - step : i;
-                                 const bool adds = i - step >= begin;
-                                 out[i] += last[from] * (adds ? 1.0f : 0.0f);
-                             }
-                         }
-                         return out;
-                     }}});
+        got,
+        want,
+        {{"0 times infinity is NaN: choose by a condition whether a value is added", [&] {
+              Floats out = x;
+              for (int step = 1; step < 32; step *= 2) {
+                  const Floats last = out;
+                  for (int i = 0; i < n; ++i) {
+                      int begin = i;
+                      while (begin % 32 && !head[begin]) --begin;
+                      const int from = i % 32 >= step ? i - step : i;
+                      const bool adds = i - step >= begin;
+                      out[i] += last[from] * (adds ? 1.0f : 0.0f);
+                  }
+              }
+              return out;
+          }}});
 }
 
 void check_count(const Ints& keys) {
@@ -139,16 +142,16 @@ void check_count(const Ints& keys) {
         if (keys[i] < keys[i - 1] && i % kTile) at_borders = false;
     std::vector<wb::Mistake<int>> mistakes{
         {at_borders ? "the first row of a tile is not compared with the last one of the tile before"
-                    : "the keys are not sorted, and that was not noticed",
+                    : "the keys are not sorted, but a number was returned",
          [&] { return Ints{groups}; }}};
     if (sorted)
-        mistakes = {{"only what lane 0 has seen is counted: one row of each round",
+        mistakes = {{"only the heads of lane 0 are counted: one row of each round",
                      [&] {
                          int heads = 0;
                          for (int i = 0; i < n; i += 32) heads += i == 0 || keys[i] != keys[i - 1];
                          return Ints{heads};
                      }},
-                    {"sorted keys are said not to be: equal keys may follow each other",
+                    {"sorted keys are reported as not sorted: neighbouring keys may be equal",
                      [] { return Ints{kNotSorted}; }},
                     {"the last group is missing", [&] { return Ints{groups - 1}; }},
                     {"the rows are counted, not the groups", [&] { return Ints{n}; }},

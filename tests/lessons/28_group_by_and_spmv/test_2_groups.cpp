@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 28, groups: runs of equal keys are summed, each once, also over many tiles.
+// Lesson 28, groups: the sums of runs of equal keys, also of runs that span many tiles.
 #include "checks.h"
 
 namespace {
@@ -55,7 +55,7 @@ void check_sums(const Ints& keys, uint64_t seed, bool whole = false) {
     CHECK(d_group_key.intact());
 }
 
-// Keys that are not sorted: the number says so, and nothing is written.
+// If keys are not sorted, kNotSorted is returned and nothing is written.
 void check_not_sorted(const Ints& keys) {
     const int n = int(keys.size());
     CAPTURE(n);
@@ -143,7 +143,7 @@ TEST_CASE("task 4: small sums after large ones keep their digits", "[task4]") {
     want.erase(want.begin(), want.begin() + 5);
     CHECK_ARRAYS(got, want, exact, "after five groups of large values, group");
 
-    // An infinity belongs to its own group, here in the midst of a round.
+    // An infinity in the middle of a round changes only the sum of its own group.
     table.host[0][begins[9]] = std::numeric_limits<float>::infinity();
     table.in[0] = wb::GuardedBuffer<float>(table.host[0], wb::guard(kGuard));
     sum_by_key(d_key.get(), table.input(), n, d_group_key.get(), table.output(), scratch.get());

@@ -41,7 +41,7 @@ void check_product(Multiply multiply, const HostMatrix& m, bool whole = false, F
 const HostMatrix kFourRows{4, {0, 2, 2, 4, 5}, {0, 2, 1, 3, 0}, {1, 2, 3, 4, 5}};
 const Floats kFour{2, 0.5f, 1, 3};
 
-// y holds something before: it is written, and not added to.
+// y holds other numbers before the call: it must be overwritten, not added to.
 void check_four_rows(Multiply multiply) {
     wb::DeviceBuffer<int> row_begin(kFourRows.row_begin), column(kFourRows.column);
     wb::DeviceBuffer<float> value(kFourRows.value), x(kFour), y(Floats{100, 200, 300, 400});
@@ -59,7 +59,7 @@ void check_four_rows(Multiply multiply) {
                           {"the row that is empty is not written: its sum is 0", [] {
                                return Floats{4, 200, 13.5f, 10};
                            }}});
-    // NaN in place of 100 to 400 would hide what is added.
+    // If y held NaN instead of 100 to 400, an addition would not show.
     if (got == want) check_product(multiply, kFourRows, false, kFour);
 }
 
@@ -107,7 +107,7 @@ void check_parts(Multiply multiply) {
     }
 }
 
-// NaN wherever no entry has its column: a product with 0 would be NaN as well.
+// x is NaN at every column that no entry has: even a product with 0 would be NaN.
 void check_unused_columns(Multiply multiply) {
     HostMatrix m = matrix_of(wb::random_ints(200, 116, 0, 40), 1000, 117);
     for (int& column : m.column) column = 3 * (column % 333) + 1;
@@ -129,7 +129,7 @@ void check_unused_columns(Multiply multiply) {
     check_product(multiply, m, false, x);
 }
 
-// An infinity comes out as one in its own row, and the other rows do not notice.
+// An infinity in x makes the sum of its own row infinite and changes no other row.
 void check_infinity(Multiply multiply) {
     const HostMatrix m{4, {0, 3, 4, 4, 6}, {0, 1, 2, 0, 1, 3}, {1, 2, -3, 4, 5, 6}};
     const Floats x{1, 2, std::numeric_limits<float>::infinity(), 4};
@@ -164,8 +164,8 @@ void check_same_in_every_run(Multiply multiply) {
     check_product(multiply, m);
 }
 
-// The last entries have numbers just below 2^31 - 1, the largest int. Of the arrays of 8 GB only
-// some pages are touched.
+// The last entries have numbers just below 2^31 - 1, the largest int. The arrays have 8 GB, of
+// which only a few pages are touched.
 void check_last_entries(Multiply multiply) {
     const Ints lengths{3, 0, 70, 33, 1};
     const int entries = 107, first = INT_MAX - entries;
@@ -213,7 +213,8 @@ TEST_CASE("task 5: threads multiply some rows of a larger matrix", "[task5]") {
     check_last_entries(multiply_by_threads);
 }
 
-TEST_CASE("task 5: threads load of x only what is needed, and repeat their bits", "[task5]") {
+TEST_CASE("task 5: threads load only the elements of x that entries need, and repeat bits",
+          "[task5]") {
     check_unused_columns(multiply_by_threads);
     check_infinity(multiply_by_threads);
     check_same_in_every_run(multiply_by_threads);
@@ -243,7 +244,8 @@ TEST_CASE("task 6: warps multiply the entries with the largest numbers", "[task6
     check_last_entries(multiply_by_warps);
 }
 
-TEST_CASE("task 6: warps load of x only what is needed, and repeat their bits", "[task6]") {
+TEST_CASE("task 6: warps load only the elements of x that entries need, and repeat bits",
+          "[task6]") {
     check_unused_columns(multiply_by_warps);
     check_infinity(multiply_by_warps);
     check_same_in_every_run(multiply_by_warps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 28, what sums of groups and of rows cost.
+// Lesson 28, efficiency: the costs of sums of groups and of rows.
 #include <optional>
 
 #include "cases/shared_work.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-// What the property tests of matrices look at.
+// The matrices of the efficiency tests.
 struct DeviceMatrix {
     explicit DeviceMatrix(const HostMatrix& m)
         : rows(m.rows()), entries(m.column.size()), row_begin(m.row_begin), column(m.column),
@@ -83,7 +83,7 @@ TEST_CASE("efficient: groups are summed without atomics, each row loaded once",
     CHECK(counters->global_store_bytes >= 20 * groups);
     CHECK(counters->global_store_bytes <= 20 * groups + 128 * kTiles);
     {
-        // Four columns, the key twice to be counted, and with its two neighbours to be summed.
+        // Four columns; two keys for the count; the key and its two neighbours for the sum.
         const uint64_t most = 17 * kCount / 8;
         INFO(8.0 * double(counters->global_load_sectors) / kCount
              << " words are loaded for each row of a key and four columns, want at most 17");

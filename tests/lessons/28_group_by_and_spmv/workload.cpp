@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 28: sums of short and of long groups, and products with matrices of three
-// shapes: rows of a few entries, rows of 64, and rows of which a few are very long.
+// The timed workloads of lesson 28: sums of short and of long groups, and products with matrices of
+// three shapes: rows of a few entries, rows of 64 entries, and rows of which a few are very long.
 #include "group_by_and_spmv.h"
 #include "workloads/segments.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 29 share: C = A B for every shape and pitch, written over what C held.
+// Shared by the tests of lesson 29: C = A B for every shape and pitch, overwriting C.
 //
-// Tolerance: each sum of k products may differ by k 2^-24 times the sum of their magnitudes, which
-// is what k rounded products and additions cost at most, in any order. The data are random, with
-// NaN in the gaps between rows; outputs start as NaN.
+// Tolerance: each sum of k products may differ by k 2^-24 times the sum of their magnitudes, the
+// largest error of k rounded products and additions in any order. The data are random, with NaN in
+// the gaps between rows; outputs start as NaN.
 #pragma once
 
 #include "cases/sparse.h"
@@ -89,7 +89,7 @@ inline void check_shapes(Matmul matmul, const Shape* begin, const Shape* end) {
     for (const Shape* shape = begin; shape != end; ++shape) check_product(matmul, *shape);
 }
 
-// C holds numbers, and not the usual NaN: what is added to them can be recognised.
+// C holds numbers before the call instead of the usual NaN, so that an addition to them shows.
 inline void check_overwrites(Matmul matmul) {
     const int m = 70, n = 40, k = 50;
     const Floats a = wb::random_floats(m * k, 11), b = wb::random_floats(k * n, 12);
@@ -119,11 +119,11 @@ inline void check_empty(Matmul matmul) {
     });
     CHECK(cudaGetLastError() == cudaSuccess);
     if (counters) CHECK(counters->launches == 0);
-    check_product(matmul, {2, 3, 4});  // and afterwards the device is as usable as before
+    check_product(matmul, {2, 3, 4});  // after the refused launch the device still works
 }
 
-// Rows that begin 2^31 floats after the first and later, in all three. A little of the gap behind
-// each row is looked at.
+// Rows that begin 2^31 floats or more after the first row, in all three matrices. A few floats of
+// the gap after each row are checked.
 inline void check_far_rows(Matmul matmul) {
     const int m = 4, n = 40, k = 35, gap = 3;
     const Sizes sizes{m, n, k, 1 << 30, (1 << 26) + 1, (1 << 30) + 5};
@@ -139,9 +139,9 @@ inline void check_far_rows(Matmul matmul) {
     CHECK_MATRIX(n + gap, d_c.download(), want.values, want.tolerance());
 }
 
-// An infinite element makes a row of C infinite, or a column, and no other. B and A are positive,
-// so that no sum of infinities is left undefined. What fills a tile after the last element must
-// not be multiplied by it: 0 times infinity is NaN.
+// An infinite element makes one row or column of C infinite, and no other. A and B are positive, so
+// that infinities never cancel. The filling of a tile after its last element must not be multiplied
+// by the infinity: 0 times infinity is NaN.
 inline void check_infinity_at(Matmul matmul, bool in_a, int p) {
     const int m = 40, n = 37, k = 45;
     Floats a = wb::random_floats(m * k, 41, 0.5f, 1), b = wb::random_floats(k * n, 42, 0.5f, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What lesson 29's test compares with: products in double with their error bounds, loads counted
-// tile by tile, and what usual mistakes make of the same matrices.
+// The references of lesson 29's tests: products in double with their error bounds, loads counted
+// tile by tile, and the results of common mistakes for the same matrices.
 #pragma once
 
 #include "cases/matrix_reference.h"
@@ -12,7 +12,7 @@ using wb::laid_out, wb::packed, wb::Product, wb::ProductMistakes;
 using Floats = std::vector<float>;
 using Mistakes = ProductMistakes::List;
 
-// Sizes, and how many floats of each matrix lie before its first element and after each row.
+// Sizes, and the numbers of floats before the first element and after each row of each matrix.
 struct Shape {
     int m, n, k;
     int a_gap = 0, b_gap = 0, c_gap = 0, before = 0;
@@ -111,9 +111,9 @@ inline Mistakes misread_inputs(const ProductMistakes& with, const Floats& a, con
              [&] { return with.of(cut(a, 0), cut(b, 0)); }},
             {"the inputs are rounded to 10 bits of fraction, as tensor cores do",
              [&] { return with.of(cut(a, 0x1000), cut(b, 0x1000)); }},
-            {"the tile of B is read with rows and columns swapped: rows of A meet rows of B",
+            {"the tile of B is read with rows and columns swapped: rows of A times rows of B",
              tiles(false, true)},
-            {"the tile of A is read with rows and columns swapped: columns of A meet columns of B",
+            {"the tile of A is read with rows and columns swapped: columns of A times columns of B",
              tiles(true, false)},
             {"both tiles are read with rows and columns swapped", tiles(true, true)},
             {"elements are multiplied one by one: this is no matrix product",
@@ -212,9 +212,10 @@ inline void check_loads(const std::vector<Count>& counts) {
               [=](int m, int n, int k, int tile) {
                   return 2 * up(m, tile) * up(n, tile) * tile * k;
               }),
-         each("2 m n k is divided by the tile's side, which is right where all tiles are full",
+         each("2 m n k is divided by the tile's side, which is right only if all tiles are full",
               [](Wide m, Wide n, Wide k, Wide tile) { return 2 * m * n * k / tile; }),
-         each("rows of A are counted for the tiles below them, and columns of B for those beside",
+         each("rows of A are counted once for each tile below, and columns of B for each tile "
+              "beside",
               [=](int m, int n, int k, int tile) {
                   return k * (m * up(m, tile) + n * up(n, tile));
               }),

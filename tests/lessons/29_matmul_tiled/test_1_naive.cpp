@@ -14,7 +14,7 @@ TEST_CASE("task 1: multiplies parts of larger matrices", "[task1]") {
     check_shapes(matmul_naive, std::begin(kParts), std::end(kParts));
 }
 
-TEST_CASE("task 1: replaces what C held before", "[task1]") {
+TEST_CASE("task 1: replaces the old contents of C", "[task1]") {
     check_overwrites(matmul_naive);
 }
 
@@ -41,8 +41,8 @@ TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
 }
 
 TEST_CASE("task 2: counts the loads of whole tiles", "[task2]") {
-    // By hand: 4 tiles, each with 32 rows and 32 columns of 64 floats; and without a tile, two
-    // floats for each product.
+    // Computed by hand: 4 tiles, each with 32 rows and 32 columns of 64 floats; and, without a
+    // tile, two floats for each product.
     CHECK_RESULT(floats_loaded(64, 64, 64, 32), 4 * 2 * 32 * 64);
     CHECK_RESULT(floats_loaded(100, 100, 100, 1), 2000000);
     check_loads({{64, 64, 64, 32}, {1, 1, 1, 1}, {100, 100, 100, 1}, {96, 32, 500, 32}});

@@ -14,7 +14,7 @@ TEST_CASE("task 3: multiplies parts of larger matrices", "[task3]") {
     check_shapes(matmul_tiled, std::begin(kParts), std::end(kParts));
 }
 
-TEST_CASE("task 3: replaces what C held before", "[task3]") {
+TEST_CASE("task 3: replaces the old contents of C", "[task3]") {
     check_overwrites(matmul_tiled);
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("task 4: multiplies parts of larger matrices", "[task4]") {
     check_shapes(matmul_registers, std::begin(kParts), std::end(kParts));
 }
 
-TEST_CASE("task 4: replaces what C held before", "[task4]") {
+TEST_CASE("task 4: replaces the old contents of C", "[task4]") {
     check_overwrites(matmul_registers);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 29, how much is loaded, by which threads, and what it costs besides.
+// Lesson 29, efficiency: how much is loaded, by which threads, and the other costs.
 #include <optional>
 
 #include "cases/shared_work.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-// What the property tests look at: whole tiles, and every row begins at a multiple of 32 bytes.
+// The input of the efficiency tests: whole tiles, and every row begins at a multiple of 32 bytes.
 constexpr int kRows = 256, kCols = 128, kDepth = 64;
 constexpr uint64_t kElements = uint64_t(kRows) * kCols, kProducts = kElements * kDepth;
 
@@ -32,7 +32,7 @@ void check_global_loads(Matmul matmul, int m, int n, int k, int tile) {
     CHECK(counters->global_atomics == 0);
 }
 
-// By what is requested: sectors that hold nothing else.
+// No more sectors than the requested bytes fill.
 void check_sectors(Matmul matmul) {
     const auto counters = counted(matmul, kRows, kCols, kDepth);
     NEED_COUNTERS(counters);
@@ -85,7 +85,7 @@ TEST_CASE("efficient: two barriers for each tile, and all threads multiply", "[e
     const auto counters = counted(matmul_tiled, kRows, kCols, kDepth);
     NEED_COUNTERS(counters);
     CHECK(counters->global_store_bytes == 4 * kElements);
-    // And one more of each block, for what comes after its tiles.
+    // And one more barrier for each block, after its tiles.
     CHECK(counters->block_barriers <= 2 * kProducts / (kTile * kTile * kTile) + counters->blocks);
     CHECK(counters->double_instructions == 0);
     CHECK(counters->local_load_requests + counters->local_store_requests == 0);
@@ -107,8 +107,7 @@ TEST_CASE("efficient: slabs are read without bank conflicts", "[efficient][task4
     check_banks(matmul_registers);
 }
 
-TEST_CASE("efficient: what a thread has in registers serves several products",
-          "[efficient][task4]") {
+TEST_CASE("efficient: a float in a register is used for several products", "[efficient][task4]") {
     const auto counters = counted(matmul_registers, kRows, kCols, kDepth);
     NEED_COUNTERS(counters);
     const double each = 32.0 * double(counters->shared_load_requests) / double(kProducts);
@@ -137,7 +136,8 @@ TEST_CASE("efficient: two barriers for each slab, and all threads share the work
     // A slab of 64 x 64 elements has at least 8 columns of A.
     CHECK(counters->block_barriers <= 2 * kProducts / (64 * 64 * 8) + counters->blocks);
     wb::check_shared_work(*counters, kElements / 64, 30, 9000);
-    // One warp that loads a slab for all eight executes half as much again as the others.
+    // If one warp loads a slab for all eight, it executes 1.5 times as many instructions as the
+    // others.
     const uint64_t mean = counters->warp_instructions / counters->warps;
     INFO("the busiest warp executes " << counters->busiest_warp_instructions
                                       << " instructions, and a warp " << mean << " on average");

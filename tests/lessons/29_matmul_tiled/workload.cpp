@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 29: products of square matrices without gaps.
+// The timed workloads of lesson 29: products of square matrices without gaps.
 #include "matmul_tiled.h"
 #include "workloads/products.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 30 share: C = A B for all sizes, and how far it may be off.
+// Shared by the tests of lesson 30: C = A B for all sizes, and the bound of its error.
 //
 // Tolerance: a sum of k products may differ by (k + 1) 2^-23 times the sum of their magnitudes. A
 // matrix instruction adds products that are exact, and a card may cut off each partial sum instead
-// of rounding it. What is compared with is made of the same halves, so that the rounding of inputs
-// is no part of the tolerance. Gaps between rows hold NaN; outputs start as NaN.
+// of rounding it. The reference uses the same halves, so the tolerance does not include the
+// rounding of inputs. Gaps between rows hold NaN; outputs start as NaN.
 #pragma once
 
 #include "cases/sparse.h"
@@ -73,7 +73,7 @@ inline void check_product(Multiply multiply, const Shape& shape) {
                   random_halves(size_t(shape.k) * shape.n, 200 + shape.n));
 }
 
-// Of whole fragments. `make picture-30` draws one of the first.
+// Sizes of whole fragments. `make picture-30` draws one of the first.
 constexpr Shape kWhole[] = {{16, 16, 16},
                             {64, 64, 64},
                             {96, 96, 96},
@@ -91,7 +91,7 @@ constexpr Shape kWholeParts[] = {{32, 32, 32, 16, 0, 0},
                                  {64, 64, 64, 64, 64, 64},
                                  {16, 96, 48, 40, 8, 12, 16},
                                  {80, 48, 32, 0, 0, 0, 48}};
-// Of all sizes.
+// All sizes.
 constexpr Shape kSquare[] = {{16, 16, 16},
                              {32, 32, 32},
                              {64, 64, 64},
@@ -135,7 +135,7 @@ inline void check_shapes(Multiply multiply, const Shape (&shapes)[kCount],
     }
 }
 
-// C holds numbers, and not the usual NaN: what is added to them can be recognised.
+// C holds numbers before the call instead of the usual NaN, so that an addition to them shows.
 inline void check_overwrites(Multiply multiply, int m, int n, int k) {
     const Floats a = random_halves(m * k, 11), b = random_halves(k * n, 12);
     const Floats held = wb::random_floats(m * n, 13, 100, 200);
@@ -151,7 +151,7 @@ inline void check_overwrites(Multiply multiply, int m, int n, int k) {
     });
 }
 
-// Sums that a half cannot hold: too large, or of too many parts.
+// Sums that a half cannot hold: too large, or with too many significant bits.
 inline void check_long_sums(Multiply multiply, Order order) {
     for (const Shape& shape : {Shape{32, 16, 2048}, {16, 64, 512}}) {
         Shape here = shape;
@@ -167,7 +167,8 @@ inline void check_extremes(Multiply multiply, Order order) {
     Shape shape{48, 32, 80};
     shape.order = order;
     const size_t in_a = size_t(shape.m) * shape.k, in_b = size_t(shape.k) * shape.n;
-    // Near the largest half; A near the smallest ones, which have fewer bits than the others.
+    // Elements of A near the largest half, then elements of A near the smallest, which have fewer
+    // bits.
     check_product(multiply,
                   shape,
                   random_halves(in_a, 23, kLargest - 2000, kLargest),
@@ -188,12 +189,12 @@ inline void check_empty(Multiply multiply) {
     });
     CHECK(cudaGetLastError() == cudaSuccess);
     if (counters) CHECK(counters->launches == 0);
-    check_product(multiply, {16, 16, 32});  // and afterwards the device is as usable as before
+    check_product(multiply, {16, 16, 32});  // after the refused launch the device still works
 }
 
-// An infinite element makes a row of C infinite, or a column, and no other. B and A are positive,
-// so that no sum of infinities is left undefined. If k is not a multiple of the slab's depth, the
-// element is where the last slab has none: what is left of it there, times 0, is NaN.
+// An infinite element makes one row or column of C infinite, and no other. A and B are positive, so
+// that infinities never cancel. If k is not a multiple of the slab's depth, the infinity is in a
+// slot that the last slab must set to 0: an old infinity times 0 would be NaN.
 inline void check_infinity(Multiply multiply, int m, int n, int k) {
     for (const auto& [in_a, p] :
          {std::pair{true, 20}, {false, 20}, {true, k - 1}, {false, k - 1}}) {
@@ -209,8 +210,8 @@ inline void check_infinity(Multiply multiply, int m, int n, int k) {
     }
 }
 
-// Rows that begin 2^31 elements after the first and later, in all three. A little of the gap behind
-// each row is looked at.
+// Rows that begin 2^31 elements or more after the first row, in all three matrices. A few elements
+// of the gap after each row are checked.
 inline void check_far_rows(Multiply multiply, int m, int n, int k, Sizes sizes) {
     const int gap = 3;
     const Floats a = random_halves(m * k, 31), b = random_halves(k * n, 32);

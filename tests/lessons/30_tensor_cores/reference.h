@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What lesson 30's test compares with: halves and how they lie in memory, products in double with
-// their error bounds, and what usual mistakes make of the same matrices.
+// The references of lesson 30's tests: halves and their layout in memory, products in double with
+// their error bounds, and the results of common mistakes for the same matrices.
 #pragma once
 
 #include "cases/matrix_reference.h"
@@ -23,7 +23,7 @@ inline Floats widened(const Halves& values) {
     for (const half value : values) out.push_back(__half2float(value));
     return out;
 }
-// An output: a half that nothing was stored to becomes a float that nothing was stored to.
+// Converts an output: a half that was never written becomes a float that was never written.
 inline Floats widened_output(const Halves& values) {
     Floats out = widened(values);
     for (size_t i = 0; i < out.size(); ++i)
@@ -36,12 +36,12 @@ inline Floats random_halves(size_t n, uint64_t seed, float low = -1, float high 
     return widened(rounded(wb::random_floats(n, seed, low, high)));
 }
 
-// Sizes, and how many elements of each matrix lie before its first one and after each row.
+// Sizes, and the numbers of elements before the first one and after each row of each matrix.
 struct Shape {
     int m, n, k;
     int a_gap = 0, b_gap = 0, c_gap = 0, before = 0;
     Order order = Order::kRows;  // of B
-    // B as it lies in memory: so many lines of so many elements.
+    // The layout of B in memory: the number of lines, and of elements in a line.
     int b_lines() const { return order == Order::kRows ? k : n; }
     int b_length() const { return order == Order::kRows ? n : k; }
     Sizes sizes() const { return {m, n, k, k + a_gap, b_length() + b_gap, n + c_gap}; }
@@ -52,7 +52,7 @@ inline Product product(const Floats& a, const Floats& b, int m, int n, int k) {
     return wb::product(a, b, m, n, k, 0, k, (k + 1) * 0x1p-23);
 }
 
-// The sums of halves that a kernel makes that rounds them to half after every matrix instruction.
+// The sums of a kernel that rounds them to half after every matrix instruction.
 inline Floats summed_in_halves(const Floats& a, const Floats& b, int m, int n, int k) {
     Floats out(size_t(m) * n);
     for (int row = 0; row < m; ++row)
@@ -69,7 +69,7 @@ inline Floats summed_in_halves(const Floats& a, const Floats& b, int m, int n, i
     return out;
 }
 
-// Rows of each fragment as if they began 16 elements apart. What lies after the end is 0 here.
+// Reads the rows of each fragment as if they began 16 elements apart, with 0 after the end.
 inline Floats rows_16_apart(const Floats& x, int cols) {
     Floats out(x.size(), 0.0f);
     for (size_t i = 0; i < x.size(); ++i) {
@@ -154,7 +154,7 @@ inline void recognize_mistakes(const Floats& got, const Product& want, const Flo
     const auto [m, n, k] = std::tuple(shape.m, shape.n, shape.k);
     const ProductMistakes with(a, b, want.values, m, n, k);
     const Mistakes in_halves{
-        {"the sums are rounded to half after each matrix instruction: which type has the "
+        {"the sums are rounded to half after each matrix instruction: of which type is the "
          "accumulator?",
          [&, m = m, n = n, k = k] { return summed_in_halves(a, b, m, n, k); }}};
     wb::recognize<float>(got,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lesson 30, floats that become halves, and what that costs.
+// Lesson 30, rounding floats to halves, and its errors.
 #include "checks.h"
 
 namespace {
 
-// `values`: rows x cols. The rows lie cols + gap floats apart.
+// `values`: rows x cols. The rows begin cols + gap floats apart.
 void check_rounded(const Floats& values, int rows, int cols, int gap = 0) {
     CAPTURE(rows, cols, gap);
     const Floats in = laid_out(values, rows, cols, cols + gap, 0);
@@ -27,11 +27,11 @@ void check_rounded(const Floats& values, int rows, int cols, int gap = 0) {
     wb::recognize<float>(
         got,
         want,
-        {{"fractions are cut off: to a half they are rounded to the nearest",
+        {{"fractions are cut off: they should be rounded to the nearest half",
           [&] { return padded([](float x) { return __half2float(__float2half_rz(x)); }); }},
          {"values are rounded upwards",
           [&] { return padded([](float x) { return __half2float(__float2half_ru(x)); }); }},
-         {"values that are too large for a half become 65,504, and should become infinite",
+         {"values that are too large for a half become 65,504: they should become infinite",
           [&] {
               return padded([&](float x) {
                   return std::isnan(x) ? x : nearest(std::clamp(x, -kLargest, kLargest));
@@ -51,7 +51,7 @@ void check_rounded(const Floats& values, int rows, int cols, int gap = 0) {
     CHECK(d_out.intact());
 }
 
-// One of the errors, as it should be for all products and magnitudes, to within 1 %.
+// Checks one of the errors for many numbers of products and magnitudes, to within 1 %.
 void check_errors(const char* name, double Errors::*error, double (*right)(int, double)) {
     std::vector<double> got, want, counts, magnitudes;
     for (const auto& [k, magnitude] :
@@ -76,7 +76,8 @@ void check_errors(const char* name, double Errors::*error, double (*right)(int, 
     wb::recognize<double>(
         got,
         want,
-        {each("twice as much: rounding to the nearest costs at most half of the distance of two "
+        {each("twice as much: rounding to the nearest changes a value by at most half of the "
+              "distance of two "
               "halves",
               [](double right, double, double) { return 2 * right; }),
          each("half as much: both factors of a product may be off",
@@ -95,7 +96,7 @@ void check_errors(const char* name, double Errors::*error, double (*right)(int, 
 TEST_CASE("task 1: rounds to the nearest half", "[task1]") {
     check_rounded(wb::random_floats(64 * 64, 61), 64, 64);
     check_rounded(wb::random_floats(48 * 80, 62, -70000, 70000), 48, 80);
-    // Halfway between two halves, and just beside that: at 1, at 2048 and among the smallest.
+    // Values halfway between two halves, and just beside: at 1, at 2048 and among the smallest.
     Floats values;
     for (const float one : {1.0f, 2048.0f, 0x1p-14f, 0x1p-20f, 0x1p-24f})
         for (const float next : {one, -one})
@@ -182,12 +183,12 @@ TEST_CASE("task 1: a refused launch is an exception", "[task1]") {
                              [&] { round_and_pad(d_in.get(), d_out.get(), 16, 16, 16); });
 }
 
-TEST_CASE("task 2: how far the rounding of inputs reaches", "[task2]") {
+TEST_CASE("task 2: the error from rounding the inputs", "[task2]") {
     check_errors(
         "inputs", &Errors::inputs, [](int, double magnitude) { return 0x1p-10 * magnitude; });
 }
 
-TEST_CASE("task 2: how far the sum reaches", "[task2]") {
+TEST_CASE("task 2: the error of the sum", "[task2]") {
     check_errors("sum", &Errors::sum, [](int k, double magnitude) {
         return (k + 1.0) * 0x1p-23 * magnitude;
     });

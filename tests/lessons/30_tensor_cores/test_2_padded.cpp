@@ -6,7 +6,7 @@ TEST_CASE("task 3: multiplies whole fragments", "[task3]") {
     check_shapes(multiply_padded, kWhole);
 }
 
-TEST_CASE("task 3: multiplies by a matrix that lies in columns", "[task3]") {
+TEST_CASE("task 3: multiplies by a matrix stored by columns", "[task3]") {
     check_shapes(multiply_padded, kWhole, Order::kColumns);
 }
 
@@ -15,7 +15,7 @@ TEST_CASE("task 3: multiplies parts of larger matrices", "[task3]") {
     check_shapes(multiply_padded, kWholeParts, Order::kColumns);
 }
 
-TEST_CASE("task 3: replaces what C held before", "[task3]") {
+TEST_CASE("task 3: replaces the old contents of C", "[task3]") {
     check_overwrites(multiply_padded, 64, 48, 32);
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("task 4: multiplies parts of larger matrices", "[task4]") {
     check_shapes(multiply_any_in_rows, kParts);
 }
 
-TEST_CASE("task 4: replaces what C held before", "[task4]") {
+TEST_CASE("task 4: replaces the old contents of C", "[task4]") {
     check_overwrites(multiply_any_in_rows, 70, 40, 50);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 30, matrix instructions, and what they wait for.
+// Lesson 30, efficiency: matrix instructions, loads, stores and barriers.
 #include <optional>
 
 #include "cases/shared_work.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-// What the property tests look at: whole tiles, and every row begins at a multiple of 32 bytes.
+// The input of the efficiency tests: whole tiles, and every row begins at a multiple of 32 bytes.
 constexpr int kRows = 256, kCols = 128, kDepth = 256;
 constexpr uint64_t kElements = uint64_t(kRows) * kCols, kProducts = kElements * kDepth;
 constexpr uint64_t kInstruction = uint64_t(kSide) * kSide * kSide;  // products of one
@@ -23,7 +23,7 @@ std::optional<EmulatorCounters> counted(Multiply multiply, int m, int n, int k,
     });
 }
 
-// Nothing but one kernel, which stores each element once.
+// Only one kernel may run, and it must store each element once.
 void check_frugal(const EmulatorCounters& counters, uint64_t elements) {
     CHECK(counters.global_store_bytes == 4 * elements);
     CHECK(counters.launches == 1);
@@ -76,7 +76,7 @@ TEST_CASE("efficient: each part is loaded once for each matrix instruction", "[e
         const auto counters = counted(multiply_padded, kRows, kCols, kDepth, order);
         NEED_COUNTERS(counters);
         CHECK(counters->global_store_bytes == 4 * kElements);
-        // 512 bytes of A and as many of B, in pieces of 16 bytes of a row.
+        // 512 bytes of A and 512 bytes of B, in pieces of 16 bytes of a row.
         CHECK(counters->global_load_bytes <= 1024 * kProducts / kInstruction);
         CHECK(counters->global_load_sectors <= counters->global_load_bytes / 16);
         CHECK(counters->global_store_sectors <= kElements / 8);
@@ -133,10 +133,10 @@ TEST_CASE("efficient: fragments are loaded and stored without bank conflicts",
     }
 }
 
-TEST_CASE("efficient: a fragment serves several matrix instructions", "[efficient][task4]") {
+TEST_CASE("efficient: a fragment is used for several matrix instructions", "[efficient][task4]") {
     const auto counters = counted(multiply_any_in_rows, kRows, kCols, kDepth);
     NEED_COUNTERS(counters);
-    // What is copied from a tile of C, 32 elements at a time, is no fragment.
+    // Copies from the tile of C, 32 elements at a time, are not loads of fragments.
     const uint64_t copied = kElements / 32, requests = counters->shared_load_requests;
     CHECK(counters->global_store_bytes == 4 * kElements);
     CHECK(counters->matrix_products > 0);
@@ -158,7 +158,8 @@ TEST_CASE("efficient: two barriers for each slab, and all warps share the work",
     CHECK(counters->block_barriers <= 2 * kProducts / (64 * 64 * 16) + 2 * counters->blocks);
     CHECK(counters->warp_instructions <= 250 * kProducts / kInstruction);
     wb::check_shared_work(*counters, kElements / 128, 30, 20000);
-    // One warp that loads a slab for all four executes half as much again as the others.
+    // If one warp loads a slab for all four, it executes 1.5 times as many instructions as the
+    // others.
     const uint64_t mean = counters->warp_instructions / counters->warps;
     INFO("the busiest warp executes " << counters->busiest_warp_instructions
                                       << " instructions, and a warp " << mean << " on average");

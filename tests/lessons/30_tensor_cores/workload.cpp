@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 30: products of square matrices of halves, without gaps.
+// The timed workloads of lesson 30: products of square matrices of halves, without gaps.
 #include "tensor_cores.h"
 #include "workloads/products.h"
 

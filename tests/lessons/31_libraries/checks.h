@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks of the values of lesson 31: each runs one function on random data, compares what it gives
-// with reference.h, and recognises the mistakes that give something else.
+// Checks of the values of lesson 31: each runs one function on random data, compares the result
+// with reference.h, and recognises common mistakes.
 #pragma once
 
 #include "reference.h"
@@ -25,7 +25,7 @@ void check_product(const Shape& shape) {
     const Floats held = wb::random_floats(size_t(m) * n, 300 + k, 1, 2);
     const Floats in_a = laid_out(a, m, k, sizes.a_pitch), in_b = laid_out(b, k, n, sizes.b_pitch);
     InStream d_a(in_a, libraries.stream), d_b(in_b, libraries.stream);
-    // With beta = 0, C holds the filling of an array that was never written.
+    // With beta = 0 the memory of C is not written before the call.
     InStream d_c = beta == 0 ? InStream(size_t(m) * sizes.c_pitch, libraries.stream)
                              : InStream(laid_out(held, m, n, sizes.c_pitch), libraries.stream);
     multiply(libraries, sizes, alpha, d_a.get(), d_b.get(), beta, d_c.get());
@@ -47,27 +47,27 @@ void check_product(const Shape& shape) {
     wb::recognize<float>(
         got,
         want,
-        {{"alpha and beta have changed places: alpha belongs to the product, beta to what C held",
+        {{"alpha and beta are swapped: alpha multiplies the product, beta the old contents of C",
           where(beta != 0, [&] { return sum_of(sums, beta, held, alpha); })},
          {"alpha is not used: the product is taken once",
           where(alpha != 1, [&] { return sum_of(sums, 1, held, beta); })},
-         {"beta is not used: what C held is lost",
+         {"beta is not used: the old contents of C are lost",
           where(beta != 0, [&] { return sum_of(sums, alpha, held, 0); })},
-         {"beta is not used: what C held is added once",
+         {"beta is not used: the old contents of C are added once",
           where(beta != 0, [&] { return sum_of(sums, alpha, held, 1); })},
-         {"neither alpha nor beta is used: this is A B alone",
+         {"neither alpha nor beta is used: this is only A B",
           where(beta != 0 && alpha != 1, [&] { return sum_of(sums, 1, held, 0); })},
-         {"this is B A: cuBLAS takes each row for a column, so that it sees A^T, B^T and C^T, and "
+         {"this is B A: cuBLAS reads each row as a column, so it sees A^T, B^T and C^T, and "
           "C^T = B^T A^T",
           where(square, [&, n = n] { return finish(product(b, a, n, n, n)); })},
-         {"rows are taken for columns in all three matrices, with the sizes of A, B and C as they "
-          "are: cuBLAS sees A^T, B^T and C^T, which have other sizes",
+         {"A, B and C are passed as if they were stored by columns, with their own sizes: "
+          "cuBLAS sees A^T, B^T and C^T, which have other sizes",
           where(packed_rows && !square,
                 [&, m = m, n = n, k = k] {
                     const Doubles by_columns = product(turned(a, k, m), turned(b, n, k), m, n, k);
                     return finish(turned(by_columns, m, n));
                 })},
-         {"rows are taken to lie without gaps: the leading dimension is the pitch, and not the "
+         {"rows are read as if they had no gaps: the leading dimension is the pitch, not the "
           "length of a row",
           where(!packed_rows,
                 [&, m = m, n = n, k = k] {
@@ -80,12 +80,12 @@ void check_product(const Shape& shape) {
                     std::copy(one.begin(), one.end(), all.begin());
                     return packed(all, m, n, sizes.c_pitch);
                 })},
-         {"the product is right, but stored by columns: C^T should be asked for, not C",
+         {"the product is right, but stored by columns: ask cuBLAS for C^T, not for C",
           where(packed_rows, [&, m = m, n = n] { return finish(turned(sums, m, n)); })},
-         {"rows of A meet rows of B: B is transposed, and it is not by itself",
+         {"rows of A are multiplied by rows of B: B is transposed once too often",
           where(n == k,
                 [&, m = m, n = n, k = k] { return finish(product(a, turned(b, k, n), m, n, k)); })},
-         {"columns of A meet columns of B: A is transposed, and it is not by itself",
+         {"columns of A are multiplied by columns of B: A is transposed once too often",
           where(
               m == k,
               [&, m = m, n = n, k = k] { return finish(product(turned(a, m, k), b, m, n, k)); })}},
@@ -114,7 +114,7 @@ void check_solution(const Floats& a, int n, int count) {
         solved = solve(libraries, n, count, d_a.get(), d_b.get());
         computed = watch.computed();
     }
-    CHECK_SAID(solved, "solve() returned false, and A is not singular");
+    CHECK_SAID(solved, "solve() returned false, but A is not singular");
     const Floats got_x = d_b.download();
     const Floats got = to_floats(product(got_x, turned(a, n, n), count, n, n));
     const Doubles sums = product(sizes_of(got_x), sizes_of(turned(a, n, n)), count, n, n);
@@ -136,11 +136,12 @@ void check_solution(const Floats& a, int n, int count) {
     wb::recognize<float>(
         got,
         b,
-        {{"A^T x = b is solved: cuSOLVER takes rows for columns, so that its factors are those of "
+        {{"A^T x = b is solved: cuSOLVER reads rows as columns, so its factors are those of "
           "A^T",
           [&] { return if_solves(turned(a, n, n)); }},
-         {"the inverse of A is computed, and multiplied with b: its rounding errors are those of a "
-          "nearly singular matrix. Solve with the factors",
+         {"the inverse of A is computed and multiplied with b, which has large rounding errors for "
+          "a "
+          "nearly singular matrix: solve with the factors",
           [&] { return multiplies && near(got_x, x, 1e3) ? got : Floats(); }},
          {"only the first right-hand side is solved",
           [&, n = n] {
@@ -149,7 +150,7 @@ void check_solution(const Floats& a, int n, int count) {
               std::copy_n(x.begin(), n, first.begin());
               return near(got_x, first, scale) ? got : Floats();
           }},
-         {"the right-hand sides are read by columns: each lies in one piece, one after the other",
+         {"the right-hand sides are read by columns: they are stored one after the other",
           [&, n = n] {
               const Floats columns = turned(got_x, n, count);
               const Floats mixed = turned(b, n, count);
@@ -171,7 +172,7 @@ void check_decomposition(const Floats& a, int n) {
     InStream d_vt(elements, libraries.stream);
     const bool converged =
         singular_values(libraries, n, d_a.get(), d_u.get(), d_s.get(), d_vt.get());
-    CHECK_SAID(converged, "singular_values() returned false, and this converges");
+    CHECK_SAID(converged, "singular_values() returned false, but this matrix converges");
     const Floats u = d_u.download(), s = d_s.download(), vt = d_vt.download();
     const Floats want_s = to_floats(singular_values_of(a, n));
     const double tolerance = 8 * (n + 4) * kRounding * (want_s[0] > 0 ? want_s[0] : 1);
@@ -207,12 +208,12 @@ void check_decomposition(const Floats& a, int n) {
         got,
         a,
         {{"U S V^T is the transpose of A", [&] { return turned(a, n, n); }},
-         {"the rows of U are its columns: it is stored by columns",
+         {"U is stored by columns: it should be stored by rows",
           [&] { return if_rebuilds(turned(u, n, n), vt); }},
          {"V is stored in place of V^T", [&] { return if_rebuilds(u, turned(vt, n, n)); }},
          {"U and V^T are both stored by columns",
           [&] { return if_rebuilds(turned(u, n, n), turned(vt, n, n)); }},
-         {"U and V^T have changed places: cuSOLVER takes rows for columns, so that it decomposes "
+         {"U and V^T are swapped: cuSOLVER reads rows as columns, so it decomposes "
           "A^T, which is V S U^T",
           [&] { return if_rebuilds(vt, u); }}},
         same);
@@ -254,7 +255,7 @@ void check_filter(int samples, int keep) {
          {"one frequency too few stays",
           [&] { return to_floats(filtered(in, std::max(keep - 1, 0))); }},
          {"no frequency is removed", [&] { return keep < numbers ? in : Floats(); }},
-         {"the low frequencies are removed, and the high ones stay",
+         {"the low frequencies are removed instead of the high ones",
           [&] {
               Floats rest = in;
               for (size_t i = 0; i < rest.size(); ++i) rest[i] -= want[i];

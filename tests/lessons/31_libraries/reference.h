@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the test of lesson 31 compares with: products, residuals, singular values and spectra in
-// double, the mistakes that it recognises, and handles of the test's own.
+// The references of lesson 31's tests: products, residuals, singular values and spectra in double,
+// the mistakes that the tests recognise, and the tests' own handles.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ using Doubles = std::vector<double>;
 constexpr size_t kGuard = 1024;  // elements on each side of every array, on a real GPU
 constexpr double kRounding = 0x1p-24;
 
-// A check whose failure is said in words.
+// A check whose failure is a sentence.
 #define CHECK_SAID(holds, words)                                                                   \
     do {                                                                                           \
         const bool as_promised = holds;                                                            \
@@ -110,7 +110,7 @@ Doubles sizes_of(const std::vector<T>& a) {
     return out;
 }
 
-// x alpha + y beta; beta = 0 does not look at y.
+// x alpha + y beta; for beta = 0 y is not read.
 Floats sum_of(const Doubles& x, double alpha, const Floats& y, double beta) {
     Floats out(x.size());
     for (size_t i = 0; i < out.size(); ++i)
@@ -211,7 +211,7 @@ bool near(const Floats& got, const Floats& want, double tolerance) {
 
 // --- spectra -------------------------------------------------------------------------------------
 
-// The first `keep` numbers of the spectrum, back as samples: by the definition.
+// The samples of a spectrum of which only the first `keep` numbers stay, by the definition.
 Doubles filtered(const Floats& in, int keep) {
     const size_t n = in.size();
     Doubles cosine(n), sine(n), out(n);
@@ -251,8 +251,8 @@ bool throws_library_error(const std::function<void()>& work) {
     return false;
 }
 
-// Each call of a library that `work` makes fails once, the others going on as usual; that must end
-// as a LibraryError. `name`: the function under test.
+// Makes each call of a library in `work` fail once, while the others work as usual. Each failure
+// must become a LibraryError. `name`: the function under test.
 void check_failing_library_calls(const char* name, const std::function<void()>& work) {
     std::vector<wb::LibraryCall> calls;
     {
@@ -267,14 +267,14 @@ void check_failing_library_calls(const char* name, const std::function<void()>& 
         wb::LibraryWatch watch;
         watch.fail_call = k;
         if (!throws_library_error(work)) dropped = calls[k].name;
-        // The next call may fail for it, and be the one that is reported.
+        // The next call may fail as a consequence, and be the one that is reported.
         for (size_t next = k + 1; next < watch.calls.size(); ++next)
             if (watch.calls[next].name.find("Destroy") == std::string::npos)
                 dropped = calls[k].name;
     }
     CHECK_SAID(dropped.empty(),
                "when " << dropped << " fails, " << name
-                       << "() goes on as if it had not: its status is dropped");
+                       << "() goes on as if it had succeeded: its status is ignored");
 }
 
 }  // namespace

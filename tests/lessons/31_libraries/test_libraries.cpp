@@ -39,7 +39,7 @@ std::string stream_in_words(cudaStream_t got, cudaStream_t want) {
                        : "the default stream";
 }
 
-// All work of a function is done in the stream of its libraries.
+// Checks that all work of a function is done in the stream of its libraries.
 void check_stream(const Libraries& libraries, const std::function<void()>& work) {
     wb::LibraryWatch watch;
     wb::CallWatch cuda;
@@ -48,7 +48,7 @@ void check_stream(const Libraries& libraries, const std::function<void()>& work)
     for (const wb::LibraryCall& call : watch.calls)
         if (call.computes && call.stream != libraries.stream && stray.empty())
             stray = call.name + " works in " + stream_in_words(call.stream, libraries.stream) +
-                    ": its handle was never told of libraries.stream";
+                    ": the stream of its handle was never set to libraries.stream";
     for (const wb::CudaCall& call : cuda.calls) {
         const bool is_launch = call.name.find("Launch") != std::string::npos;
         const bool is_copy = call.name.find("Memcpy") != std::string::npos ||
@@ -71,19 +71,20 @@ TEST_CASE("task 1: makes handles and plans", "[task1]") {
     REQUIRE(libraries.forward != libraries.inverse);
     CHECK(libraries.stream == opened.stream());
     CHECK(libraries.samples == 100);
-    // Each plan is used once, and is what it should be. Whatever stream they work in, the steps are
-    // in order: streams are another test's.
+    // Each plan is used once and must have the right type and length. The steps are ordered
+    // whatever the streams are, since another test checks the streams.
     const Floats in = wb::random_floats(100, 1);
-    // With room for a plan of too much: what a wrong plan does should be recognised.
+    // There is room for larger plans, so that a wrong plan is recognised and does not write past
+    // the end.
     InStream d_in(in, opened.stream()), d_out(40000, opened.stream());
     Scratch<cufftComplex> spectrum(40000, opened.stream());
     CUDA_CHECK(cudaMemsetAsync(spectrum.get(), 0, 40000 * sizeof(cufftComplex), opened.stream()));
     CUDA_CHECK(cudaDeviceSynchronize());
     const bool there = cufftExecR2C(libraries.forward, d_in.get(), spectrum.get()) == CUFFT_SUCCESS;
-    CHECK_SAID(there, "libraries.forward is no plan of real numbers to complex ones: CUFFT_R2C");
+    CHECK_SAID(there, "libraries.forward is not a plan from real to complex numbers: CUFFT_R2C");
     CUDA_CHECK(cudaDeviceSynchronize());
     const bool back = cufftExecC2R(libraries.inverse, spectrum.get(), d_out.get()) == CUFFT_SUCCESS;
-    CHECK_SAID(back, "libraries.inverse is no plan of complex numbers to real ones: CUFFT_C2R");
+    CHECK_SAID(back, "libraries.inverse is not a plan from complex to real numbers: CUFFT_C2R");
     CUDA_CHECK(cudaDeviceSynchronize());
     if (!there || !back) return;
     Floats got = d_out.download();
@@ -94,7 +95,7 @@ TEST_CASE("task 1: makes handles and plans", "[task1]") {
     wb::recognize<float>(
         got,
         exact,
-        {{"the plans are for other numbers of samples: the length is that of the real numbers, and "
+        {{"the plans have another length: the length is that of the real numbers, and "
           "the batch is 1",
           [&] { return got; }}},
         near);
@@ -111,18 +112,16 @@ TEST_CASE("task 1: all four work in the stream", "[task1]") {
     const std::string blas = stream_of(opened.get().blas), solver = stream_of(opened.get().solver);
     const std::string forward = stream_of(opened.get().forward);
     const std::string inverse = stream_of(opened.get().inverse);
-    CHECK_SAID(blas == want, "cuBLAS works in " << blas << ", and should in " << want);
-    CHECK_SAID(solver == want, "cuSOLVER works in " << solver << ", and should in " << want);
-    CHECK_SAID(forward == want,
-               "the forward plan works in " << forward << ", and should in " << want);
-    CHECK_SAID(inverse == want,
-               "the inverse plan works in " << inverse << ", and should in " << want);
+    CHECK_SAID(blas == want, "cuBLAS works in " << blas << ", want " << want);
+    CHECK_SAID(solver == want, "cuSOLVER works in " << solver << ", want " << want);
+    CHECK_SAID(forward == want, "the forward plan works in " << forward << ", want " << want);
+    CHECK_SAID(inverse == want, "the inverse plan works in " << inverse << ", want " << want);
 }
 
 TEST_CASE("task 1: a refused call is an exception", "[task1]") {
     check_failing_library_calls("open_libraries", [] { Opened opened(32); });
     CHECK_SAID(throws_library_error([] { Opened opened(-1); }),
-               "cuFFT makes no plan of -1 samples, and open_libraries() returns as if it had");
+               "cuFFT refuses a plan of -1 samples, but open_libraries() does not throw");
 }
 
 TEST_CASE("task 2: multiplies square matrices", "[task2]") {
@@ -142,7 +141,7 @@ TEST_CASE("task 2: multiplies wide and tall matrices", "[task2]") {
         check_product(shape);
 }
 
-TEST_CASE("task 2: scales the product, and adds to what C held", "[task2]") {
+TEST_CASE("task 2: scales the product, and adds to the old contents of C", "[task2]") {
     check_product({20, 20, 20, 2.5f, -0.5f});
     check_product({33, 50, 40, 0.75f, 3});
     check_product({33, 50, 40, -1, 1});
@@ -175,8 +174,8 @@ TEST_CASE("task 2: a refused call is an exception", "[task2]") {
     CHECK_SAID(throws_library_error([&] {
                    with({8, 8, 8, 8, 7, 8});
                }),
-               "cuBLAS refuses rows of 8 floats that begin 7 floats apart, and multiply() returns "
-               "as if it had multiplied");
+               "cuBLAS refuses rows of 8 floats that begin 7 floats apart, but multiply() does not "
+               "throw");
 }
 
 TEST_CASE("task 3: solves systems", "[task3]") {
@@ -190,7 +189,7 @@ TEST_CASE("task 3: solves for many right-hand sides", "[task3]") {
 }
 
 TEST_CASE("task 3: solves systems that need another order of rows", "[task3]") {
-    // Without an exchange of rows, the first step divides by 0.
+    // Without an exchange of rows the first step divides by 0.
     const int n = 10;
     Floats a = matrix_of_condition(n, 1, 7);
     a[0] = 0;
@@ -210,9 +209,10 @@ TEST_CASE("task 3: says when a matrix is singular", "[task3]") {
         const Floats b = wb::random_floats(n, 62);
         InStream d_a(a, libraries.stream), d_b(b, libraries.stream);
         const bool solved = solve(libraries, n, 1, d_a.get(), d_b.get());
-        CHECK_SAID(!solved,
-                   "A has a row of zeros, and solve() returned true: cuSOLVER says so in devInfo, "
-                   "not in its status");
+        CHECK_SAID(
+            !solved,
+            "A has a row of zeros, but solve() returned true: cuSOLVER reports it in devInfo, "
+            "not in its status");
         if (!solved) wb::check_unchanged(d_b.download(), b);
     }
 }
@@ -295,7 +295,8 @@ TEST_CASE("task 5: a refused call is an exception", "[task5]") {
         work();
         launches = watch.launches();
     }
-    if (launches) wb::check_refused_launch("low_pass", work);  // libraries can do it, too
+    if (launches)
+        wb::check_refused_launch("low_pass", work);  // without a launch: a library may do this step
 }
 
 TEST_CASE("efficient: handles and plans are made once", "[efficient][task1][task2][task3][task4]"
@@ -345,7 +346,7 @@ TEST_CASE("efficient: a system is solved without its inverse", "[efficient][task
     INFO("calls that compute: " << watch.computed()
                                 << "; one factorisation and one solution are enough");
     CHECK(counters->global_store_bytes >= 4 * n);
-    // The factors, the solution and workspace. An inverse is as large as A, once more.
+    // The factors, the solution and workspace. An inverse would add as many bytes as A has.
     CHECK(counters->global_store_bytes <= 4 * 2 * n * n);
     CHECK(counters->launches <= 4);
     CHECK(counters->device_to_host_bytes <= 16);
@@ -373,7 +374,8 @@ TEST_CASE("efficient: a filter is two transforms and a kernel", "[efficient][tas
     const auto counters = wb::count([&] { low_pass(libraries, 20, d_in.get(), d_out.get()); });
     NEED_COUNTERS(counters);
     CHECK(counters->launches <= 3);
-    // Samples, and thrice the spectrum: out of one transform, through the kernel, into the other.
+    // The samples, and three times the spectrum: stored by a transform, loaded and stored by the
+    // kernel.
     CHECK(counters->global_store_bytes <= 4 * samples + 2 * 8 * (samples / 2 + 1));
     CHECK(counters->global_load_bytes <= 4 * samples + 2 * 8 * (samples / 2 + 1));
     CHECK(counters->double_instructions == 0);
@@ -394,8 +396,9 @@ TEST_CASE("efficient: products and filters do not wait for the device",
         if (call.name == "cudaDeviceSynchronize" || call.name == "cudaStreamSynchronize" ||
             call.name == "cudaMemcpy" || call.name == "cudaMalloc" || call.name == "cudaFree")
             waits = call.name;
-    for (const wb::LibraryCall& call : libraries_watch.calls)  // which calls the runtime itself
+    for (const wb::LibraryCall& call : libraries_watch.calls)  // these call the runtime themselves
         if (call.name.find("Destroy") != std::string::npos) waits = call.name;
-    CHECK_SAID(waits.empty(),
-               waits << " waits for the device: what comes next in the stream waits by itself");
+    CHECK_SAID(
+        waits.empty(),
+        waits << " waits for the device: later work in the stream is ordered without a wait");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 31: products of square matrices by cuBLAS, and a filter by cuFFT.
+// The timed workloads of lesson 31: products of square matrices by cuBLAS, and a filter by cuFFT.
 #include "libraries.h"
 #include "workloads/products.h"
 
@@ -41,7 +41,7 @@ private:
 };
 WORKLOAD(Multiply, "multiplies matrices of 4096 x 4096", 1 << 24, 101 * 101);
 
-// A sum of two waves, of which one stays: no transform is needed to know what comes out.
+// A sum of two waves, of which one stays: the result is known without a transform.
 class Filter final : public wb::Workload {
 public:
     explicit Filter(size_t n) : samples_(int(n)), libraries_(samples_), d_in_(n), d_out_(n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 32 share: chunks in several streams give the results of one piece.
+// Shared by the tests of lesson 32: chunks in several streams give the results of one piece.
 //
 // Tolerance: none. The host computes the same operations in the same order, each rounded once.
 // Buffers start as NaN; those of a stage have exactly the size of a chunk.
@@ -17,8 +17,8 @@ namespace {
 using wb::Timeline;
 using Kind = wb::Timeline::Kind;
 
-// Whether all work was done when the call returned. Where it was not, the device is waited for, so
-// that `out` can be read all the same.
+// Checks that all work was done when the call returned. If it was not, the test waits for the
+// device, so that it can read `out`.
 inline void check_returned(const std::optional<Timeline>& timeline) {
     if (!timeline) return;
     const auto late = [&](const Timeline::Interval& one) {
@@ -42,7 +42,7 @@ inline void check_nothing_queued(const std::optional<Timeline>& timeline) {
     CHECK(nothing_queued);
 }
 
-// `stages`: how many there are, 0 without any.
+// `stages`: the number of stages, or 0.
 inline void check_values(const Floats& in, const Floats& got, int chunk, int stages = 0) {
     const Floats want = linear(in);
     CHECK_ARRAYS(got, want);
@@ -50,8 +50,7 @@ inline void check_values(const Floats& in, const Floats& got, int chunk, int sta
     wb::recognize<float>(
         got,
         want,
-        {{"the samples come back as they were: they pass the device without the kernel",
-          [&] { return in; }},
+        {{"the samples come back unchanged: the kernel is missing", [&] { return in; }},
          {"each sample was made linear twice", [&] { return linear(want); }},
          {"every chunk begins at the same place: the chunk's first element is missing from an "
           "address",
@@ -60,7 +59,7 @@ inline void check_values(const Floats& in, const Floats& got, int chunk, int sta
               for (size_t i = 0; i < n; ++i) values[i] = want[i % size];
               return values;
           }},
-         {"of each chunk only the first quarter came back: a number of samples, where a copy takes "
+         {"only the first quarter of each chunk came back: a number of samples, where a copy takes "
           "bytes?",
           [&] {
               Floats values = unwritten(n);
@@ -75,8 +74,8 @@ inline void check_values(const Floats& in, const Floats& got, int chunk, int sta
               std::copy(missing.begin(), missing.end(), values.end() - n % size);
               return values;
           }},
-         {"the last chunks are missing, as many as there are stages: their results are in the "
-          "stages when all is queued",
+         {"the last chunks are missing, one for each stage: their results are still in the "
+          "stages when all work is queued",
           [&] {
               if (stages == 0) return Floats();
               const size_t all = (n + size - 1) / size, left = all - std::min<size_t>(all, stages);
@@ -85,8 +84,8 @@ inline void check_values(const Floats& in, const Floats& got, int chunk, int sta
               std::copy(missing.begin(), missing.end(), values.begin() + left * size);
               return values;
           }},
-         {"a stage's results are stored where the next chunk of that stage belongs: they are those "
-          "of the chunk that used it before",
+         {"a stage's results are stored at the place of its next chunk: they are the results "
+          "of the chunk that used the stage before",
           [&] {
               if (stages == 0) return Floats();
               const size_t step = stages * size;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the test of lesson 32 compares with, and what it makes for a call: pinned memory, streams
-// and stages.
+// The references of lesson 32's tests, and the pinned memory, streams and stages for a call.
 #pragma once
 
 #include "lesson_test.h"
@@ -24,7 +23,7 @@ inline Floats linear(const Floats& in) {
     return out;
 }
 
-// Results that are not there yet: the NaN that device buffers begin with.
+// The filling of results that have not been written: the NaN of device buffers.
 inline Floats unwritten(size_t size) {
     Floats values(size);
     if (size) std::memset(values.data(), 0xFF, size * sizeof(float));
@@ -47,7 +46,7 @@ public:
     Pinned(const Pinned&) = delete;
     Pinned& operator=(const Pinned&) = delete;
     float* get() { return data_; }
-    // Nothing is read of what is still under way.
+    // The test reads no data while copies or kernels are still running.
     Floats values() const { return Floats(data_, data_ + size_); }
 
 private:
@@ -55,7 +54,7 @@ private:
     size_t size_;
 };
 
-// Streams that do not wait for the default stream, or ordinary ones.
+// Streams that do not wait for the default stream, or ordinary streams.
 class Streams {
 public:
     explicit Streams(int count, unsigned flags = cudaStreamNonBlocking) : all_(count) {
@@ -73,7 +72,7 @@ private:
     std::vector<cudaStream_t> all_;
 };
 
-// What make_stages should make; done here, so that task 4 does not need task 3.
+// The stages that make_stages should create, created here so that task 4 does not need task 3.
 class Stages {
 public:
     Stages(int count, int chunk) : all_(count) {

@@ -32,15 +32,16 @@ void check_times(const std::vector<Steps>& all, const std::vector<double>& want)
     wb::recognize<double>(
         got,
         want,
-        {each("the time of all steps one after the other: nothing runs at the same time",
+        {each("the time of all steps one after the other: no two run at the same time",
               [](double sum, double, double) { return sum; }),
-         each("the time of the first chunk alone: the others come out after it",
+         each("only the time of the first chunk: the others come after it",
               [](double sum, double, double chunks) { return sum / chunks; }),
-         each("the time of the slowest step alone: the first chunk also waits for the others",
+         each("only the time of the slowest step: the first chunk also takes the other steps",
               [](double, double slowest, double) { return slowest; }),
-         each("one chunk too many: the first one is in the sum of its steps already",
+         each("one chunk too many: the sum of the steps already counts the first chunk",
               [](double sum, double slowest, double chunks) { return sum / chunks + slowest; }),
-         each("the times are those of all chunks together, and a step of one takes a part of it",
+         each("the given times are for all chunks together: a step of one chunk takes a part of "
+              "that",
               [](double sum, double slowest, double chunks) {
                   return sum + (chunks - 1) * slowest;
               })},
@@ -70,7 +71,7 @@ TEST_CASE("task 1: the time of one chunk is the sum of its steps", "[task1]") {
 }
 
 TEST_CASE("task 1: the slowest step sets the pace of all further chunks", "[task1]") {
-    // By hand: steps of 1 for each of four chunks, and a last one that starts after three.
+    // Computed by hand: four chunks with steps of 1; the last chunk starts after three units.
     check_times(
         {{4, 4, 4, 4}, {8, 4, 2, 2}, {2, 8, 4, 2}, {2, 4, 8, 2}, {1, 1, 1, 8}, {0, 0, 5, 16}},
         {6, 11, 11, 11, 1.25, 5});
@@ -113,7 +114,7 @@ TEST_CASE("task 2: queues nothing for no samples", "[task2]") {
         Timeline::of([&] { linearize_chunks(nullptr, nullptr, nullptr, 0, 5, streams.get(), 2); });
     CHECK(cudaGetLastError() == cudaSuccess);
     check_nothing_queued(timeline);
-    check_chunks(2, 1, 2);  // and afterwards the device is as usable as before
+    check_chunks(2, 1, 2);  // after the refused launch the device still works
 }
 
 TEST_CASE("task 2: a call that fails is an exception", "[task2]") {
@@ -122,7 +123,7 @@ TEST_CASE("task 2: a call that fails is an exception", "[task2]") {
     CUDA_CHECK(cudaDeviceSynchronize());
     const Streams streams(2);
     const auto work = [&] {
-        CUDA_CHECK(cudaDeviceSynchronize());  // what the call before has left under way
+        CUDA_CHECK(cudaDeviceSynchronize());  // work of the call before may still be running
         linearize_chunks(from.get(), to.get(), d_data.get(), 100, 40, streams.get(), 2);
     };
     wb::check_refused_launch("linearize_chunks", work);

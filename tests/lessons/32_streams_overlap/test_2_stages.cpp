@@ -105,13 +105,13 @@ TEST_CASE("task 3: the streams do not wait for the default stream", "[task3]") {
 }
 
 TEST_CASE("task 3: a call that fails is an exception", "[task3]") {
-    // What was made before the failing call is lost: nobody has its address. So it fails first.
+    // The first call fails: if a later one failed, the earlier allocations could not be freed.
     wb::CallWatch watch;
     watch.fail_call = 0;
     watch.error = cudaErrorUnknown;
     Stage stage{};
     const bool thrown = wb::throws_cuda_error([&] { make_stages(&stage, 1, 10); });
-    INFO("the first CUDA call failed, and make_stages() returned as if it had not");
+    INFO("the first CUDA call failed, but make_stages() did not throw");
     CHECK(thrown);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("task 4: a call that fails is an exception", "[task4]") {
     Floats out(100);
     const Stages stages(2, 40);
     const auto work = [&] {
-        CUDA_CHECK(cudaDeviceSynchronize());  // what the call before has left under way
+        CUDA_CHECK(cudaDeviceSynchronize());  // work of the call before may still be running
         linearize_staged(in.data(), out.data(), 100, 40, stages.get(), stages.count());
     };
     wb::check_refused_launch("linearize_staged", work);

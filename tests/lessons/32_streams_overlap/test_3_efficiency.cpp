@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Lesson 32, what runs at the same time by the model timeline: less than half of the time of one
-// piece.
+// Lesson 32, efficiency by the model timeline: which work overlaps, and a time of less than half of
+// that of one piece.
 #include "checks.h"
 
 namespace {
 
-// What the efficiency cases look at: eight chunks of 1 MiB.
+// The input of the efficiency tests: eight chunks of 1 MiB.
 constexpr int kChunk = 1 << 18, kChunks = 8, kAll = kChunk * kChunks, kStreams = 4;
 
-// A part of the values, so that nothing is gained by doing nothing.
+// Checks a part of the values, so that doing nothing does not pass.
 void check_some(const Floats& in, const float* out) {
     Floats got, want;
     for (size_t i = 0; i < in.size(); i += 997) {
@@ -22,7 +22,7 @@ struct Times {
     std::optional<Timeline> serial, answer;
 };
 
-// The same data in one piece, and by the answer.
+// The times of the same data in one piece, and with the answer.
 Times times_of(const std::function<void(const Floats&, float*)>& answer, bool with_serial) {
     const Floats in = wb::random_floats(kAll, 71);
     Times times;
@@ -71,7 +71,7 @@ double share(uint64_t part, uint64_t whole) {
     return whole ? double(part) / double(whole) : 0.0;
 }
 
-// Of the time of the shorter of the two kinds, the share in which the other is under way too.
+// The share of the shorter kind's time during which the other kind runs, too.
 double overlapping(const Timeline& timeline, Kind one, Kind other) {
     return share(timeline.overlap(one, other), std::min(timeline.busy(one), timeline.busy(other)));
 }
@@ -112,7 +112,7 @@ void check_total(const Times& times) {
     CHECK(timeline_at_most_half);
 }
 
-// Another stream of the program has a long kernel: nothing of it is waited for.
+// Another stream of the program has a long kernel, for which the function must not wait.
 void check_other_streams(const std::function<void()>& answer) {
     const int long_time = 1 << 20;
     wb::DeviceBuffer<float> d_other(long_time);
@@ -127,7 +127,7 @@ void check_other_streams(const std::function<void()>& answer) {
     const uint64_t other_ends = timeline->all().front().end;
     INFO("the function returned after " << timeline->returned() / 1000
                                         << " us, with a kernel of another stream that ends after "
-                                        << other_ends / 1000 << " us: it was waited for");
+                                        << other_ends / 1000 << " us: the function waited for it");
     const bool timeline_leaves_others_alone = timeline->returned() < other_ends;
     CHECK(timeline_leaves_others_alone);
 }
@@ -144,7 +144,7 @@ TEST_CASE("efficient: the host waits only once all chunks are queued", "[efficie
     const Times times = times_of_chunks();
     NEED_TIMELINE(times.answer);
     const size_t timeline_waits = times.answer->waits_between();
-    INFO("after " << timeline_waits << " waits of the host more work is queued, want none");
+    INFO("the host queues more work after " << timeline_waits << " waits, want none");
     CHECK(timeline_waits == 0);
 }
 
@@ -176,8 +176,8 @@ TEST_CASE("efficient: the host waits for a stage that it needs, and for no more"
     const Times times = times_of_staged();
     NEED_TIMELINE(times.answer);
     const size_t timeline_waits = times.answer->waits_that_leave_it_idle();
-    INFO("after " << timeline_waits << " waits of the host the device has nothing left to do, and "
-                  << "only then is more work queued, want none");
+    INFO("after " << timeline_waits << " waits of the host the device was idle, and "
+                  << "only then was more work queued, want none");
     CHECK(timeline_waits == 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 32: upload, kernel and download of many samples in sixteen chunks, from
-// pinned memory and through stages.
+// The timed workloads of lesson 32: upload, kernel and download of many samples in sixteen chunks,
+// from pinned memory and through stages.
 #include "streams_overlap.h"
 #include "workloads/workload_data.h"
 
@@ -16,7 +16,7 @@ float linear(float x) {
     return y;
 }
 
-// One period of samples, one behind the other in host memory.
+// One period of samples, repeated in host memory.
 class Samples : public wb::Workload {
 public:
     explicit Samples(size_t n)
