@@ -46,10 +46,7 @@ if(NOT LIBDW_LIBRARY OR NOT LIBDW_INCLUDE_DIR)
 endif()
 target_include_directories(emulator_runtime SYSTEM PUBLIC ${LIBDW_INCLUDE_DIR})
 target_include_directories(emulator_runtime SYSTEM PUBLIC ${cuda_include})
-if(EMULATOR_DRIVER)
-    target_include_directories(emulator_driver SYSTEM PUBLIC ${cuda_include})
-    set(driver_archive $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_driver>)
-endif()
+target_include_directories(emulator_driver SYSTEM PUBLIC ${cuda_include})
 target_link_libraries(emulator_runtime PUBLIC ${LIBDW_LIBRARY} ${CMAKE_DL_LIBS})
 # API calls are never attributed to these: the emulator itself, the wrappers that lessons share, and
 # the harness, through which a student's calls go.
@@ -89,11 +86,6 @@ add_custom_command(
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
 
 set_source_files_properties(${stub_sources} ${driver_sources} PROPERTIES GENERATED TRUE)
-if(EMULATOR_DRIVER)
-    set(driver_layer emulator_driver)
-else()  # the stubs of its functions remain
-    set(driver_sources ${generated}/driver_stubs.cpp driver_left_out.cpp)
-endif()
 add_library(emulator_cudart_objects OBJECT libcudart.cpp emulator_api.cpp host_access.cpp
     options.cpp output.cpp processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart_per_thread.cpp
     ${generated}/cudart12_table.cpp ${driver_sources})
@@ -104,7 +96,7 @@ set_source_files_properties(processor_check.cpp ${stub_sources} ${driver_sources
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 emulator_unity(emulator_cudart_objects 12)
 target_compile_options(emulator_cudart_objects PRIVATE -Og)  # once for a call or a finding
-target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime ${driver_layer} emulator_checks)
+target_link_libraries(emulator_cudart_objects PRIVATE emulator_runtime emulator_driver emulator_checks)
 
 # An undefined name is an error at link time, not at run time. (The sanitizers' own names are only
 # defined when the program starts.)
@@ -117,7 +109,8 @@ endif()
 add_library(emulator_cudart_link INTERFACE)
 # Links all of the runtime's objects: nothing refers to cudaMalloc, and a weak stub would take its place.
 target_link_libraries(emulator_cudart_link INTERFACE
-    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime> ${driver_archive}
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_runtime>
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,emulator_driver>
     emulator_checks emulator_machine emulator_ptx)
 target_link_options(emulator_cudart_link INTERFACE ${no_undefined_names}
     -Wl,--version-script=${generated}/cudart.map -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
@@ -220,9 +213,7 @@ function(emulator_wrapper name prefix source)
     set(emulator_process_targets ${emulator_process_targets} PARENT_SCOPE)
 endfunction()
 emulator_wrapper(NVRTC nvrtc nvrtc.cpp libnvrtc.so.13 libnvrtc.so.12)
-if(EMULATOR_DRIVER)
-    emulator_wrapper(nvJitLink nvJitLink nvjitlink.cpp libnvJitLink.so.13 libnvJitLink.so.12)
-endif()
+emulator_wrapper(nvJitLink nvJitLink nvjitlink.cpp libnvJitLink.so.13 libnvJitLink.so.12)
 
 file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform/*64.cpp)
 add_executable(emulate emulate.cpp elf_facts.cpp options.cpp ${emulator_platforms})

@@ -17,7 +17,6 @@ file(GLOB machine_handlers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/lanes/ari
 foreach(file IN ITEMS access.cpp access_rows.cpp moves.cpp specials.cpp level_tables.cpp)
     list(APPEND machine_handlers ${CMAKE_CURRENT_LIST_DIR}/lanes/${file})
 endforeach()
-emulator_choose_parts(machine_handlers)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/lanes/arith_rounded.cpp
     PROPERTIES COMPILE_OPTIONS -frounding-math)
 # Few programs use these instructions: three quarters of the time to compile.

@@ -51,9 +51,6 @@ public:
         std::string text =
             "`" + d.code.name + "` uses PTX that the emulated device cannot execute:" + text_.str();
         if (count_ > kMost) text += "\n  and more";
-        if (d.left_out)
-            text += "\n  This build of the emulated device leaves some of it out: " +
-                    std::string(d.left_out) + " is OFF.";
         if (d.calls_device_runtime)
             text +=
                 "\n  These calls are of the device runtime (CUDA Dynamic Parallelism: kernels that "

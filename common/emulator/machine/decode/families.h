@@ -26,7 +26,6 @@ struct Decoding {
     // PTX instruction where the lanes of the branch being decoded reconverge.
     uint32_t reconvergence = kNoInstruction;
     bool calls_device_runtime = false;  // the function would launch kernels, for example
-    const char* left_out = nullptr;     // the build option that an instruction needs
 };
 
 // decode_<decoder> for each decoder in ptx/instructions.def.

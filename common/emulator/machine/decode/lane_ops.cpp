@@ -49,7 +49,6 @@ bool decode_lane_operation(Decoding& d, Decoding::In in) {
     }
     op.result_selector = operands[0].selector;
     const bool video = select_video_operation(in, op);
-    if (op.left_out) d.left_out = op.left_out;
     if (!video && !select_number_operation(in, op)) return false;
     if (operands.size() != 1 + op.count) return false;
     for (size_t k = 0; k < operands.size(); ++k)

@@ -15,7 +15,6 @@ struct LaneOp {
     // Sources as bits (a predicate is 0 or 1); `second` is the second result, if it has one.
     using Apply = uint64_t (*)(const LaneOp& op, const uint64_t* sources, bool& second);
     Apply apply = nullptr;
-    const char* left_out = nullptr;  // the build option that the instruction needs
     // Set by select_video_operation and select_number_operation.
     unsigned count = 0;
     ptx::Type source[kMost] = {};  // the format of immediates, and the required width of registers
