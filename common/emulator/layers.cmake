@@ -86,13 +86,14 @@ add_custom_command(
 add_custom_target(emulator_stubs DEPENDS ${generated}/stubs.stamp)
 
 set_source_files_properties(${stub_sources} ${driver_sources} PROPERTIES GENERATED TRUE)
-add_library(emulator_cudart_objects OBJECT libcudart.cpp emulator_api.cpp host_access.cpp
-    options.cpp output.cpp processor_check.cpp ${generated}/stubs.cpp ${generated}/cudart_per_thread.cpp
-    ${generated}/cudart12_table.cpp ${driver_sources})
+file(GLOB cudart_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cudart/*.cpp)
+add_library(emulator_cudart_objects OBJECT ${cudart_sources}
+    ${generated}/stubs.cpp ${generated}/cudart_per_thread.cpp ${generated}/cudart12_table.cpp
+    ${driver_sources})
 add_dependencies(emulator_cudart_objects emulator_stubs)
 # The generated ones declare the functions of CUDA's headers otherwise; the check runs before the
 # processor is known to have what other code needs.
-set_source_files_properties(processor_check.cpp ${stub_sources} ${driver_sources}
+set_source_files_properties(cudart/processor_check.cpp ${stub_sources} ${driver_sources}
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 emulator_unity(emulator_cudart_objects 12)
 target_compile_options(emulator_cudart_objects PRIVATE -Og)  # once for a call or a finding
@@ -216,7 +217,8 @@ emulator_wrapper(NVRTC nvrtc nvrtc.cpp libnvrtc.so.13 libnvrtc.so.12)
 emulator_wrapper(nvJitLink nvJitLink nvjitlink.cpp libnvJitLink.so.13 libnvJitLink.so.12)
 
 file(GLOB emulator_platforms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine/platform/*64.cpp)
-add_executable(emulate emulate.cpp elf_facts.cpp options.cpp ${emulator_platforms})
+add_executable(emulate programs/emulate.cpp programs/elf_facts.cpp cudart/options.cpp
+    ${emulator_platforms})
 target_compile_options(emulate PRIVATE -Og)
 emulator_unity(emulate 12)
 target_link_libraries(emulate PRIVATE emulator_options)
@@ -224,7 +226,7 @@ set_target_properties(emulate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINA
 add_dependencies(emulate emulator_cudart emulator_cudart12 emulator_cuda ${emulator_process_targets})
 
 # The self-test's program, which `make` and `make doctor` run on a device that was just built.
-add_executable(emulator_self_test self_test.cu)
+add_executable(emulator_self_test programs/self_test.cu)
 target_compile_options(emulator_self_test PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xcompiler=-g>)
 target_link_libraries(emulator_self_test PRIVATE CUDA::cudart)

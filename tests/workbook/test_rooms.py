@@ -18,6 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 ROW = re.compile(r"^\| `([a-z]+)/(?:([a-z0-9_]+)/)?` \|", re.MULTILINE)
 LAYER = re.compile(r"^ *emulator_layer\((\w+)([^)]*)\)", re.MULTILINE)
 CODE = (".h", ".cpp", ".def")
+API = "emulator_api.h"  # the one file above all rooms
 
 
 def rooms_of(page: str, heading: str) -> dict[str, list[str]]:
@@ -40,6 +41,10 @@ def layers_of(text: str) -> dict[str, set[str]]:
         allowed[layer] = set(direct).union(*(allowed[name] for name in direct))
     # The driver API is built on the runtime, which only whole archives link in.
     allowed["driver"] |= {"runtime"}
+    # No layers: what combines the layers, starts programs, and enters other processes.
+    allowed["cudart"] = {*allowed, API}
+    allowed["programs"] = {"cudart", "machine"}
+    allowed["process"] = {"driver", API}
     return allowed
 
 
@@ -120,6 +125,10 @@ class Rooms(unittest.TestCase):
             }
             self.assertEqual(folders - {"."}, set(rooms), f"the rooms of {layer}")
 
+    def test_no_code_lies_outside_of_the_rooms(self) -> None:
+        loose = {file.name for file in EMULATOR.iterdir() if file.suffix in (*CODE, ".cu")}
+        self.assertEqual(loose, {API})
+
     def test_files_include_only_what_comes_before_them(self) -> None:
         bad = []
         for layer in self.rooms:
@@ -135,7 +144,8 @@ class Rooms(unittest.TestCase):
             ("ptx/tables.cpp", "machine/memory.h", "does not stand on"),
             ("machine/program/code.h", "machine/execute/executor.h", "comes after"),
             ("checks/checks.h", "checks/report/report.h", "includes no room"),
-            ("runtime/core/launch.cpp", "emulator_api.h", "does not stand on"),
+            ("runtime/core/launch.cpp", API, "does not stand on"),
+            ("programs/emulate.cpp", "runtime/core/launch.h", "does not stand on"),
         ):
             found = violations(path, f'#include "{included}"\n', self.rooms, self.allowed)
             self.assertEqual(len(found), 1, path)

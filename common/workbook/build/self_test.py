@@ -19,7 +19,7 @@ from ..facts import findings
 from ..base.project import INTERNAL, ROOT, WorkbookError
 
 TARGET = "emulator_self_test"
-SOURCE = ROOT / "common" / "emulator" / "self_test.cu"
+SOURCE = ROOT / "common" / "emulator" / "programs" / "self_test.cu"
 _SECONDS = 60
 
 # block_sums adds 128 consecutive numbers in each of four blocks: 128 * (256 b + 127) / 2.

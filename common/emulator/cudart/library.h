@@ -11,8 +11,8 @@
 #include "checks/record/trace.h"
 #include "checks/record/writers.h"
 #include "checks/report/report.h"
-#include "options.h"
-#include "output.h"
+#include "cudart/options.h"
+#include "cudart/output.h"
 #include "runtime/host_watch/fault_handler.h"
 
 namespace emulator {

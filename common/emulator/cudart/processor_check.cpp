@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
+#include "cudart/options.h"
 #include "machine/platform/processor.h"
-#include "options.h"
 
 #if defined(__x86_64__)
 namespace {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "host_access.h"
-#include "library.h"
+#include "cudart/host_access.h"
+#include "cudart/library.h"
 #include "machine/lanes/levels.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"

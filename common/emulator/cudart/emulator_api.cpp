@@ -10,8 +10,8 @@
 
 #include "checks/source/resolvers.h"
 #include "checks/source/source.h"
-#include "host_access.h"
-#include "library.h"
+#include "cudart/host_access.h"
+#include "cudart/library.h"
 #include "runtime/core/context.h"
 #include "runtime/host_watch/host_pages.h"
 #include "runtime/host_watch/host_source.h"

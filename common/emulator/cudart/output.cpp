@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes findings with the bare file descriptor: at the end of a crashing process the standard
 // streams may be in any state.
-#include "output.h"
+#include "cudart/output.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parses the EMULATOR_* variables strictly: a typing error must not silently switch a checker off.
-#include "options.h"
+#include "cudart/options.h"
 
 #include <cctype>
 #include <charconv>

@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include <vector>
 
-#include "elf_facts.h"
+#include "cudart/options.h"
 #include "machine/platform/platform.h"
-#include "options.h"
+#include "programs/elf_facts.h"
 
 namespace fs = std::filesystem;
 

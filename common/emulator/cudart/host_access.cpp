@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host_access.h"
+#include "cudart/host_access.h"
 
 #include <mutex>
 #include <string>

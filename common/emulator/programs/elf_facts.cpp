@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads ELF files defensively: every offset is checked, since the file may be damaged or hostile.
-#include "elf_facts.h"
+#include "programs/elf_facts.h"
 
 #include <cerrno>
 #include <cstring>
