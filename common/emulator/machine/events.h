@@ -144,8 +144,8 @@ enum class MemoryOrder : uint8_t {
 };
 enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
 
-// Filled in by observers of a load, when undefined values are tracked (kUndefinedValues): the lanes
-// that read undefined bytes. The machine then tracks these values.
+// What Observer::undefined_lanes() answers: the lanes of a load that read undefined bytes. The
+// machine then tracks these values.
 struct UndefinedLoad {
     uint32_t lanes = 0;
     const void* by = nullptr;  // the observer, and its own number for the read: UndefinedOrigin
@@ -205,9 +205,10 @@ struct AccessEvent {
     const MisplacedMatrix* misplaced = nullptr;
     bool texture = false;  // by a texture or surface instruction: not the path of ld and st
 
-    // Undefined values. Loads: to be filled in, null when they are not tracked. Stores: the lanes
-    // that store one, and its origin; their bytes still count as unwritten.
-    UndefinedLoad* undefined_load;
+    // Undefined values. Loads: whether the machine tracks what they read, and therefore asks
+    // Observer::undefined_lanes(). Stores: the lanes that store one, and its origin; their bytes
+    // still count as unwritten.
+    bool tracked = false;
     uint32_t undefined_store, undefined_origin;
 
     // Offset in the block's compact shared memory; only for lanes that are not bad.
@@ -303,7 +304,7 @@ struct UndefinedOrigin {
     enum class Kind : uint8_t {
         kRegister,  // a variable that the compiler keeps in a register
         kLocal,     // a variable in the thread's own memory
-        kLoad,      // reported by an observer of a load: `by`, `token`
+        kLoad,      // an observer's answer about a load: `by`, `token`
         kShuffle,   // from a lane that did not participate
     } kind = Kind::kRegister;
     SiteId site = 0;

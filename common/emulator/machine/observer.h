@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The only interface between the machine and its observers. There is one event for each warp
-// instruction, sent from chokepoints (memory, scheduler, runtime API). Events are const and valid
-// only during the call. An observer never prints, throws or changes the machine. Afterwards the
-// machine protects itself: a load out of range returns poison, a store is dropped, the run
-// continues.
+// The only interface between the machine and its observers. The functions on_... are events: one
+// for each warp instruction, sent from chokepoints (memory, scheduler, runtime API), const, and
+// valid only during the call. Two functions are questions: foresee() and undefined_lanes(). Their
+// answers decide how much the machine reports and which values it tracks, never what the program
+// computes. Beyond that, an observer changes nothing: it does not print, throw, write to the
+// machine, or depend on another observer. After an event the machine protects itself: a load out of
+// range returns poison, a store is dropped, the run continues.
 #pragma once
 
 #include "machine/events.h"
@@ -51,6 +53,10 @@ public:
     // what they stored is in memory, and `first` has no values.
     virtual void on_access_run(const AccessEvent& /*first*/, int64_t /*step*/, uint64_t /*count*/) {
     }
+    // Asked about a load while undefined values are tracked (AccessEvent::tracked), after on_access
+    // for it: which lanes read bytes that nothing has written? Their values are tracked until
+    // they matter (on_undefined_use) or are overwritten.
+    virtual UndefinedLoad undefined_lanes(const AccessEvent&) { return {}; }
     // cp.async: its store, for which on_access was called at the start, takes place now.
     virtual void on_async_copy(const AsyncCopyEvent&) {}
     // membar/fence, and the fence half of .acquire/.release accesses is in AccessEvent::order.
@@ -80,8 +86,10 @@ enum Interest : uint32_t {
     kLocalAccess = 64,
     kSyncEvents = 128,
     kFaultEvents = 256,
-    kOnlyBadAccess = 512,     // accesses of any space, but only with bad_lanes or misaligned_lanes
-    kUndefinedValues = 1024,  // costs time in every access, so it is not part of kAllEvents
+    kOnlyBadAccess = 512,  // accesses of any space, but only with bad_lanes or misaligned_lanes
+    // on_undefined_use, and undefined_lanes for loads of the spaces whose accesses it asks for.
+    // Tracking costs time in every access, so it is not part of kAllEvents.
+    kUndefinedValues = 1024,
     kAllEvents = 0x1ff,
 };
 
@@ -92,6 +100,8 @@ public:
 
     std::vector<Observer*> memory, host, launch, block, global, shared, local, sync, fault, bad,
         undefined;
+    // Those of `undefined` that answer undefined_lanes() for loads of the space.
+    std::vector<Observer*> undefined_global, undefined_shared;
 };
 
 }  // namespace machine

@@ -19,6 +19,10 @@ void Observers::add(Observer* observer, uint32_t interests) {
     put(kFaultEvents, fault);
     put(kOnlyBadAccess, bad);
     put(kUndefinedValues, undefined);
+    if (interests & kUndefinedValues) {
+        put(kGlobalAccess, undefined_global);
+        put(kSharedAccess, undefined_shared);
+    }
 }
 
 void Observers::clear() {

@@ -130,13 +130,12 @@ struct SharedBench : Bench {
 // The machine follows undefined values: a read counts once its value is used.
 struct FollowedBench : GlobalBench {
     machine::UndefinedLoad read(const machine::Allocation& at, int64_t first = 0) {
-        machine::UndefinedLoad found;
         auto event = access(load, Space::kGlobal, AccessKind::kLoad, 4, [&](uint32_t lane) {
             return at.address + uint64_t(first + lane * 4);
         });
-        event.undefined_load = &found;
+        event.tracked = true;
         checker.on_access(event);
-        return found;
+        return checker.undefined_lanes(event);
     }
     void write(const machine::Allocation& at, uint32_t undefined, uint32_t origin) {
         auto event = access(store, Space::kGlobal, AccessKind::kStore, 4, [&](uint32_t lane) {

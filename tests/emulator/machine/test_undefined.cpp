@@ -24,10 +24,8 @@ public:
         all.push_back(
             {use.how, use.origin->kind, use.lanes, std::string(code_site(use.site).opcode)});
     }
-    void on_access(const AccessEvent& event) override {
-        if (!event.undefined_load || !unwritten) return;
-        event.undefined_load->lanes |= unwritten & event.mask;
-        event.undefined_load->by = this;
+    UndefinedLoad undefined_lanes(const AccessEvent& event) override {
+        return {.lanes = unwritten & event.mask, .by = this};
     }
 };
 

@@ -149,10 +149,11 @@ void UninitializedGlobal::read_by_library(const machine::HostAccess& access) {
     report_.add(std::move(finding));
 }
 
-void UninitializedGlobal::on_access(const AccessEvent& event) {
+void UninitializedGlobal::access(const AccessEvent& event, machine::UndefinedLoad* answer) {
     const uint32_t good = event.mask & ~event.bad_lanes;
     if (event.allocation) {
-        if (Bits* bits = shadow(*event.allocation)) touch(event, *event.allocation, *bits, good);
+        if (Bits* bits = shadow(*event.allocation))
+            touch(event, *event.allocation, *bits, good, answer);
         return;
     }
     for (uint32_t left = good; left;) {  // lanes in several arrays, or some of them out of bounds
@@ -166,12 +167,12 @@ void UninitializedGlobal::on_access(const AccessEvent& event) {
         }
         left &= ~same;
         if (!allocation || !allocation->contains(event.address[first], event.bytes)) continue;
-        if (Bits* bits = shadow(*allocation)) touch(event, *allocation, *bits, same);
+        if (Bits* bits = shadow(*allocation)) touch(event, *allocation, *bits, same, answer);
     }
 }
 
 void UninitializedGlobal::touch(const AccessEvent& event, const machine::Allocation& allocation,
-                                Bits& bits, uint32_t lanes) {
+                                Bits& bits, uint32_t lanes, machine::UndefinedLoad* answer) {
     if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
     if (allocation.marked && event.kind != AccessKind::kStore)
         for (uint32_t m = lanes; m; m &= m - 1)
@@ -184,11 +185,8 @@ void UninitializedGlobal::touch(const AccessEvent& event, const machine::Allocat
         stay_unwritten(event, bits, allocation.address, lanes & event.undefined_store);
         left_.store(event, lanes & event.undefined_store);
     }
-    if (!empty || is_exchange(event) || !follow(event, empty, left_)) return;
-    const uint64_t token = pending_.add(event, empty, &allocation, !event.undefined_load);
-    if (!event.undefined_load) return;
-    event.undefined_load->by = this;
-    event.undefined_load->token = token;
+    if (empty && !is_exchange(event))
+        note_read({this, pending_, left_}, event, empty, &allocation, answer);
 }
 
 void UninitializedGlobal::on_block_barrier(const machine::BarrierEvent& event) {

@@ -46,7 +46,14 @@ public:
     void on_free(const machine::Allocation& allocation) override;
     void on_share(const machine::Allocation& allocation) override;
     void on_host_access(const machine::HostAccess& access) override;
-    void on_access(const machine::AccessEvent& event) override;
+    void on_access(const machine::AccessEvent& event) override {
+        if (!event.tracked) access(event, nullptr);
+    }
+    machine::UndefinedLoad undefined_lanes(const machine::AccessEvent& event) override {
+        machine::UndefinedLoad answer;
+        access(event, &answer);
+        return answer;
+    }
     uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
     void on_access_run(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
     void on_block_barrier(const machine::BarrierEvent& event) override;
@@ -63,13 +70,15 @@ public:
     uint64_t shadow_bytes() const;
 
 private:
+    // A tracked load comes with an answer for the machine, any other access with null.
+    void access(const machine::AccessEvent& event, machine::UndefinedLoad* answer);
     // The bits of an allocation; null if all of it counts as written.
     Bits* shadow(const machine::Allocation& allocation) {
         return allocation.id < shadows_.size() && shadows_[allocation.id] ? &shadows_[allocation.id]
                                                                           : nullptr;
     }
     void touch(const machine::AccessEvent& event, const machine::Allocation& allocation, Bits& bits,
-               uint32_t lanes);
+               uint32_t lanes, machine::UndefinedLoad* answer);
     void copied_to_host(const machine::HostAccess& access);
     void read_by_library(const machine::HostAccess& access);
     // Sets the bits of managed memory that the host has written; `bits` covers all of `allocation`.
@@ -95,7 +104,14 @@ public:
         : findings_(report),
           pending_(true, [this](const PendingReads::Read& read) { this->report(read); }) {}
     void on_block_end(const machine::BlockInfo& block) override;
-    void on_access(const machine::AccessEvent& event) override;
+    void on_access(const machine::AccessEvent& event) override {
+        if (!event.tracked) access(event, nullptr);
+    }
+    machine::UndefinedLoad undefined_lanes(const machine::AccessEvent& event) override {
+        machine::UndefinedLoad answer;
+        access(event, &answer);
+        return answer;
+    }
     uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
     void on_access_run(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
     void on_block_barrier(const machine::BarrierEvent& event) override;
@@ -106,9 +122,11 @@ public:
     }
 
 private:
+    // A tracked load comes with an answer for the machine, any other access with null.
+    void access(const machine::AccessEvent& event, machine::UndefinedLoad* answer);
     Bits& shadow(const machine::BlockInfo& block);
     void touch(const machine::AccessEvent& event, const machine::SharedVariable& variable,
-               Bits& bits, uint32_t lanes);
+               Bits& bits, uint32_t lanes, machine::UndefinedLoad* answer);
     void report(const PendingReads::Read& read);
 
     ThreadFindings findings_;

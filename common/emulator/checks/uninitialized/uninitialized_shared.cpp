@@ -39,12 +39,12 @@ void UninitializedShared::on_block_end(const machine::BlockInfo& block) {
     blocks_.erase(found);
 }
 
-void UninitializedShared::on_access(const AccessEvent& event) {
+void UninitializedShared::access(const AccessEvent& event, machine::UndefinedLoad* answer) {
     const uint32_t good = event.mask & ~event.bad_lanes;
     if (!good) return;
     Bits& bits = shadow(*event.warp->block);
     if (event.variable) {
-        touch(event, *event.variable, bits, good);
+        touch(event, *event.variable, bits, good, answer);
         return;
     }
     for (uint32_t left = good; left;) {
@@ -58,12 +58,12 @@ void UninitializedShared::on_access(const AccessEvent& event) {
                 same |= 1u << lane;
         }
         left &= ~same;
-        if (variable) touch(event, *variable, bits, same);
+        if (variable) touch(event, *variable, bits, same, answer);
     }
 }
 
 void UninitializedShared::touch(const AccessEvent& event, const machine::SharedVariable& variable,
-                                Bits& bits, uint32_t lanes) {
+                                Bits& bits, uint32_t lanes, machine::UndefinedLoad* answer) {
     // Bit 0 stands for the block's first compact byte.
     const uint64_t base = variable.address - variable.offset;
     if (event.kind == AccessKind::kStore && !pending_.empty()) pending_.on_store(event, lanes);
@@ -72,11 +72,8 @@ void UninitializedShared::touch(const AccessEvent& event, const machine::SharedV
         stay_unwritten(event, bits, base, lanes & event.undefined_store);
         left_.store(event, lanes & event.undefined_store);
     }
-    if (!empty || is_exchange(event) || !follow(event, empty, left_)) return;
-    const uint64_t token = pending_.add(event, empty, &variable, !event.undefined_load);
-    if (!event.undefined_load) return;
-    event.undefined_load->by = this;
-    event.undefined_load->token = token;
+    if (empty && !is_exchange(event))
+        note_read({this, pending_, left_}, event, empty, &variable, answer);
 }
 
 void UninitializedShared::on_block_barrier(const machine::BarrierEvent& event) {

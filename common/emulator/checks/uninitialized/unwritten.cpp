@@ -48,7 +48,7 @@ uint32_t unwritten_lanes(const AccessEvent& event, Bits& bits, uint64_t base, ui
         const uint32_t lane = uint32_t(std::countr_zero(m));
         if (!bits.any(event.address[lane] - base, width)) empty |= 1u << lane;
     }
-    if (event.undefined_load) return empty;
+    if (event.tracked) return empty;
     // Set after the loop, so that all lanes that read the same byte are counted.
     const uint32_t settled = event.kind == AccessKind::kLoad ? empty : missing;
     for (uint32_t m = settled; m; m &= m - 1) {
@@ -85,14 +85,19 @@ void add_finding(ThreadFindings& findings, const char* code, const PendingReads:
     });
 }
 
-bool follow(const AccessEvent& event, uint32_t empty, const LeftValues& left) {
-    if (!event.undefined_load) return true;
-    event.undefined_load->lanes |= empty;
-    const uint32_t origin =
-        left.empty() ? 0 : left.origin(event, uint32_t(std::countr_zero(empty)));
-    if (!origin) return true;
-    event.undefined_load->origin = origin;
-    return false;
+void note_read(const ReadLog& log, const AccessEvent& event, uint32_t empty, const void* owner,
+               machine::UndefinedLoad* answer) {
+    if (!answer) {
+        log.pending.add(event, empty, owner, true);
+        return;
+    }
+    answer->lanes |= empty;
+    if (const uint32_t origin = log.left.origin(event, uint32_t(std::countr_zero(empty)))) {
+        answer->origin = origin;
+        return;
+    }
+    answer->by = log.checker;
+    answer->token = log.pending.add(event, empty, owner, false);
 }
 
 uint64_t LeftValues::key(const AccessEvent& event, uint32_t lane) {
@@ -108,6 +113,7 @@ void LeftValues::store(const AccessEvent& event, uint32_t lanes) {
 }
 
 uint32_t LeftValues::origin(const AccessEvent& event, uint32_t lane) const {
+    if (origins_.empty()) return 0;
     const auto found = origins_.find(key(event, lane));
     return found == origins_.end() ? 0 : found->second;
 }

@@ -19,7 +19,6 @@ public:
     void store(const machine::AccessEvent& event, uint32_t lanes);
     // The origin of the value at this address; 0 if no store left it there.
     uint32_t origin(const machine::AccessEvent& event, uint32_t lane) const;
-    bool empty() const { return origins_.empty(); }
     void clear() { origins_.clear(); }
 
 private:
@@ -43,8 +42,16 @@ bool is_exchange(const machine::AccessEvent& event);
 void add_finding(ThreadFindings& findings, const char* code, const PendingReads::Read& read,
                  uint64_t subject, const char* who, const std::function<Array()>& name);
 
-// Tells the machine which lanes of a load read unwritten bytes. False if a store left an undefined
-// value there: the checker that knows its origin reports it.
-bool follow(const machine::AccessEvent& event, uint32_t empty, const LeftValues& left);
+// The checker that has found a read, and where it keeps what it knows.
+struct ReadLog {
+    const void* checker;
+    PendingReads& pending;
+    const LeftValues& left;
+};
+// The lanes `empty` read unwritten bytes of `owner`. If the machine tracks the values, the read is
+// added to the `answer` for it, and counts once a value is used; else (null) it counts at once.
+// If a store left an undefined value there, the checker that knows its origin reports it.
+void note_read(const ReadLog& log, const machine::AccessEvent& event, uint32_t empty,
+               const void* owner, machine::UndefinedLoad* answer);
 
 }  // namespace checks

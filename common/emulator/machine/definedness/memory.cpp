@@ -111,6 +111,14 @@ void UndefinedValues::begin_access(const Instr& in, const MemoryOp& op, uint32_t
     }
 }
 
+void UndefinedValues::loaded(const UndefinedLoad& answer) {
+    load_.lanes |= answer.lanes;
+    if (answer.origin) load_.origin = answer.origin;
+    if (!answer.by) return;
+    load_.by = answer.by;
+    load_.token = answer.token;
+}
+
 void UndefinedValues::end_access(const Instr& in, const MemoryOp& op, uint32_t mask) {
     const bool gives = op.kind == AccessKind::kLoad || op.kind == AccessKind::kAtomic;
     Frame& frame = *ex_.frame;

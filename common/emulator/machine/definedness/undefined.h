@@ -56,14 +56,15 @@ public:
     void pass(Frame& frame, uint32_t pc, uint32_t target, uint32_t mask);
 
     // Around every access to memory by address. In between: local() for accesses to local memory,
-    // and an AccessEvent with load() or store_into() for the others.
+    // loaded() for what observers answer about other loads, and store_into() for other stores.
     void begin_access(const Instr& in, const MemoryOp& op, uint32_t mask);
     void end_access(const Instr& in, const MemoryOp& op, uint32_t mask);
     // Whether the current access has read an undefined value; if not, and nothing was undefined
     // before, end_access() has nothing to do.
     bool found() const { return found_ || load_.lanes; }
     void local(const MemoryOp& op, uint32_t lanes, const uint64_t* address, bool uniform);
-    UndefinedLoad& load() { return load_; }
+    // An observer's answer about the current access.
+    void loaded(const UndefinedLoad& answer);
     // Lanes of a store to `space` that only copy an undefined value.
     uint32_t store_into(ptx::Space space, uint32_t mask);
     uint32_t store_origin() const { return store_origin_; }

@@ -65,8 +65,7 @@ void poison(LaunchState& ex, const MemoryOp& op, uint32_t lanes) {
     event.object_begin = place.object_begin;
     event.object_end = place.object_end;
     const bool stores = op.kind == AccessKind::kStore && ex.follows && space != ptx::Space::kLocal;
-    event.undefined_load =
-        op.kind == AccessKind::kLoad && ex.follows ? &ex.undefined.load() : nullptr;
+    event.tracked = op.kind == AccessKind::kLoad && ex.follows && space != ptx::Space::kLocal;
     event.undefined_store = stores ? ex.undefined.store_into(space, mask & ~place.bad) : 0;
     event.undefined_origin = event.undefined_store ? ex.undefined.store_origin() : 0;
     event.values = nullptr;
@@ -91,6 +90,12 @@ void poison(LaunchState& ex, const MemoryOp& op, uint32_t lanes) {
         event.operand_stride = op.row_bytes;
     }
     for (Observer* o : list) o->on_access(event);
+    if (event.tracked) {
+        const bool shared = space == ptx::Space::kShared;
+        for (Observer* o : shared ? ex.observers.undefined_shared : ex.observers.undefined_global)
+            if (const UndefinedLoad answer = o->undefined_lanes(event); answer.lanes)
+                ex.undefined.loaded(answer);
+    }
     if (place.bad | misaligned)
         for (Observer* o : ex.observers.bad) o->on_access(event);
 }
