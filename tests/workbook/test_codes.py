@@ -22,14 +22,14 @@ WANTED = 3
 def codes():
     """The codes that the checkers are registered with: the one list of them is in the code."""
     text = (ROOT / "common/emulator/checks/checkers.cpp").read_text()
-    lists = re.findall(r"\{\"[a-z-]+\",\s*\{([^{}]*)\},\s*\w+", text)
+    lists = re.findall(r"\{\"[a-z-]+\",\s*\{([^{}]*)\},\s*[\w\[]", text)
     return {code for words in lists for code in re.findall(r'"([a-z-]+)"', words)}
 
 
 def emitted():
     """Codes that the checkers put into findings, whether they are registered with them or not."""
     found = set()
-    for source in (ROOT / "common/emulator/checks").glob("*.cpp"):
+    for source in (ROOT / "common/emulator/checks").rglob("*.cpp"):
         if source.name == "checkers.cpp":
             continue
         for words in re.findall(r"code = ([^;]*);", source.read_text()):

@@ -14,26 +14,48 @@
 #include "checks/memory/alignment.h"
 #include "checks/memory/bounds.h"
 #include "checks/memory/lifetime.h"
-#include "checks/race/race_global.h"
-#include "checks/race/race_shared.h"
+#include "checks/race/races.h"
 #include "checks/uninitialized/local.h"
 #include "checks/uninitialized/uninitialized.h"
 
 namespace checks {
 namespace {
 
-using Made = std::unique_ptr<machine::Observer>;
+// What a checker is made from.
+struct Setup {
+    Report& report;
+    machine::Memory& memory;
+    const std::set<std::string>& codes;  // see Selection
+};
+
+template <class T, class... Arguments>
+Checker made(Arguments&... arguments) {
+    return {"", std::make_unique<T>(arguments...), T::kInterests};
+}
+
+// A kind of memory whose races are not wanted is not compared at all.
+Checker make_races(const Setup& s) {
+    const auto wanted = [&](const char* code) { return s.codes.empty() || s.codes.contains(code); };
+    const RaceKinds kinds = !wanted("race-global")   ? RaceKinds::kShared
+                            : !wanted("race-shared") ? RaceKinds::kGlobal
+                                                     : RaceKinds::kBoth;
+    auto races = std::make_unique<Races>(s.report, s.memory, kinds);
+    HostWatch* const watch = races->host_watch();
+    return {"", std::move(races), Races::kInterests, watch};
+}
+
+}  // namespace
 
 struct CheckerEntry {
     const char* name;
     std::vector<std::string> codes;
-    uint32_t interests;
-    Made (*make)(Report&, machine::Memory&);
+    Checker (*make)(const Setup& s);
 };
 
+namespace {
+
 const std::vector<CheckerEntry>& table() {
-    using R = Report;
-    using M = machine::Memory;
+    using S = const Setup&;
     static const std::vector<CheckerEntry> entries = {
         {"bounds",
          {"out-of-bounds-global",
@@ -41,52 +63,27 @@ const std::vector<CheckerEntry>& table() {
           "out-of-bounds-local",
           "invalid-address",
           "use-after-free"},
-         Bounds::kInterests,
-         [](R& r, M& m) -> Made { return std::make_unique<Bounds>(r, m); }},
-        {"alignment",
-         {"misaligned"},
-         Alignment::kInterests,
-         [](R& r, M& m) -> Made { return std::make_unique<Alignment>(r, m); }},
+         [](S s) { return made<Bounds>(s.report, s.memory); }},
+        {"alignment", {"misaligned"}, [](S s) { return made<Alignment>(s.report, s.memory); }},
         {"uninitialized",
          {"uninitialized-global"},
-         UninitializedGlobal::kInterests,
-         [](R& r, M& m) -> Made { return std::make_unique<UninitializedGlobal>(r, m); }},
+         [](S s) { return made<UninitializedGlobal>(s.report, s.memory); }},
         {"uninitialized",
          {"uninitialized-shared"},
-         UninitializedShared::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<UninitializedShared>(r); }},
+         [](S s) { return made<UninitializedShared>(s.report); }},
         {"uninitialized",
          {"uninitialized-local"},
-         UninitializedLocal::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<UninitializedLocal>(r); }},
-        {"race",
-         {"race-shared"},
-         kRaceSharedInterest,
-         [](R& r, M& m) -> Made { return make_race_shared(r, m); }},
-        {"race",
-         {"race-global"},
-         kRaceGlobalInterest,
-         [](R& r, M& m) -> Made { return make_race_global(r, m); }},
-        {"barriers",
-         {"barrier-divergence"},
-         Barriers::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<Barriers>(r); }},
-        {"stalls",
-         {"deadlock", "hang"},
-         Stalls::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<Stalls>(r); }},
-        {"warp-mask",
-         {"warp-mask"},
-         WarpMask::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<WarpMask>(r); }},
+         [](S s) { return made<UninitializedLocal>(s.report); }},
+        {"race", {"race-shared", "race-global"}, make_races},
+        {"barriers", {"barrier-divergence"}, [](S s) { return made<Barriers>(s.report); }},
+        {"stalls", {"deadlock", "hang"}, [](S s) { return made<Stalls>(s.report); }},
+        {"warp-mask", {"warp-mask"}, [](S s) { return made<WarpMask>(s.report); }},
         {"faults",
          {"assert", "stack-overflow", "invalid-address", "out-of-bounds-global"},
-         Faults::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<Faults>(r); }},
+         [](S s) { return made<Faults>(s.report); }},
         {"lifetime",
          {"leak", "double-free"},
-         Lifetime::kInterests,
-         [](R& r, M& m) -> Made { return std::make_unique<Lifetime>(r, m); }},
+         [](S s) { return made<Lifetime>(s.report, s.memory); }},
         {"api",
          {"invalid-launch",
           "invalid-copy",
@@ -98,8 +95,7 @@ const std::vector<CheckerEntry>& table() {
           "out-of-bounds-global",
           "use-after-free",
           "invalid-address"},
-         Api::kInterests,
-         [](R& r, M&) -> Made { return std::make_unique<Api>(r); }},
+         [](S s) { return made<Api>(s.report); }},
     };
     return entries;
 }
@@ -134,76 +130,76 @@ std::vector<std::string> words_of(const std::string& list) {
     throw std::invalid_argument("there is no check `" + word + "`; known are: " + known);
 }
 
+using Codes = std::set<std::string>;
+using Entries = std::set<const CheckerEntry*>;  // in the order of the table
+
+void add_entry(const CheckerEntry& entry, Codes& codes, Entries& entries) {
+    codes.insert(entry.codes.begin(), entry.codes.end());
+    entries.insert(&entry);
+}
+
+// Adds the codes of a checker's name, or one code, and the checkers that find them.
+void add_word(const std::string& word, Codes& codes, Entries& entries) {
+    bool known = false;
+    for (const CheckerEntry& entry : table()) {
+        if (word == entry.name) {
+            add_entry(entry, codes, entries);
+        } else if (std::count(entry.codes.begin(), entry.codes.end(), word)) {
+            codes.insert(word);
+            entries.insert(&entry);
+        } else {
+            continue;
+        }
+        known = true;
+    }
+    if (!known) refuse(word);
+}
+
 }  // namespace
 
-// `-leak`: not that one. `quick` is all but the races: of the time and memory that the checks take,
-// most is theirs.
-std::vector<Checker> make_checkers(const std::string& selection, Report& report,
-                                   machine::Memory& memory) {
-    std::set<std::string> wanted, unwanted;  // codes
-    std::set<const CheckerEntry*> chosen;
+// `quick` is all but the races, which take most of the checks' time and memory. `-leak` alone is
+// `all,-leak`.
+Selection select_checkers(const std::string& text) {
+    Codes wanted, unwanted;
+    Entries chosen, excluded;
     bool all = false, none = false;
-    const std::vector<std::string> words = words_of(selection);
-    for (const std::string& entry_word : words) {
-        const bool without = entry_word.starts_with("-");
-        const std::string word = entry_word.substr(without);
-        if (!without && (word == "all" || word == "full")) {
-            all = true;
-            continue;
-        }
-        if (!without && word == "quick") {
-            for (const CheckerEntry& entry : table()) {
-                if (std::string_view(entry.name) == "race") continue;
-                wanted.insert(entry.codes.begin(), entry.codes.end());
-                chosen.insert(&entry);
-            }
-            continue;
-        }
-        if (!without && word == "none") {
+    const std::vector<std::string> words = words_of(text);
+    for (const std::string& word : words) {
+        if (word == "none") {
             none = true;
-            continue;
+        } else if (word == "all" || word == "full") {
+            all = true;
+        } else if (word == "quick") {
+            for (const CheckerEntry& entry : table())
+                if (std::string_view(entry.name) != "race") add_entry(entry, wanted, chosen);
+        } else if (word.starts_with("-")) {
+            add_word(word.substr(1), unwanted, excluded);
+        } else {
+            add_word(word, wanted, chosen);
         }
-        bool known = false;
-        for (const CheckerEntry& entry : table()) {
-            std::set<std::string>& codes = without ? unwanted : wanted;
-            if (word == entry.name) {
-                codes.insert(entry.codes.begin(), entry.codes.end());
-            } else if (std::count(entry.codes.begin(), entry.codes.end(), word)) {
-                codes.insert(word);
-            } else {
-                continue;
-            }
-            if (!without) chosen.insert(&entry);
-            known = true;
-        }
-        if (!known) refuse(word);
     }
-    if (none && (all || words.size() > 1)) {
-        throw std::invalid_argument("`none` cannot stand beside other checks: " + selection);
-    }
-    std::vector<Checker> checkers;
-    if (none) return checkers;
+    if (none && words.size() > 1)
+        throw std::invalid_argument("`none` cannot stand beside other checks: " + text);
+    if (none) return {};
     all = all || words.empty();
-    if (!unwanted.empty()) {
-        if (all || wanted.empty()) {  // `-leak` alone is `all,-leak`
-            for (const CheckerEntry& entry : table()) {
-                wanted.insert(entry.codes.begin(), entry.codes.end());
-                chosen.insert(&entry);
-            }
-        }
-        for (const std::string& code : unwanted) wanted.erase(code);
-        std::erase_if(chosen, [&](const CheckerEntry* entry) {
-            return std::none_of(entry->codes.begin(), entry->codes.end(), [&](const auto& code) {
-                return wanted.contains(code);
-            });
+    if (all || wanted.empty())
+        for (const CheckerEntry& entry : table()) add_entry(entry, wanted, chosen);
+    for (const std::string& code : unwanted) wanted.erase(code);
+    std::erase_if(chosen, [&](const CheckerEntry* entry) {
+        return std::none_of(entry->codes.begin(), entry->codes.end(), [&](const auto& code) {
+            return wanted.contains(code);
         });
-        all = false;
-    }
-    report.merge_races_of_a_line();
-    report.restrict_to(all ? std::set<std::string>{} : wanted);
-    for (const CheckerEntry& entry : table()) {
-        if (all || chosen.count(&entry))
-            checkers.push_back({entry.name, entry.make(report, memory), entry.interests});
+    });
+    if (all && unwanted.empty()) wanted.clear();
+    return {wanted, {chosen.begin(), chosen.end()}};
+}
+
+std::vector<Checker> make_checkers(const Selection& selection, Report& report,
+                                   machine::Memory& memory) {
+    std::vector<Checker> checkers;
+    for (const CheckerEntry* entry : selection.checkers) {
+        checkers.push_back(entry->make({report, memory, selection.codes}));
+        checkers.back().name = entry->name;
     }
     return checkers;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bytes of managed and pinned memory that are in use: by a kernel or copy that the host has not
 // waited for. The emulated device executes at once, so the values are there; on a card they may not
-// be. RaceGlobal knows which bytes these are; runtime/host_watch/host_pages.h reports the host's
+// be. GlobalRaces knows which bytes these are; runtime/host_watch/host_pages.h reports the host's
 // own loads and stores.
 //
 // Bytes are in use until the host has waited (device, stream, event, blocking copy or fill, free),

@@ -36,8 +36,7 @@ void on_touch(const runtime::PageTouch& touch) {
 void watch_host_accesses(const std::vector<checks::Checker>& checkers, runtime::FaultHooks& hooks,
                          void (*on_reported)()) {
     for (const checks::Checker& checker : checkers)
-        if (auto* const found = dynamic_cast<checks::HostWatch*>(checker.observer.get()))
-            watch = found;
+        if (checker.host_watch) watch = checker.host_watch;
     if (!watch) return;
     after_touch = on_reported;
     runtime::PagePolicy policy{};

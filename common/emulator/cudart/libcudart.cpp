@@ -262,10 +262,13 @@ __attribute__((constructor)) void load() {
     checks::set_host_resolver(runtime::resolve_host_site);
     runtime::Context& context = runtime::context();
     try {
-        self.checkers = checks::make_checkers(self.options.checks, self.report, context.memory);
+        const checks::Selection selection = checks::select_checkers(self.options.checks);
+        self.report.restrict_to(selection.codes);
+        self.checkers = checks::make_checkers(selection, self.report, context.memory);
     } catch (const std::invalid_argument& error) {
         stop(std::string("EMULATOR_CHECKS: ") + error.what());
     }
+    self.report.merge_races_of_a_line();
     for (const auto& checker : self.checkers)
         context.observers.add(checker.observer.get(), checker.interests);
     if (!self.options.counters.empty()) start_counting();

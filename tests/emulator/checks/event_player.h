@@ -101,7 +101,6 @@ public:
         observers_.push_back(std::move(observer));
         return *observers_.back();
     }
-    void unwatch() { observers_.clear(); }
 
     // From now on events name the pattern of their addresses, as the machine's do.
     void follow_patterns() { follows_patterns_ = true; }

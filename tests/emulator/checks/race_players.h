@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Players with one race checker, or with both, and one whose launches are in several streams.
+// Players with the checker of races, and one whose launches are in several streams.
 #pragma once
 
 #include <algorithm>
@@ -7,21 +7,23 @@
 #include <set>
 
 #include "catch/catch.h"
-#include "checks/race/race_global.h"
-#include "checks/race/race_shared.h"
+#include "checks/race/races.h"
 #include "event_player.h"
 
 namespace player {
 
+using checks::RaceKinds;
+
+inline void watch_races(Player& p, RaceKinds kinds) {
+    p.watch(std::make_unique<checks::Races>(p.report, p.memory, kinds));
+}
+
 struct Shared : Player {
-    Shared() { watch(checks::make_race_shared(report, memory)); }
+    Shared() { watch_races(*this, RaceKinds::kShared); }
 };
 
 struct Global : Player {
-    Global() {
-        watch(checks::make_race_shared(report, memory));
-        watch(checks::make_race_global(report, memory));
-    }
+    Global() { watch_races(*this, RaceKinds::kBoth); }
     // As cooperative groups do it: each block's thread 0 adds and polls between two barriers.
     void grid_sync(uint32_t blocks, uint64_t counter) {
         for (uint32_t b = 0; b < blocks; ++b) {
@@ -38,7 +40,7 @@ struct Global : Player {
 // Streams 1 and 2 wait for the default stream, and 3 does not.
 struct Streams : Player {
     Streams() {
-        watch(checks::make_race_global(report, memory));
+        watch_races(*this, RaceKinds::kGlobal);
         order(machine::OrderEvent::Kind::kStreamCreate, 1);
         order(machine::OrderEvent::Kind::kStreamCreate, 2);
         order(machine::OrderEvent::Kind::kStreamCreate, 3, 0, true);

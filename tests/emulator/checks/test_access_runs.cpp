@@ -90,7 +90,8 @@ Result run(const std::vector<Walk>& walks, bool one_by_one) {
     checks::Counters counters;
     counters.reset();
     Curious curious;
-    std::vector<checks::Checker> checkers = checks::make_checkers("all", report, memory);
+    std::vector<checks::Checker> checkers =
+        checks::make_checkers(checks::select_checkers("all"), report, memory);
     for (const auto& checker : checkers) observers.add(checker.observer.get(), checker.interests);
     observers.add(&counters, checks::kCountersInterest);
     if (one_by_one) observers.add(&curious, machine::kGlobalAccess | machine::kSharedAccess);

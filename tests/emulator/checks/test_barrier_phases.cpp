@@ -53,7 +53,8 @@ ret;
     checks::Report report;
     machine::Memory memory;
     machine::Observers observers;
-    std::vector<checks::Checker> checkers = checks::make_checkers("race-shared", report, memory);
+    std::vector<checks::Checker> checkers =
+        checks::make_checkers(checks::select_checkers("race-shared"), report, memory);
     for (const auto& checker : checkers) observers.add(checker.observer.get(), checker.interests);
     const auto machine = machine::Machine::create(memory, observers);
     const auto module = machine->load(text, "turn", 0);

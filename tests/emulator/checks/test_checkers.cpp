@@ -8,10 +8,14 @@
 
 namespace {
 
+std::vector<checks::Checker> make(const std::string& selection, bench::Bench& bench) {
+    return checks::make_checkers(checks::select_checkers(selection), bench.report, bench.memory);
+}
+
 std::set<std::string> names_of(const std::string& selection) {
     bench::Bench bench;
     std::set<std::string> names;
-    for (const auto& checker : checks::make_checkers(selection, bench.report, bench.memory)) {
+    for (const auto& checker : make(selection, bench)) {
         CHECK(checker.observer);
         CHECK(checker.interests != 0);
         names.insert(checker.name);
@@ -70,8 +74,7 @@ TEST_CASE("checkers: by name and by code", "[checks][checkers]") {
 TEST_CASE("checkers: a clean access costs nothing where only bad ones matter",
           "[checks][checkers]") {
     bench::Bench bench;
-    for (const auto& checker :
-         checks::make_checkers("bounds,misaligned", bench.report, bench.memory)) {
+    for (const auto& checker : make("bounds,misaligned", bench)) {
         CHECK((checker.interests &
                (machine::kGlobalAccess | machine::kSharedAccess | machine::kLocalAccess)) == 0);
         CHECK((checker.interests & machine::kOnlyBadAccess) != 0);
@@ -80,7 +83,9 @@ TEST_CASE("checkers: a clean access costs nothing where only bad ones matter",
 
 TEST_CASE("checkers: a code lets only its own findings through", "[checks][checkers]") {
     bench::Bench bench;
-    const auto checkers = checks::make_checkers("double-free", bench.report, bench.memory);
+    const auto selection = checks::select_checkers("double-free");
+    bench.report.restrict_to(selection.codes);
+    const auto checkers = checks::make_checkers(selection, bench.report, bench.memory);
     REQUIRE(checkers.size() == 1);
     bench.device_array(64);
     checkers[0].observer->on_process_end();  // a leak, which was not asked for
@@ -92,11 +97,25 @@ TEST_CASE("checkers: a code lets only its own findings through", "[checks][check
     CHECK(bench.report.findings().size() == 1);
 }
 
+TEST_CASE("checkers: only a checker of race-global watches the host", "[checks][checkers]") {
+    const auto watches = [](const std::string& selection) {
+        bench::Bench bench;
+        const auto checkers = make(selection, bench);
+        return std::any_of(checkers.begin(), checkers.end(), [](const checks::Checker& checker) {
+            return checker.host_watch != nullptr;
+        });
+    };
+    CHECK(watches("all"));
+    CHECK(watches("race-global"));
+    CHECK_FALSE(watches("race-shared"));
+    CHECK_FALSE(watches("all,-race-global"));
+    CHECK_FALSE(watches("quick"));
+}
+
 TEST_CASE("checkers: an unknown word is refused with the known ones", "[checks][checkers]") {
-    bench::Bench bench;
     const auto refuse = [&](const std::string& selection) -> std::string {
         try {
-            checks::make_checkers(selection, bench.report, bench.memory);
+            checks::select_checkers(selection);
         } catch (const std::invalid_argument& error) {
             return error.what();
         }

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "catch/catch.h"
-#include "checks/race/race_global.h"
+#include "checks/race/races.h"
 #include "event_player.h"
 
 #include "checks/host_watch.h"
@@ -15,10 +15,14 @@ using Host = machine::HostAccess::Kind;
 namespace {
 
 struct Touches : Player {
+    checks::Races* checker = nullptr;
     checks::HostWatch* host = nullptr;
 
     explicit Touches(bool streams = true) {
-        host = dynamic_cast<checks::HostWatch*>(&watch(checks::make_race_global(report, memory)));
+        auto made = std::make_unique<checks::Races>(report, memory, checks::RaceKinds::kGlobal);
+        checker = made.get();
+        host = checker->host_watch();
+        watch(std::move(made));
         if (!streams) return;
         order(Order::kStreamCreate, 1);
         order(Order::kStreamCreate, 2, 0, true);
@@ -286,6 +290,6 @@ TEST_CASE("host touch: a launch that fails leaves nothing in use", "[checks][rac
     machine::LaunchSummary summary;
     summary.status = machine::LaunchStatus::kIllegalAddress;
     machine::LaunchInfo launch;
-    dynamic_cast<machine::Observer&>(*p.host).on_launch_end(launch, summary);
+    p.checker->on_launch_end(launch, summary);
     CHECK(p.in_use().empty());
 }

@@ -215,7 +215,7 @@ TEST_CASE("race-global: shared and global synchronisation count for both", "[che
     }
     SECTION("a lock in global memory guards shared data, with one checker only") {
         Player p;
-        p.watch(checks::make_race_shared(p.report, p.memory));
+        watch_races(p, RaceKinds::kShared);
         const auto lock = p.global(1);
         const auto total = p.shared(1);
         p.launch(1, 64);

@@ -127,7 +127,7 @@ TEST_CASE("streams: a store after an unordered load", "[checks][race][streams]")
 
 TEST_CASE("streams: two devices", "[checks][race][streams]") {
     Player p;
-    p.watch(checks::make_race_global(p.report, p.memory));
+    watch_races(p, RaceKinds::kGlobal);
     const auto a = p.global(64), far = p.global(64, 4, 1);
     const auto on = [&](int device, uint32_t line, How how) {
         p.launch(1, 32, 0, device);

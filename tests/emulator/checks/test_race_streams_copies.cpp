@@ -180,7 +180,7 @@ TEST_CASE("streams: a copy from pageable memory goes on after its call",
 
 TEST_CASE("streams: a copy or fill before the first stream is created", "[checks][race][streams]") {
     Player p;
-    p.watch(checks::make_race_global(p.report, p.memory));
+    watch_races(p, RaceKinds::kGlobal);
     const auto a = p.global(64), b = p.global(64);
     const auto read = [&](const ArrayOf& array) {
         p.launch(2, 32, 3);

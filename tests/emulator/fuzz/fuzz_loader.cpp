@@ -22,7 +22,8 @@ constexpr unsigned kRunsOfTarget = 64;
 
 struct Device {
     explicit Device(const char* selection)
-        : checkers(checks::make_checkers(selection, report, target.memory)) {
+        : checkers(
+              checks::make_checkers(checks::select_checkers(selection), report, target.memory)) {
         for (const checks::Checker& checker : checkers)
             target.observers.add(checker.observer.get(), checker.interests);
     }

@@ -15,7 +15,7 @@
 //    harmless on hardware that stores whole words. A load that is unordered with a store does,
 //    even when the value would be the same.
 //  - A plain load beside an atomic does not count if it is a guess that its own thread checks: see
-//    race_guesses.cpp.
+//    guesses.h.
 // Two accesses of different lanes by one instruction conflict too, if they are plain stores of
 // different values. What is found, and on which line, does not depend on which access happened to
 // run first, see line_order.h.

@@ -3,7 +3,6 @@
 #include "checks/race/happens_before.h"
 
 #include <algorithm>
-#include <map>
 
 #include "checks/race/lane_order.h"
 
@@ -53,14 +52,6 @@ bool host_sees(const machine::HostAccess& access) {
 
 HappensBefore::HappensBefore() : location_filter_((1 << 16) / 64) {}
 HappensBefore::~HappensBefore() = default;
-
-std::shared_ptr<HappensBefore> HappensBefore::of(const machine::Memory& memory) {
-    static std::map<const machine::Memory*, std::weak_ptr<HappensBefore>> known;
-    std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
-    auto shared = known[&memory].lock();
-    if (!shared) known[&memory] = shared = std::make_shared<HappensBefore>();
-    return shared;
-}
 
 void HappensBefore::on_launch_begin(const machine::LaunchInfo& launch) {
     if (next_ > kLastSegment / 2) {

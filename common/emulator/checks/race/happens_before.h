@@ -114,9 +114,6 @@ struct BlockOrder {
 
 class HappensBefore {
 public:
-    // The two race checkers of one memory share one relation. It is driven by one of them: the
-    // first that asks; ask again with `drives` after the other one is gone.
-    static std::shared_ptr<HappensBefore> of(const machine::Memory& memory);
     HappensBefore();
     ~HappensBefore();
     HappensBefore(const HappensBefore&) = delete;
@@ -252,12 +249,6 @@ public:
     // The steps of a warp of a block that has ended; empty before.
     const StepLog& finished() const { return finished_; }
 
-    // Which observer feeds the events.
-    void attach(const void* observer) { observers_.push_back(observer); }
-    void detach(const void* observer) { std::erase(observers_, observer); }
-    bool drives(const void* observer) const { return observers_.front() == observer; }
-    bool alone() const { return observers_.size() == 1; }
-
 private:
     struct Location {  // what a strong read here acquires
         Clock device, reads;
@@ -315,7 +306,6 @@ private:
     std::vector<uint64_t> location_filter_;  // one bit a hash: a clear bit means "no such location"
     uint64_t generation_ = 0;
     StepLog finished_;
-    std::vector<const void*> observers_;
 };
 
 // Strong in the sense of the PTX memory model; atomics and volatile accesses are.

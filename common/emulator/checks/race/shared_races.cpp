@@ -1,56 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include "checks/race/race_shared.h"
+#include "checks/race/shared_races.h"
 
 #include <bit>
-#include <set>
-#include <unordered_map>
-#include <vector>
-
-#include "checks/race/async_shadow.h"
-#include "checks/race/race_observer.h"
 
 namespace checks {
-namespace {
 
 using machine::AccessEvent;
 
-class RaceShared final : public RaceObserver {
-public:
-    RaceShared(Report& report, machine::Memory& memory)
-        : RaceObserver("race-shared", report, memory), report_(report) {}
-
-    void on_launch_begin(const machine::LaunchInfo& launch) override {
-        RaceObserver::on_launch_begin(launch);
-        blocks_.clear();  // of a launch that was aborted
-        copies_.clear();
-        met_.clear();
-        last_ = nullptr;
-    }
-    void on_block_end(const machine::BlockInfo& block) override;
-    void on_access(const AccessEvent& event) override;
-    uint64_t foresee(const AccessEvent& next, int64_t step, uint64_t most) override;
-    void on_access_run(const AccessEvent& first, int64_t step, uint64_t count) override;
-    void on_async_copy(const machine::AsyncCopyEvent& event) override;
-
-private:
-    Shadow& shadow(const machine::BlockInfo& block) {
-        return last_ && last_serial_ == block.serial ? *last_ : shadow_of(block);
-    }
-    Shadow& shadow_of(const machine::BlockInfo& block);
-    void enter(const AccessEvent& event, uint32_t published);
-    void compare_with_copies(const AccessEvent& event);
-
-    std::unordered_map<uint64_t, std::unique_ptr<Shadow>> blocks_;  // by serial
-    std::vector<std::unique_ptr<Shadow>> spare_;                    // wiped
-    uint64_t last_serial_ = 0;
-    Shadow* last_ = nullptr;
-    AsyncShadow copies_;
-    std::set<machine::SiteId> met_;  // copies of this launch that a thread did not wait for
-    Report& report_;
-};
+void SharedRaces::begin_launch() {
+    blocks_.clear();  // of a launch that was aborted
+    copies_.clear();
+    met_.clear();
+    last_ = nullptr;
+}
 
 // The shadow lies in the order of the compact layout, so one suffices for all variables.
-Shadow& RaceShared::shadow_of(const machine::BlockInfo& block) {
+Shadow& SharedRaces::shadow_of(const machine::BlockInfo& block) {
     auto& mine = blocks_[block.serial];
     if (!mine) {
         const uint64_t bytes = block.launch->shared_bytes;
@@ -65,8 +30,7 @@ Shadow& RaceShared::shadow_of(const machine::BlockInfo& block) {
     return *last_;
 }
 
-void RaceShared::on_block_end(const machine::BlockInfo& block) {
-    RaceObserver::on_block_end(block);
+void SharedRaces::end_block(const machine::BlockInfo& block) {
     copies_.end_block(block.serial);
     const auto found = blocks_.find(block.serial);
     if (found == blocks_.end()) return;
@@ -76,19 +40,12 @@ void RaceShared::on_block_end(const machine::BlockInfo& block) {
     if (last_serial_ == block.serial) last_ = nullptr;
 }
 
-void RaceShared::on_access(const AccessEvent& event) {
-    if (event.space != ptx::Space::kShared) {
-        on_foreign_access(event);
-        return;
-    }
-    const uint32_t published = follow(event);
+void SharedRaces::access(const AccessEvent& event, uint32_t published) {
     if (!copies_.empty()) compare_with_copies(event);
     enter(event, published);
 }
 
-// Plain accesses to global memory do not concern this checker.
-uint64_t RaceShared::foresee(const AccessEvent& next, int64_t step, uint64_t most) {
-    if (next.space != ptx::Space::kShared) return most;
+uint64_t SharedRaces::foresee(const AccessEvent& next, int64_t step, uint64_t most) {
     if (!copies_.empty()) return 0;
     return detector_.undisputed(next,
                                 step,
@@ -98,8 +55,7 @@ uint64_t RaceShared::foresee(const AccessEvent& next, int64_t step, uint64_t mos
                                 next.variable->offset - next.variable->address);
 }
 
-void RaceShared::on_access_run(const AccessEvent& first, int64_t step, uint64_t count) {
-    if (first.space != ptx::Space::kShared) return;
+void SharedRaces::access_run(const AccessEvent& first, int64_t step, uint64_t count) {
     detector_.run(first,
                   step,
                   count,
@@ -110,7 +66,7 @@ void RaceShared::on_access_run(const AccessEvent& first, int64_t step, uint64_t 
 
 // Only its wait orders the write of a copy in progress: before that, even its own thread must not
 // access those bytes.
-void RaceShared::compare_with_copies(const AccessEvent& event) {
+void SharedRaces::compare_with_copies(const AccessEvent& event) {
     copies_.overlaps(event, [&](uint32_t lane, uint64_t address, const AsyncShadow::Copy& copy) {
         Race race;
         race.event = &event;
@@ -121,15 +77,15 @@ void RaceShared::compare_with_copies(const AccessEvent& event) {
         race.other_site = copy.site;
         race.other = {true, false, true, false, false};
         race.under_way = true;
-        report_.add(describe_race("race-shared", *order_, race, 1));
+        report_.add(describe_race("race-shared", order_, race, 1));
         met_.insert(copy.site);
     });
 }
 
-void RaceShared::on_async_copy(const machine::AsyncCopyEvent& copy) {
+void SharedRaces::async_copy(const machine::AsyncCopyEvent& copy) {
     const AccessEvent& store = *copy.store;
     if (copy.kind == machine::AsyncCopyEvent::Kind::kStarted) {
-        copies_.start(store, order_->warp(*store.warp).segment);
+        copies_.start(store, order_.warp(*store.warp).segment);
         return;
     }
     copies_.complete(store);
@@ -137,7 +93,7 @@ void RaceShared::on_async_copy(const machine::AsyncCopyEvent& copy) {
     if (!met_.contains(store.site)) enter(store, 0);
 }
 
-void RaceShared::enter(const AccessEvent& event, uint32_t published) {
+void SharedRaces::enter(const AccessEvent& event, uint32_t published) {
     const uint32_t lanes = event.mask & ~event.bad_lanes;
     if (!lanes) return;
     Shadow& memory = shadow(*event.warp->block);
@@ -166,12 +122,6 @@ void RaceShared::enter(const AccessEvent& event, uint32_t published) {
             detector_.access(
                 event, together, published, nullptr, memory, variable->offset - variable->address);
     }
-}
-
-}  // namespace
-
-std::unique_ptr<machine::Observer> make_race_shared(Report& report, machine::Memory& memory) {
-    return std::make_unique<RaceShared>(report, memory);
 }
 
 }  // namespace checks
