@@ -99,13 +99,9 @@ std::string who(const Crowd& crowd, const machine::Dim3& shape) {
     return text;
 }
 
-}  // namespace
-
-void Stalls::on_stall(const StallEvent& event) {
-    const bool deadlock = event.kind == StallEvent::Kind::kDeadlock;
-    std::vector<Crowd> crowds = crowds_of(event);
-    // The place of the finding: in a hang the loop that runs, in a deadlock the barrier. Lanes that
-    // wait for the rest of their warp are a consequence of either.
+// The first crowd gives the finding its place: in a hang the loop that runs, in a deadlock the
+// barrier. Lanes that wait for the rest of their warp are a consequence of either.
+void sort_by_blame(std::vector<Crowd>& crowds, bool deadlock) {
     const auto rank = [&](const Crowd& crowd) {
         switch (crowd.reason) {
         case WaitReason::kRunning:
@@ -123,13 +119,11 @@ void Stalls::on_stall(const StallEvent& event) {
         if (a.first->linear != b.first->linear) return a.first->linear < b.first->linear;
         return a.first_threads.front() < b.first_threads.front();
     });
+}
 
-    Finding finding;
-    finding.code = deadlock ? "deadlock" : "hang";
-    finding.kernel = event.launch->kernel;
-    finding.message = deadlock            ? "the kernel cannot go on"
-                      : event.interrupted ? "the kernel had not finished"
-                                          : "the kernel does not finish";
+// How long it ran, and what could end the wait on a card but not here.
+void add_notes(Finding& finding, const StallEvent& event) {
+    const bool deadlock = event.kind == StallEvent::Kind::kDeadlock;
     if (event.interrupted) {
         finding.notes.push_back("the program was told to end, and this is where the kernel was");
     } else if (!deadlock && event.quiet && event.budget) {
@@ -140,7 +134,6 @@ void Stalls::on_stall(const StallEvent& event) {
         finding.notes.push_back("a launch may take " + std::to_string(event.budget) +
                                 " thread-instructions (EMULATOR_BUDGET)");
     }
-    // What could end the wait on a card, but not here.
     if (event.polled && event.polled->live && event.polled->shared_file >= 0) {
         finding.notes.push_back(
             "it polls memory that another process can write too, and none has done so");
@@ -153,6 +146,21 @@ void Stalls::on_stall(const StallEvent& event) {
             "it polls memory that no thread of this launch writes any more; launches run one "
             "after the other here, so no kernel in another stream can end the wait");
     }
+}
+
+}  // namespace
+
+void Stalls::on_stall(const StallEvent& event) {
+    const bool deadlock = event.kind == StallEvent::Kind::kDeadlock;
+    std::vector<Crowd> crowds = crowds_of(event);
+    sort_by_blame(crowds, deadlock);
+    Finding finding;
+    finding.code = deadlock ? "deadlock" : "hang";
+    finding.kernel = event.launch->kernel;
+    finding.message = deadlock            ? "the kernel cannot go on"
+                      : event.interrupted ? "the kernel had not finished"
+                                          : "the kernel does not finish";
+    add_notes(finding, event);
     if (crowds.empty()) {
         finding.place.file = event.launch->declared.file;
         finding.place.line = event.launch->declared.line;

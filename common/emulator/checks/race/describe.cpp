@@ -125,91 +125,132 @@ void add_facts(JsonObject& facts, const AccessTraits& mine, const AccessTraits& 
     if (array.base && array.element_bytes) facts.add("index", array.index(address));
 }
 
-Finding describe_race(const char* code, const HappensBefore& order, const Race& race,
-                      uint64_t count) {
+namespace {
+
+// Both parties of a race: `here` is the one whose line gets the finding.
+struct Parties {
+    Party here, other;
+    bool same_block, same_warp;
+};
+
+Parties parties_of(const Race& race, const HappensBefore::Who& who) {
     const machine::AccessEvent& event = *race.event;
     const machine::LaunchInfo& launch = *event.warp->block->launch;
-    const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
-    Party here{traits_of(event),
+    Parties p{{traits_of(event),
                place_of(event.site, *event.warp, race.lane),
                true,
                event.warp->block->index,
-               thread_at(launch.block, event.warp->thread(race.lane))};
-    Party other = earlier_party(who, race, &launch);
-    if (race.swapped) std::swap(here, other);
+               thread_at(launch.block, event.warp->thread(race.lane))},
+              earlier_party(who, race, &launch),
+              false,
+              false};
+    if (race.swapped) std::swap(p.here, p.other);
+    p.same_block = p.here.block == p.other.block;
+    p.same_warp = who.this_launch && p.same_block &&
+                  linear(p.here.thread, launch.block) / machine::kWarpSize ==
+                      linear(p.other.thread, launch.block) / machine::kWarpSize;
+    return p;
+}
 
-    Finding finding;
-    finding.code = code;
-    finding.kernel = launch.kernel;
-    finding.place = here.place;
-    Array array;
+Array array_of(const Race& race, const Parties& p) {
+    const machine::AccessEvent& event = *race.event;
+    const machine::LaunchInfo& launch = *event.warp->block->launch;
     if (race.allocation) {
-        const bool written = here.traits.writes || other.traits.writes;
-        array = name_global(&launch, *race.allocation, event.element_bytes, written, race.address);
-    } else if (const auto* variable = machine::shared_variable_at(launch, race.address)) {
-        array = name_shared(launch, *variable, event.element_bytes);
+        const bool written = p.here.traits.writes || p.other.traits.writes;
+        return name_global(&launch, *race.allocation, event.element_bytes, written, race.address);
     }
-    finding.message = array.element(race.address) + " is ";
-    finding.message +=
-        race.under_way ? std::string(here.traits.writes ? "written" : "read") +
-                             " while a `cp.async` may still be writing it"
-        : race.too_early ? std::string(here.traits.atomic   ? "updated"
-                                       : here.traits.writes ? "written"
-                                                            : "read") +
-                               " while another stream may still have to allocate it"
-        : race.lost_update ? "read and written back while another thread may be doing the same"
-        : race.one_store   ? "written by several threads at once, with different values"
-                           : clash(here.traits, other.traits, race.narrow_scope);
-    const bool by_warp = who.this_launch && here.block == other.block &&
-                         linear(here.thread, launch.block) / machine::kWarpSize ==
-                             linear(other.thread, launch.block) / machine::kWarpSize;
-    const bool in_graph = launch.stream & machine::kGraphBranch ||
-                          (who.operation && who.operation->stream & machine::kGraphBranch);
-    finding.facts.add("relation",
-                      !who.this_launch            ? (in_graph ? "graph" : "streams")
-                      : here.block != other.block ? "grid"
-                      : by_warp                   ? "warp"
-                                                  : "block");
-    finding.facts.add("clash",
-                      race.under_way      ? "async-copy"
-                      : race.too_early    ? "allocation"
-                      : race.lost_update  ? "lost-update"
-                      : race.one_store    ? "same-store"
-                      : race.narrow_scope ? "scope"
-                                          : "plain");
-    add_facts(finding.facts, here.traits, other.traits, array, race.address);
-    add_shape(finding.facts, launch);
-    finding.allocation = array.description;
-    finding.address = hex(race.address);
-    finding.bytes = event.bytes;
-    finding.count = count;
-    finding.count_text = "more pairs of threads on the same two lines";
+    if (const auto* variable = machine::shared_variable_at(launch, race.address))
+        return name_shared(launch, *variable, event.element_bytes);
+    return {};
+}
+
+// "written while a `cp.async` may still be writing it"
+std::string what_happens(const Race& race, const Parties& p) {
+    const AccessTraits& mine = p.here.traits;
+    if (race.under_way)
+        return std::string(mine.writes ? "written" : "read") +
+               " while a `cp.async` may still be writing it";
+    if (race.too_early)
+        return std::string(mine.atomic   ? "updated"
+                           : mine.writes ? "written"
+                                         : "read") +
+               " while another stream may still have to allocate it";
+    if (race.lost_update) return "read and written back while another thread may be doing the same";
+    if (race.one_store) return "written by several threads at once, with different values";
+    return clash(mine, p.other.traits, race.narrow_scope);
+}
+
+const char* clash_fact(const Race& race) {
+    return race.under_way      ? "async-copy"
+           : race.too_early    ? "allocation"
+           : race.lost_update  ? "lost-update"
+           : race.one_store    ? "same-store"
+           : race.narrow_scope ? "scope"
+                               : "plain";
+}
+
+void add_race_notes(Finding& finding, const Race& race) {
     if (race.lost_update)
         finding.notes.push_back(
             "the read and the write are two steps, strong or not: what another thread stores in "
             "between is lost");
     if (race.lock_step)
         finding.notes.push_back("`volatile` does not keep the lanes of a warp in step");
-    if (only_stale(race, traits_of(event), race.other)) {
+    if (only_stale(race, traits_of(*race.event), race.other)) {
         finding.severity = Severity::kWarning;
         finding.notes.push_back(
             "the load may give the value from before the update: harmless only where a stale "
             "value will do");
     }
-    if (!who.this_launch) {
-        describe_stream(finding, who, other, launch.stream, " launches", race.allocation);
-    } else {
-        const bool same_block = here.block == other.block;
-        finding.other = other.place;
-        finding.other_text = name_of(other, !same_block) + ' ' +
-                             (race.under_way ? "started the copy" : did(other.traits)) + " on " +
-                             line_text(other.place, here.place.file) + ", and ";
-        finding.other_text += race.under_way      ? "has not waited for the copy since"
-                              : race.narrow_scope ? "block scope does not reach another block"
-                              : !same_block       ? "nothing orders the two blocks"
-                              : by_warp           ? "no barrier or `__syncwarp` lies between"
-                                                  : "no barrier lies between";
-    }
+}
+
+// The other thread of the same launch, and why nothing orders the two.
+void describe_other(Finding& finding, const Race& race, const Parties& p) {
+    finding.other = p.other.place;
+    finding.other_text = name_of(p.other, !p.same_block) + ' ' +
+                         (race.under_way ? "started the copy" : did(p.other.traits)) + " on " +
+                         line_text(p.other.place, p.here.place.file) + ", and ";
+    finding.other_text += race.under_way      ? "has not waited for the copy since"
+                          : race.narrow_scope ? "block scope does not reach another block"
+                          : !p.same_block     ? "nothing orders the two blocks"
+                          : p.same_warp       ? "no barrier or `__syncwarp` lies between"
+                                              : "no barrier lies between";
+}
+
+}  // namespace
+
+Finding describe_race(const char* code, const HappensBefore& order, const Race& race,
+                      uint64_t count) {
+    const machine::AccessEvent& event = *race.event;
+    const machine::LaunchInfo& launch = *event.warp->block->launch;
+    const HappensBefore::Who who = order.who(race.other_segment, race.other_lane);
+    const Parties p = parties_of(race, who);
+    const Array array = array_of(race, p);
+    Finding finding;
+    finding.code = code;
+    finding.kernel = launch.kernel;
+    finding.place = p.here.place;
+    finding.message = array.element(race.address) + " is " + what_happens(race, p);
+    const bool in_graph = launch.stream & machine::kGraphBranch ||
+                          (who.operation && who.operation->stream & machine::kGraphBranch);
+    finding.facts.add("relation",
+                      !who.this_launch ? (in_graph ? "graph" : "streams")
+                      : !p.same_block  ? "grid"
+                      : p.same_warp    ? "warp"
+                                       : "block");
+    finding.facts.add("clash", clash_fact(race));
+    add_facts(finding.facts, p.here.traits, p.other.traits, array, race.address);
+    add_shape(finding.facts, launch);
+    finding.allocation = array.description;
+    finding.address = hex(race.address);
+    finding.bytes = event.bytes;
+    finding.count = count;
+    finding.count_text = "more pairs of threads on the same two lines";
+    add_race_notes(finding, race);
+    if (who.this_launch)
+        describe_other(finding, race, p);
+    else
+        describe_stream(finding, who, p.other, launch.stream, " launches", race.allocation);
     return finding;
 }
 

@@ -142,90 +142,101 @@ void set_element(Array& array, const std::string& file, uint32_t access_bytes, b
     }
 }
 
-}  // namespace
-
-Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
-                  uint32_t access_bytes, bool written, uint64_t address) {
-    Array array;
-    array.base = allocation.address;
-    array.bytes = allocation.bytes;
-    const std::string file = launch ? launch->declared.file : std::string();
-    const bool module_variable = allocation.kind == machine::MemoryKind::kModule ||
-                                 allocation.kind == machine::MemoryKind::kConst;
-
-    if (launch && launch->parameters && !module_variable) {
-        const std::vector<ParameterText> texts = declared_parameters(*launch);
-        if (const auto found = find_argument(*launch, allocation, written, address, texts)) {
-            ParameterText text =
-                found->index < texts.size() ? texts[found->index] : ParameterText{};
-            const std::string number =
-                "argument " + std::to_string(position_of(text, found->index));
-            const auto member = found->inside_struct && !text.pointer && !text.name.empty()
-                                    ? pointer_member(file, text.type, found->offset)
-                                    : std::nullopt;
-            if (member) {
-                text.name += member->name;
-                text.type = member->type;
-            }
-            if (member || (!found->inside_struct && text.pointer && !text.name.empty())) {
-                array.name = text.name;
-                array.type = text.type;
-                array.base = found->value;
-                array.bytes = allocation.bytes - (found->value - allocation.address);
-                set_element(array, file, access_bytes, false);
-                array.subject = backticked(array.name);
-                array.description = array.subject + ", " + number + ", " + amount(array);
-            } else {
-                array.element_bytes = access_bytes;
-                array.base = found->value;
-                array.bytes = allocation.bytes - (found->value - allocation.address);
-                const std::string holder = text.name.empty() ? number : backticked(text.name);
-                array.subject = found->inside_struct ? "the array in " + holder : holder;
-                array.description = (found->inside_struct ? "a pointer in " : "") + holder +
-                                    (text.name.empty() ? "" : ", " + number) + ", " +
-                                    plural(array.bytes, "byte");
-            }
-            return array;
-        }
+// An array that a parameter of the kernel points to, by itself or as a member of a struct.
+Array name_argument(const machine::LaunchInfo& launch, const machine::Allocation& allocation,
+                    uint32_t access_bytes, const Candidate& found, ParameterText text) {
+    const std::string& file = launch.declared.file;
+    const std::string number = "argument " + std::to_string(position_of(text, found.index));
+    const auto member = found.inside_struct && !text.pointer && !text.name.empty()
+                            ? pointer_member(file, text.type, found.offset)
+                            : std::nullopt;
+    if (member) {
+        text.name += member->name;
+        text.type = member->type;
     }
-    if (!allocation.name.empty()) {
-        array.name = last_component(allocation.name);
-        const char* const qualifier =
-            allocation.kind == machine::MemoryKind::kConst     ? "__constant__"
-            : allocation.kind == machine::MemoryKind::kManaged ? "__managed__"
-                                                               : "__device__";
-        if (const auto text = find_variable(file, qualifier, array.name)) {
-            array.type = text->type;
-            array.extents = text->extents;
-            array.scalar = !text->array;
-        }
-        set_element(array, file, access_bytes, true);
-        if (array.extents.size() < 2 ||
-            std::count(array.extents.begin() + 1, array.extents.end(), 0)) {
-            array.extents.clear();
-        }
+    Array array;
+    array.base = found.value;
+    array.bytes = allocation.bytes - (found.value - allocation.address);
+    if (member || (!found.inside_struct && text.pointer && !text.name.empty())) {
+        array.name = text.name;
+        array.type = text.type;
+        set_element(array, file, access_bytes, false);
         array.subject = backticked(array.name);
-        array.description = array.subject + ", " + qualifier + " variable, " + amount(array);
+        array.description = array.subject + ", " + number + ", " + amount(array);
         return array;
     }
     array.element_bytes = access_bytes;
+    const std::string holder = text.name.empty() ? number : backticked(text.name);
+    array.subject = found.inside_struct ? "the array in " + holder : holder;
+    array.description = (found.inside_struct ? "a pointer in " : "") + holder +
+                        (text.name.empty() ? "" : ", " + number) + ", " +
+                        plural(array.bytes, "byte");
+    return array;
+}
+
+void name_variable(Array& array, const machine::Allocation& allocation, const std::string& file,
+                   uint32_t access_bytes) {
+    array.name = last_component(allocation.name);
+    const char* const qualifier = allocation.kind == machine::MemoryKind::kConst ? "__constant__"
+                                  : allocation.kind == machine::MemoryKind::kManaged ? "__managed__"
+                                                                                     : "__device__";
+    if (const auto text = find_variable(file, qualifier, array.name)) {
+        array.type = text->type;
+        array.extents = text->extents;
+        array.scalar = !text->array;
+    }
+    set_element(array, file, access_bytes, true);
+    if (array.extents.size() < 2 || std::count(array.extents.begin() + 1, array.extents.end(), 0)) {
+        array.extents.clear();
+    }
+    array.subject = backticked(array.name);
+    array.description = array.subject + ", " + qualifier + " variable, " + amount(array);
+}
+
+void name_by_call(Array& array, const machine::Allocation& allocation) {
     const ptx::SourceLine line = resolve_host(allocation.allocated_at);
-    if (allocation.kind == machine::MemoryKind::kHeap) {
+    const std::string at = base_name(line.file) + ':' + std::to_string(line.line);
+    const bool heap = allocation.kind == machine::MemoryKind::kHeap;
+    if (heap) {
         array.subject = "an array from `malloc` in a kernel";
     } else if (allocation.imported) {
         array.subject = "the array of another process";
-        if (line.line)
-            array.subject += " opened at " + base_name(line.file) + ':' + std::to_string(line.line);
+        if (line.line) array.subject += " opened at " + at;
     } else if (line.line) {
-        array.subject =
-            "the array allocated at " + base_name(line.file) + ':' + std::to_string(line.line);
+        array.subject = "the array allocated at " + at;
     } else {
         array.subject = "an array of " + plural(allocation.bytes, "byte");
     }
     array.description = array.subject;
-    if (line.line || allocation.kind == machine::MemoryKind::kHeap) {
-        array.description += " (" + plural(allocation.bytes, "byte") + ')';
+    if (line.line || heap) array.description += " (" + plural(allocation.bytes, "byte") + ')';
+}
+
+}  // namespace
+
+Array name_global(const machine::LaunchInfo* launch, const machine::Allocation& allocation,
+                  uint32_t access_bytes, bool written, uint64_t address) {
+    const bool module_variable = allocation.kind == machine::MemoryKind::kModule ||
+                                 allocation.kind == machine::MemoryKind::kConst;
+    if (launch && launch->parameters && !module_variable) {
+        const std::vector<ParameterText> texts = declared_parameters(*launch);
+        if (const auto found = find_argument(*launch, allocation, written, address, texts))
+            return name_argument(*launch,
+                                 allocation,
+                                 access_bytes,
+                                 *found,
+                                 found->index < texts.size() ? texts[found->index]
+                                                             : ParameterText{});
     }
+    Array array;
+    array.base = allocation.address;
+    array.bytes = allocation.bytes;
+    if (!allocation.name.empty()) {
+        name_variable(
+            array, allocation, launch ? launch->declared.file : std::string(), access_bytes);
+        return array;
+    }
+    array.element_bytes = access_bytes;
+    name_by_call(array, allocation);
     return array;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sizes of types, and values of constant expressions, from the text of a file.
 #include <algorithm>
-#include <map>
+#include <cstring>
+#include <span>
 
 #include "checks/source/source.h"
 #include "checks/source/text.h"
@@ -124,87 +125,50 @@ std::optional<int64_t> Evaluator::atom() {
     return text ? Evaluator(source_, *text, depth_ + 1).value() : std::nullopt;
 }
 
+// The names of one size, with a bar before and after each.
+struct Sized {
+    uint32_t bytes;
+    const char* names;
+};
+constexpr Sized kBuiltins[] = {
+    {1, "|bool|char|signed char|unsigned char|uchar|int8_t|uint8_t|"},
+    {2, "|short|unsigned short|ushort|short int|half|__half|nv_bfloat16|__nv_bfloat16|"},
+    {2, "|int16_t|uint16_t|char16_t|"},
+    {4, "|int|unsigned|unsigned int|uint|signed|signed int|float|half2|__half2|__nv_bfloat162|"},
+    {4, "|int32_t|uint32_t|wchar_t|char32_t|"},
+    {8, "|long|unsigned long|long int|unsigned long int|ulong|long long|unsigned long long|"},
+    {8, "|long long int|unsigned long long int|double|size_t|ptrdiff_t|int64_t|uint64_t|"},
+    {8, "|intptr_t|uintptr_t|cuFloatComplex|cuComplex|"},
+    {16, "|cuDoubleComplex|"},
+    {48, "|curandState|curandState_t|curandStateXORWOW|"},
+    {64, "|curandStatePhilox4_32_10_t|"},
+};
+// Of these there are vectors, such as float4, uchar3 and longlong2.
+constexpr Sized kScalars[] = {
+    {1, "|char|uchar|"},
+    {2, "|short|ushort|"},
+    {4, "|int|uint|float|"},
+    {8, "|long|ulong|longlong|ulonglong|double|"},
+};
+
+// 0: the name is not among them.
+uint32_t bytes_among(std::span<const Sized> sizes, const std::string& name) {
+    const std::string entry = '|' + name + '|';
+    for (const Sized& size : sizes)
+        if (std::strstr(size.names, entry.c_str())) return size.bytes;
+    return 0;
+}
+
 uint32_t builtin_bytes(const std::string& type) {
-    static const std::map<std::string, uint32_t> sizes = {{"bool", 1},
-                                                          {"char", 1},
-                                                          {"signed char", 1},
-                                                          {"unsigned char", 1},
-                                                          {"uchar", 1},
-                                                          {"short", 2},
-                                                          {"unsigned short", 2},
-                                                          {"ushort", 2},
-                                                          {"short int", 2},
-                                                          {"int", 4},
-                                                          {"unsigned", 4},
-                                                          {"unsigned int", 4},
-                                                          {"uint", 4},
-                                                          {"signed", 4},
-                                                          {"signed int", 4},
-                                                          {"long", 8},
-                                                          {"unsigned long", 8},
-                                                          {"long int", 8},
-                                                          {"unsigned long int", 8},
-                                                          {"ulong", 8},
-                                                          {"long long", 8},
-                                                          {"unsigned long long", 8},
-                                                          {"long long int", 8},
-                                                          {"unsigned long long int", 8},
-                                                          {"float", 4},
-                                                          {"double", 8},
-                                                          {"half", 2},
-                                                          {"__half", 2},
-                                                          {"half2", 4},
-                                                          {"__half2", 4},
-                                                          {"nv_bfloat16", 2},
-                                                          {"__nv_bfloat16", 2},
-                                                          {"__nv_bfloat162", 4},
-                                                          {"size_t", 8},
-                                                          {"ptrdiff_t", 8},
-                                                          {"int8_t", 1},
-                                                          {"uint8_t", 1},
-                                                          {"int16_t", 2},
-                                                          {"uint16_t", 2},
-                                                          {"int32_t", 4},
-                                                          {"uint32_t", 4},
-                                                          {"int64_t", 8},
-                                                          {"uint64_t", 8},
-                                                          {"intptr_t", 8},
-                                                          {"uintptr_t", 8},
-                                                          {"cuFloatComplex", 8},
-                                                          {"cuDoubleComplex", 16},
-                                                          {"cuComplex", 8},
-                                                          {"wchar_t", 4},
-                                                          {"char16_t", 2},
-                                                          {"char32_t", 4},
-                                                          {"curandState", 48},
-                                                          {"curandState_t", 48},
-                                                          {"curandStateXORWOW", 48},
-                                                          {"curandStatePhilox4_32_10_t", 64}};
     if (!type.empty() && type.back() == '*') return 8;
     std::string plain = type;
     for (const char* prefix : {"::", "std::", "cuda::std::"}) {
         const size_t length = std::string_view(prefix).size();
         if (plain.rfind(prefix, 0) == 0) plain.erase(0, length);
     }
-    if (const auto found = sizes.find(plain); found != sizes.end()) return found->second;
-    // The vector types: float4, uchar3, longlong2, ...
-    if (!plain.empty() && plain.back() >= '1' && plain.back() <= '4') {
-        static const std::map<std::string, uint32_t> scalars = {{"char", 1},
-                                                                {"uchar", 1},
-                                                                {"short", 2},
-                                                                {"ushort", 2},
-                                                                {"int", 4},
-                                                                {"uint", 4},
-                                                                {"long", 8},
-                                                                {"ulong", 8},
-                                                                {"longlong", 8},
-                                                                {"ulonglong", 8},
-                                                                {"float", 4},
-                                                                {"double", 8}};
-        const auto scalar = scalars.find(plain.substr(0, plain.size() - 1));
-        if (scalar != scalars.end()) return scalar->second * uint32_t(plain.back() - '0');
-    }
-    return 0;
+    if (const uint32_t bytes = bytes_among(kBuiltins, plain)) return bytes;
+    if (plain.empty() || plain.back() < '1' || plain.back() > '4') return 0;
+    return bytes_among(kScalars, plain.substr(0, plain.size() - 1)) * uint32_t(plain.back() - '0');
 }
 
 uint32_t bytes_of(const Source* source, const std::string& type, int depth) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The emulated card's properties. What a program cannot observe here (such as the largest sizes of
-// textures) has the programming guide's values for compute capability 7.5.
+// The emulated card's properties. Those that a program cannot observe here, such as the largest
+// sizes of textures, are the programming guide's for compute capability 7.5.
 #include "runtime/core/device_properties.h"
 
 #include <cstdio>
@@ -57,6 +57,32 @@ std::string pci_bus_id(int device) {
     return text;
 }
 
+static void set_texture_limits(cudaDeviceProp& p) {
+    p.textureAlignment = 512;
+    p.texturePitchAlignment = 32;
+    p.maxTexture1D = 131072;
+    p.maxTexture1DMipmap = 32768;
+    p.maxTexture2D[0] = 131072, p.maxTexture2D[1] = 65536;
+    p.maxTexture2DMipmap[0] = p.maxTexture2DMipmap[1] = 32768;
+    p.maxTexture2DLinear[0] = 131072, p.maxTexture2DLinear[1] = 65000,
+    p.maxTexture2DLinear[2] = 2097120;
+    p.maxTexture2DGather[0] = p.maxTexture2DGather[1] = 32768;
+    p.maxTexture3D[0] = p.maxTexture3D[1] = p.maxTexture3D[2] = 16384;
+    p.maxTexture3DAlt[0] = p.maxTexture3DAlt[1] = 8192, p.maxTexture3DAlt[2] = 32768;
+    p.maxTextureCubemap = 32768;
+    p.maxTexture1DLayered[0] = 32768, p.maxTexture1DLayered[1] = 2048;
+    p.maxTexture2DLayered[0] = p.maxTexture2DLayered[1] = 32768, p.maxTexture2DLayered[2] = 2048;
+    p.maxTextureCubemapLayered[0] = 32768, p.maxTextureCubemapLayered[1] = 2046;
+    p.maxSurface1D = 32768;
+    p.maxSurface2D[0] = 131072, p.maxSurface2D[1] = 65536;
+    p.maxSurface3D[0] = p.maxSurface3D[1] = p.maxSurface3D[2] = 16384;
+    p.maxSurface1DLayered[0] = 32768, p.maxSurface1DLayered[1] = 2048;
+    p.maxSurface2DLayered[0] = p.maxSurface2DLayered[1] = 32768, p.maxSurface2DLayered[2] = 2048;
+    p.maxSurfaceCubemap = 32768;
+    p.maxSurfaceCubemapLayered[0] = 32768, p.maxSurfaceCubemapLayered[1] = 2046;
+    p.surfaceAlignment = 512;
+}
+
 cudaDeviceProp device_properties(Context& context, int device) {
     const machine::Limits& limits = context.machine(device).limits();
     cudaDeviceProp p;
@@ -83,31 +109,9 @@ cudaDeviceProp device_properties(Context& context, int device) {
     p.totalConstMem = limits.constant_bytes;
     p.major = int(limits.arch / 10);
     p.minor = int(limits.arch % 10);
-    p.textureAlignment = 512;
-    p.texturePitchAlignment = 32;
     p.multiProcessorCount = int(limits.multiprocessors);
     p.canMapHostMemory = 1;
-    p.maxTexture1D = 131072;
-    p.maxTexture1DMipmap = 32768;
-    p.maxTexture2D[0] = 131072, p.maxTexture2D[1] = 65536;
-    p.maxTexture2DMipmap[0] = p.maxTexture2DMipmap[1] = 32768;
-    p.maxTexture2DLinear[0] = 131072, p.maxTexture2DLinear[1] = 65000,
-    p.maxTexture2DLinear[2] = 2097120;
-    p.maxTexture2DGather[0] = p.maxTexture2DGather[1] = 32768;
-    p.maxTexture3D[0] = p.maxTexture3D[1] = p.maxTexture3D[2] = 16384;
-    p.maxTexture3DAlt[0] = p.maxTexture3DAlt[1] = 8192, p.maxTexture3DAlt[2] = 32768;
-    p.maxTextureCubemap = 32768;
-    p.maxTexture1DLayered[0] = 32768, p.maxTexture1DLayered[1] = 2048;
-    p.maxTexture2DLayered[0] = p.maxTexture2DLayered[1] = 32768, p.maxTexture2DLayered[2] = 2048;
-    p.maxTextureCubemapLayered[0] = 32768, p.maxTextureCubemapLayered[1] = 2046;
-    p.maxSurface1D = 32768;
-    p.maxSurface2D[0] = 131072, p.maxSurface2D[1] = 65536;
-    p.maxSurface3D[0] = p.maxSurface3D[1] = p.maxSurface3D[2] = 16384;
-    p.maxSurface1DLayered[0] = 32768, p.maxSurface1DLayered[1] = 2048;
-    p.maxSurface2DLayered[0] = p.maxSurface2DLayered[1] = 32768, p.maxSurface2DLayered[2] = 2048;
-    p.maxSurfaceCubemap = 32768;
-    p.maxSurfaceCubemapLayered[0] = 32768, p.maxSurfaceCubemapLayered[1] = 2046;
-    p.surfaceAlignment = 512;
+    set_texture_limits(p);
     p.concurrentKernels = 1;
     p.pciBusID = device + 1;
     p.asyncEngineCount = 3;

@@ -135,6 +135,83 @@ Seen guard_compared(Reader& in) {
     return Seen::kGoOn;
 }
 
+// The instruction overwrites rm.
+Seen overwrites(const Operands& o) {
+    if (o.address_uses_rax) return Seen::kUsed;
+    return o.rm == kRax ? Seen::kIgnored : Seen::kGoOn;
+}
+
+// add, sub, ... of rm and an immediate: mostly of the stack pointer.
+Seen arithmetic(Reader& in, unsigned immediate_bytes) {
+    const Operands o = operands(in);
+    in.at += immediate_bytes;
+    return o.rm == kRax || o.rm == kNone ? Seen::kUsed : Seen::kGoOn;
+}
+
+Seen jump(Reader& in, unsigned distance_bytes) {
+    const int32_t distance = in.number(distance_bytes);
+    in.at += distance;
+    return Seen::kGoOn;
+}
+
+// By the first byte of the opcode, after prefixes.
+Seen one_byte(Reader& in, uint8_t opcode) {
+    const unsigned immediate = in.operand_size ? 2 : 4;
+    switch (opcode) {
+    case 0x0f:
+        return two_byte(in);
+    case 0x8b:  // mov reg, rm
+        return load(operands(in));
+    case 0x89: {  // mov rm, reg
+        const Operands o = operands(in);
+        return o.reg == kRax ? Seen::kUsed : overwrites(o);
+    }
+    case 0x8d: {  // lea
+        const Operands o = operands(in);
+        if (o.address_uses_rax) return Seen::kUsed;
+        return o.reg == kRax ? Seen::kIgnored : Seen::kGoOn;
+    }
+    case 0xc7: {  // mov rm, immediate
+        const Operands o = operands(in);
+        in.at += immediate;
+        return overwrites(o);
+    }
+    case 0x31:  // xor of a register with itself clears it
+    case 0x33: {
+        const Operands o = operands(in);
+        if (o.rm != o.reg) return Seen::kUsed;
+        return o.reg == kRax ? Seen::kIgnored : Seen::kGoOn;
+    }
+    case 0x83:
+        return arithmetic(in, 1);
+    case 0x81:
+        return arithmetic(in, immediate);
+    case 0x90:
+    case 0xc9:  // leave
+        return Seen::kGoOn;
+    case 0xe8:  // another call; its result replaces this one
+        return Seen::kIgnored;
+    case 0xff: {
+        const Operands o = operands(in);
+        return o.extension != 2 || o.rm == kRax || o.address_uses_rax ? Seen::kUsed
+                                                                      : Seen::kIgnored;
+    }
+    case 0xe9:
+        return jump(in, 4);
+    case 0xeb:
+        return jump(in, 1);
+    case 0xc3:
+        return Seen::kReturns;
+    default:
+        break;
+    }
+    if ((opcode & 0xf8) == 0xb8)  // mov reg, immediate
+        in.at += in.rex_w ? 8 : immediate;
+    else if ((opcode & 0xf8) != 0x58)  // pop
+        return Seen::kUsed;
+    return (opcode & 7) == kRax && !in.rex_b ? Seen::kIgnored : Seen::kGoOn;
+}
+
 Seen instruction(Reader& in) {
     in.rex_w = in.rex_r = in.rex_x = in.rex_b = in.operand_size = false;
     uint8_t opcode = in.byte();
@@ -154,75 +231,7 @@ Seen instruction(Reader& in) {
         in.rex_b = opcode & 1;
         opcode = in.byte();
     }
-    switch (opcode) {
-    case 0x0f:
-        return two_byte(in);
-    case 0x8b:  // mov reg, rm
-        return load(operands(in));
-    case 0x89: {  // mov rm, reg
-        const Operands o = operands(in);
-        if (o.reg == kRax || o.address_uses_rax) return Seen::kUsed;
-        return o.rm == kRax ? Seen::kIgnored : Seen::kGoOn;
-    }
-    case 0x8d: {  // lea
-        const Operands o = operands(in);
-        if (o.address_uses_rax) return Seen::kUsed;
-        return o.reg == kRax ? Seen::kIgnored : Seen::kGoOn;
-    }
-    case 0xc7: {  // mov rm, immediate
-        const Operands o = operands(in);
-        in.at += in.operand_size ? 2 : 4;
-        if (o.address_uses_rax) return Seen::kUsed;
-        return o.rm == kRax ? Seen::kIgnored : Seen::kGoOn;
-    }
-    case 0x31:  // xor of a register with itself clears it
-    case 0x33: {
-        const Operands o = operands(in);
-        if (o.rm != o.reg) return Seen::kUsed;
-        return o.reg == kRax ? Seen::kIgnored : Seen::kGoOn;
-    }
-    case 0x83: {  // add, sub, ... rm, immediate byte; of the stack pointer, mostly
-        const Operands o = operands(in);
-        in.at += 1;
-        return o.rm == kRax || o.rm == kNone ? Seen::kUsed : Seen::kGoOn;
-    }
-    case 0x81: {
-        const Operands o = operands(in);
-        in.at += in.operand_size ? 2 : 4;
-        return o.rm == kRax || o.rm == kNone ? Seen::kUsed : Seen::kGoOn;
-    }
-    case 0x90:
-    case 0xc9:  // leave
-        return Seen::kGoOn;
-    case 0xe8:  // another call; its result replaces this one
-        return Seen::kIgnored;
-    case 0xff: {
-        const Operands o = operands(in);
-        if (o.extension != 2 || o.rm == kRax || o.address_uses_rax) return Seen::kUsed;
-        return Seen::kIgnored;
-    }
-    case 0xe9: {
-        const int32_t distance = in.number(4);
-        in.at += distance;
-        return Seen::kGoOn;
-    }
-    case 0xeb: {
-        const int32_t distance = in.number(1);
-        in.at += distance;
-        return Seen::kGoOn;
-    }
-    case 0xc3:
-        return Seen::kReturns;
-    default:
-        break;
-    }
-    if ((opcode & 0xf8) == 0xb8) {  // mov reg, immediate
-        in.at += in.rex_w ? 8 : in.operand_size ? 2 : 4;
-        return (opcode & 7) == kRax && !in.rex_b ? Seen::kIgnored : Seen::kGoOn;
-    }
-    if ((opcode & 0xf8) == 0x58)  // pop
-        return (opcode & 7) == kRax && !in.rex_b ? Seen::kIgnored : Seen::kGoOn;
-    return Seen::kUsed;
+    return one_byte(in, opcode);
 }
 
 }  // namespace
