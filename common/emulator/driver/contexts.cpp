@@ -130,7 +130,7 @@ DRIVER_API CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* given,
 DRIVER_API CUresult cuCtxDestroy_v2(CUcontext context) {
     return run("cuCtxDestroy", Needs::kInit, [&] { return destroy(context); });
 }
-// Deprecated, and still used by PyCUDA: a context that nobody attached to has one user.
+// Deprecated, and still used by PyCUDA: a context without cuCtxAttach has one user.
 DRIVER_API CUresult cuCtxDetach(CUcontext context) {
     return run("cuCtxDetach", Needs::kInit, [&] { return destroy(context); });
 }

@@ -12,7 +12,7 @@ uint64_t page_bytes();  // of the system
 struct AddressSpace {
     uint64_t base = 0;
     uint64_t wide = 0, narrow = 0, fine = 0;  // bytes
-    // The whole range is ours and untouchable; else it is only unlikely that somebody uses it.
+    // The whole range is ours and untouchable; else it is only unlikely to be in use.
     bool reserved = false;
 };
 

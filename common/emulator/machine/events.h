@@ -343,7 +343,7 @@ struct StallEvent {
     // The whole launch polls and nothing changes: the memory polled last, where known. Otherwise
     // only memory that other processes can write.
     const Allocation* polled = nullptr;
-    // The process was told to end: the budget is not used up.
+    // The process was asked to end (SIGTERM): the budget is not used up.
     bool interrupted = false;
 };
 

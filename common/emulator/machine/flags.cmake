@@ -32,7 +32,7 @@ if(emulator_is_x86_64)
 endif()
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/platform/processor.cpp
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-if(emulator_is_x86_64)  # it runs on whatever there is
+if(emulator_is_x86_64)  # it must run on every processor
     set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/platform/processor.cpp
         PROPERTIES COMPILE_OPTIONS -march=x86-64)
 endif()

@@ -269,7 +269,7 @@ Allocation* Memory::register_host(void* host, uint64_t bytes, HostSite site) {
     allocation->bytes = bytes;
     allocation->host = static_cast<std::byte*>(host);
     allocation->allocated_at = site;
-    // What was registered here before and is not any more makes room.
+    // Earlier registrations of these bytes have ended: remove them.
     auto& map = impl_->registered;
     auto next = map.lower_bound(allocation->address);
     if (next != map.begin() &&

@@ -65,9 +65,9 @@ struct Allocation {
     }
 };
 
-// What managed memory holds at `address` (a multiple of 4) until somebody writes there. The host
-// can write it unseen; where this word is gone, it did. A NaN as float, and another one at each
-// address.
+// The fill pattern of managed memory at `address` (a multiple of 4). The host can write without an
+// event, so a word that no longer holds the pattern counts as written. It is a NaN as a float, and
+// differs from address to address.
 constexpr uint32_t unwritten_word(uint64_t address) {
     uint64_t x = (address >> 2) * 0x9e3779b97f4a7c15ull;
     x ^= x >> 29;

@@ -2,7 +2,7 @@
 // Files in memory that several processes map: what handles of cudaIpcGetMemHandle and
 // cudaIpcGetEventHandle stand for. A file has no place in the file system. Another process finds it
 // among the descriptors of its owner (/proc/PID/fd), as the system permits, and knows it by its
-// name. Its size never changes, so nobody can take away pages that others use.
+// name. Its size never changes, so no process can take away pages that others use.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ void copy_to_new_pages(std::byte* to, const std::byte* from, uint64_t bytes, boo
 // Locks by which processes see who uses a file. They belong to the opened file: they end when it is
 // closed, also because its process has died.
 enum class FileUse : uint8_t { kShared, kAlone };
-// False if somebody else's use excludes this one.
+// False if another process's use excludes this one.
 bool use_shared_file(int file, FileUse use);
 // Also for copies of the descriptor in child processes.
 void close_shared_file(int file);

@@ -65,7 +65,7 @@ Wrapped* find_wrapped(const char* name) {
 // wrapper, but keeps this path as its name if it had searched for the library by its soname.
 char replaced[PATH_MAX];
 
-// Remembers where the library is that a wrapper takes the place of. The last one before the wrapper
+// Remembers the path of the library that a wrapper replaces. The last one before the wrapper
 // is mapped counts: a program may have looked for others that it does not load.
 void remember(const char* name, const char* real) {
     Wrapped* known = find_wrapped(name);
@@ -87,7 +87,7 @@ constexpr uintptr_t kOurs = 1, kOther = 0;
 }  // namespace
 
 AUDIT_API unsigned la_version(unsigned version) {
-    // The folders are told by `emulate`: a path of this library's own would need dladdr.
+    // `emulate` passes the folder: finding this library's own path would need dladdr.
     if (const char* folder = std::getenv("EMULATOR_FOLDER"); folder && *folder) {
         std::snprintf(own_folder, sizeof own_folder, "%s/", folder);
         std::snprintf(wrapper_folder, sizeof wrapper_folder, "%s/wrappers/", folder);

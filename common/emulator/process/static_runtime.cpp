@@ -202,7 +202,7 @@ void note_own_library(const char* path, uint64_t base) {
 
 void redirect_static_runtime(const char* path, uint64_t base) {
     const SymbolTable table(path, SHT_SYMTAB);
-    // Every copy of the runtime has this function; whoever imports it has no copy.
+    // Every copy of the runtime defines this function; a file that imports it has no copy.
     const Elf64_Sym* const sign = table.find_symbol("cudaGetDeviceCount");
     if (!sign || ELF64_ST_TYPE(sign->st_info) != STT_FUNC) return;
     const Runtime* chosen = nullptr;

@@ -253,7 +253,7 @@ void set_up_python(const fs::path& directory) {
     setenv(emulator::kFolderVariable, directory.c_str(), 1);
     setenv(emulator::kProcessVariable, std::to_string(getpid()).c_str(), 1);
     prepend("PYTHONPATH", hooks.string());
-    // What CuPy has compiled for a card is no use here, and the other way round.
+    // CuPy's cache of kernels for a card is no use here, nor is this device's on a card.
     if (!std::getenv("CUPY_CACHE_DIR"))
         if (const char* home = std::getenv("HOME"))
             setenv("CUPY_CACHE_DIR", (fs::path(home) / ".cupy/emulated_device").c_str(), 1);

@@ -3,18 +3,18 @@
 // the same bytes, and the two race when they conflict and happens-before does not order them.
 //
 // What conflicts:
-//  - A plain store with every other access; a plain load with every store and atomic.
-//  - Strong accesses (atomics, volatile, relaxed, acquire, release) not with each other, unless
-//    they come from two blocks and one of them has only block scope.
-//  - Except strong stores that each end an update in two steps, as in
-//    `*(volatile int*)n = *(volatile int*)n + 1`: one of the updates gets lost. See lost_update.h.
-//  - Except two volatile accesses to shared memory by lanes of one warp, by different instructions:
-//    that is the warp-synchronous style from before Volta, which counts on lanes in lock-step.
-//    Between warps, a volatile flag is a flag.
-//  - Two plain stores of the same value do not count: many threads raising one flag is common, and
-//    harmless on hardware that stores whole words. A load that is unordered with a store does,
-//    even when the value would be the same.
-//  - A plain load beside an atomic does not count if it is a guess that its own thread checks: see
+//  - A plain store conflicts with every other access; a plain load with every store and atomic.
+//  - Two strong accesses (atomics, volatile, relaxed, acquire, release) do not conflict, except:
+//     - accesses by two blocks, one of them with block scope only;
+//     - stores that each end an update in two steps, as in
+//       `*(volatile int*)n = *(volatile int*)n + 1`: one of the updates is lost (lost_update.h);
+//     - volatile accesses to shared memory by lanes of one warp, by different instructions: the
+//       warp-synchronous style from before Volta, which relied on lanes in lock-step. Between
+//       warps, a volatile flag does synchronise.
+//  - Two plain stores of the same value do not conflict: it is common that many threads set one
+//    flag, and harmless on hardware that stores whole words. A load and a store do conflict, even
+//    when the value would be the same.
+//  - A plain load and an atomic do not conflict if the load is a guess that its own thread checks:
 //    guesses.h.
 // Two accesses of different lanes by one instruction conflict too, if they are plain stores of
 // different values. What is found, and on which line, does not depend on which access happened to

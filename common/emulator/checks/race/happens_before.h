@@ -129,17 +129,18 @@ public:
     void on_fence(const machine::FenceEvent& event);
     // Returns the lanes whose write published something. Such a write itself belongs to what it
     // publishes: enter it into the shadow as part of segment (*warp.fenced_at)[lane], so that
-    // whoever acquires it may reset the counter or flag with a plain store.
+    // a thread that acquires it may reset the counter or flag with a plain store.
     uint32_t on_strong_access(const machine::AccessEvent& event, WarpOrder& warp);
-    // A strong load or atomic of `lane` of `now` finds at `address` (global) what another thread
-    // stored there in `segment`, fence or no fence. The memory model does not order that thread's
-    // earlier loads with what comes now, but libraries rely on it: a value that was computed from
-    // what the loads gave cannot be stored before they are done. So loads, and loads only, count as
-    // ordered. (CUB's single-pass algorithms overwrite their input in place, by relaxed stores of
-    // 64-bit words that carry flag and value.)
+    // A strong load or atomic of `lane` of `now` reads at `address` (global) a value that another
+    // thread stored in `segment`, with or without a fence. The memory model does not order that
+    // thread's earlier loads before later accesses of this lane, but libraries rely on it: a value
+    // that was computed from loads cannot be stored before they are done. So earlier loads, and
+    // only loads, count as ordered. (CUB's single-pass algorithms overwrite their input in place,
+    // by relaxed stores of 64-bit words that hold flag and value.)
     void observe(Segment segment, uint32_t other_lane, WarpOrder& now, uint32_t lane,
                  uint64_t address);
-    // After a race was reported: what the reader of a plainly stored flag would have acquired.
+    // After a race on a flag that was stored plainly: its reader acquires what a strong store would
+    // have published, so that the race is reported once.
     void assume_ordered(Segment segment, uint32_t lane, WarpOrder& now, uint32_t now_lane);
     // The segment that stands for a host operation in the shadow.
     Segment on_host_access(const machine::HostAccess& access);
@@ -238,7 +239,7 @@ public:
         bool launch_ = false;  // another one
     };
 
-    // Who did something in a segment, for messages.
+    // The operation or thread that a segment belongs to, for messages.
     struct Who {
         const StreamOperation* operation = nullptr;  // null: forgotten
         bool this_launch = false, known_thread = false;

@@ -2,6 +2,29 @@
 // Shadow memory of the race checkers: for each sector of 32 bytes, the last writer and some
 // readers. A sector that whole warps access in order has one entry for each role; any other has a
 // cell for each word, or for each byte if an access was narrower than a word.
+//
+// The shadow of `int a[1000]`: 4000 bytes are 125 sectors, so it has as many bytes as the array.
+//
+//   Shadow::sectors_   [0]       [1]         ...  [124]
+//   bytes of a         0 .. 31   32 .. 63         3968 .. 3999
+//   elements           a[0..7]   a[8..15]         a[992..999]
+//
+//   Sector, 32 bytes:  | writer | reader | reader2 | rest: pointer, 6 flags |
+//
+//   accessed in order by whole warps      scattered (kWriterCells, kReaderCells)
+//     writer   a pattern                    writer  --> Epoch[8], a cell for each word:  64 bytes
+//     reader   a pattern                    reader  --> Pair[8], two readers of each:   128 bytes
+//     reader2  another pattern              reader2     not used
+//     rest     --> Pair[8], two atomics or strong writers of each word, if there are any
+//   With kByteCells there are 32 cells in place of 8.
+//
+//   Epoch, 64 bits:    63 ........ 34   33 ......... 10   9 ... 5   4 ........... 0
+//     in a cell        segment          instruction       lane      second lane
+//     as a pattern     segment          instruction       lane      shape
+//
+// Warp 0 stores a[0..31], four bytes a lane, in segment 7 by instruction 12. Sector 1 then has the
+// writer {7, 12, 8, 2}: its byte 0 belongs to lane 8, and shape 2 says that lanes lie 4 bytes
+// apart.
 #pragma once
 
 #include <algorithm>

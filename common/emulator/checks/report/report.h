@@ -57,7 +57,7 @@ struct Finding {
     //   barriers, hangs: "returned": threads that had returned
     //   barriers: "passed_by": these threads went round the block that holds the barrier
     //   hangs: "threads" that run, "budget" in thread-instructions (0: all of them poll), "ended":
-    //     whether the process was told to end meanwhile
+    //     whether the process was asked to end meanwhile
     JsonObject facts;
 };
 

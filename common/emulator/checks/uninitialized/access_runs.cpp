@@ -27,7 +27,7 @@ void write_steps(Bits& bits, uint64_t at, uint32_t width, int64_t step, uint64_t
     for (uint64_t k = 0; k < count; ++k) bits.set_small(at + k * uint64_t(step), width);
 }
 
-// Tells each store of a run to those who wait for one.
+// Passes each store of a run to the pending reads.
 void pass_stores(PendingReads& pending, const AccessEvent& first, int64_t step, uint64_t count) {
     if (pending.empty()) return;
     AccessEvent event = first;

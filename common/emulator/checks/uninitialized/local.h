@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // uninitialized-local: a thread uses a variable of its own that it has never given a value.
 //
-// The machine follows such values (machine/definedness/undefined.h) and tells when one decides a
+// The machine tracks such values (machine/definedness/undefined.h) and reports when one decides a
 // branch, is an address, or is stored after a computation; the finding names the line that read the
 // variable. A variable that only a library (CUB, Thrust) reads in a kernel of its own is the
-// library's: no finding. What the compiler has replaced by then cannot be seen: with optimisation,
-// most scalars without a value become constants. Arrays that are indexed at run time and sums that
-// start from nothing remain; a -G build shows the rest.
+// library's: no finding. Variables that the compiler has optimised away are not seen: most scalars
+// without a value become constants. Arrays that are indexed at run time and sums without an initial
+// value remain; a -G build shows the rest.
 #pragma once
 
 #include "checks/report/thread_findings.h"

@@ -7,13 +7,14 @@
 namespace checks {
 namespace {
 
-// Warp accesses that wait at one time; beyond, a read is reported at once.
+// Warp accesses that may be pending; beyond that number, a read is reported at once.
 constexpr size_t kMost = 1 << 14;
 constexpr unsigned kGranule = 4;
 constexpr size_t kMostUnused = 1 << 16;  // beyond, later uses are not reported
 
-// Of those who read: who uses the value. One that went through shared memory or a shuffle is used
-// by others. Out of line: g++ 12.2 takes the wrong operands for the choice where it is inlined.
+// The lanes of `readers` whose value has been used by `lanes`. After a copy through shared memory
+// or a shuffle, other lanes use it, and all readers count. Out of line: g++ 12.2 takes the wrong
+// operands for the choice where it is inlined.
 [[gnu::noinline]] uint32_t users(uint32_t readers, uint32_t lanes) {
     const uint32_t common = readers & lanes;
     return common ? common : readers;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Reads of unwritten memory that await judgement. If another thread stores the byte later, with
-// nothing in between that orders the two, the bug is a missing barrier: a race, which its own
-// checker reports, and the read merely came first in the emulator's order. Such lanes are taken
-// back. Whoever asked for something in between, or never stores at all, read garbage.
-// Where the machine follows undefined values, a read only counts once its value is used: copying
-// memory that is written in part (a struct with a field that is only valid at times) is no bug.
+// Reads of unwritten memory that are not reported yet. If another thread stores the byte later, and
+// nothing orders the two, the bug is a missing barrier: the checker of races reports it, and the
+// read merely came first in the emulator's order. Such lanes are taken back. If something orders
+// the two, or no thread ever stores the byte, the read is reported. Where the machine follows
+// undefined values, a read only counts once its value is used: copying memory that is written in
+// part (a struct with a field that is only valid at times) is no bug.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ public:
     // The `lanes` of the event read bytes of `owner` that nothing has written.
     // `counts`: at once. Returns a number for use().
     uint64_t add(const machine::AccessEvent& event, uint32_t lanes, const void* owner, bool counts);
-    // What those lanes read with that number has been used.
+    // The values that those lanes read with that number have been used.
     void use(uint64_t token, uint32_t lanes);
     bool empty() const { return reads_.empty(); }
     // A store: takes back the reads that it races with.

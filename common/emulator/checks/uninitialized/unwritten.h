@@ -38,7 +38,8 @@ uint32_t unwritten_lanes(const machine::AccessEvent& event, Bits& bits, uint64_t
 // Whether it is an atom.exch, which returns the old value but does not compute with it.
 bool is_exchange(const machine::AccessEvent& event);
 
-// Reports a read. `who` has not written: "nothing", "no thread of its block".
+// Reports a read. `who` is the subject of "has ever written it": "nothing", "no thread of its
+// block".
 void add_finding(ThreadFindings& findings, const char* code, const PendingReads::Read& read,
                  uint64_t subject, const char* who, const std::function<Array()>& name);
 

@@ -42,7 +42,7 @@ bool decode_rows(Decoding& d, Decoding::In in) {
     out.dst2 = dst2 == kNoRow && selected->has_dst2 ? d.rows.scratch(8) : dst2;
     out.src = rows;
     out.extra = selected->extra;
-    // A selection copies bits, whatever its type says.
+    // A selection copies bits: its type does not matter.
     out.in_double = in.opcode != ptx::Opcode::k_selp &&
                     std::find(in.types.begin(), in.types.end(), ptx::Type::kF64) != in.types.end();
     return true;

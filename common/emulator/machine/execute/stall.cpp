@@ -52,7 +52,7 @@ void Executor::report_stall(StallEvent::Kind kind, bool idle) {
         }
     }
     const Allocation* waits_for = polled ? memory.find(polled) : nullptr;
-    // Of a launch that was not idle, what it polls is news only if others can write there.
+    // A launch that is not idle may wait only for memory that other processes can write.
     if (waits_for && !idle && waits_for->shared_file < 0) waits_for = nullptr;
     const StallEvent event{kind,
                            &info,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How the addresses of a whole warp lie to each other. Most loads and stores repeat one pattern
-// again and again, from another start: it is learned once, and whoever handles the next access of
-// this kind (bounds, counters, moves) uses what was found out about the pattern instead of looking
-// at 32 addresses.
+// The distances between the addresses of a warp's lanes. Most loads and stores repeat one pattern
+// from different starting addresses. The pattern is analysed once; bounds, counters and moves then
+// use the result instead of 32 addresses.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,32 @@
 // The state of a running launch, as handlers see it: activations, the diverged parts of warps,
 // warps, resident blocks and the parameters of the launch. The Executor extends it with the
 // interpreter loop and the scheduler.
+//
+// kernel<<<8, 96>>> with `__shared__ float tile[96]`, in block 5, after warp 0 has diverged at
+// `if (threadIdx.x < 8)`; pc is an index into Code::instructions:
+//
+//   LaunchState
+//     block --> BlockState
+//                 shared       384 bytes: tile
+//                 barriers     [0] .. [15]: bar.sync 0 is __syncthreads()
+//                 warps        [0]         [1]         [2]
+//                               |          lanes 0 .. 31 of each: threads 32 .. 63, 64 .. 95
+//                               v
+//     warp ------------------> WarpState
+//                                local     32 x local_stride() bytes, one part for each lane
+//                                splits    [0] mask 0xffffff00, pc 52    skips the body, later
+//                                          [1] mask 0x000000ff, pc 31    the last one runs
+//                                           |                  |
+//                                     frame v                  v join
+//                                         Frame              ReconvergencePoint
+//                                           rows               pc 52, after the body
+//                                           caller             expected 0xffffffff
+//                                           local_base         arrived 0
+//     rows --> a row of 32 lanes for each register of the activation:
+//                lane       0     1     2   ...   31
+//                %r1     [  0 ][  1 ][  2 ] ... [ 31 ]    32 x 4 bytes
+//                %rd1    [    ][    ][    ] ... [    ]    32 x 8 bytes
+//                %p1     one word, a bit for each lane
 #pragma once
 
 #include <atomic>

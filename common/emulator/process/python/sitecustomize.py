@@ -240,7 +240,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def explain(kind, error, trace) -> None:
-    """sys.excepthook: an error inside a CUDA library is told with the script's lines alone."""
+    """sys.excepthook: shows an error inside a CUDA library with the script's lines alone."""
     atexit.unregister(tell_without_cuda)  # the error is the message
     name = getattr(error, "name", None) or ""
     missing = isinstance(error, ModuleNotFoundError) and name.split(".")[0] in PACKAGES

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// nvJitLink for the emulated device. Its machine code is useless here, so PTX is linked as cuLink
-// does it, and LTO-IR by the real library, which is asked for PTX. What comes out as a "cubin" is
-// an image that the emulated device's driver loads.
+// nvJitLink for the emulated device. Its machine code is useless here. So PTX is linked as cuLink
+// does it, and LTO-IR by the real library, which is asked for PTX. The "cubin" that results is an
+// image that the emulated device's driver loads.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

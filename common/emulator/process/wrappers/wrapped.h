@@ -17,7 +17,7 @@ Function real(const char* name) {
 
 }  // namespace wrapper
 
-// PASS_ON(name): a function that jumps to the real one of its name, whatever its arguments are.
+// PASS_ON(name): a function that jumps to the real one of its name, with any arguments.
 // FILL(name), in a constructor: finds the real one, or takes wrapper_lacks instead.
 #if defined(__x86_64__)
 #define WRAPPER_JUMP(name) "jmp *wrapper_slot_" #name "(%rip)\n"

@@ -111,7 +111,7 @@ cudaError_t copy_3d(Call& call, const End3D& to, const End3D& from, cudaExtent s
     const Extent extent{size.width * unit, size.height, size.depth};
     if (extent.empty()) return cudaSuccess;
     Box target, source;
-    // A position in linear memory is in bytes, whatever the other end is.
+    // A position in linear memory is in bytes, also if the other end is an array.
     if (const cudaError_t error = box_of(to, extent, target)) return error;
     if (const cudaError_t error = box_of(from, extent, source)) return error;
     if ((extent.height > 1 || extent.depth > 1) &&

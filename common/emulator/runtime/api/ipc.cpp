@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory and events of other processes. What a process gives to a stream is done when the call
-// returns, so that an event which another process has recorded is complete: nothing has to wait.
+// Memory and events of other processes. The work of a stream is done when the call that queues it
+// returns. So an event that another process has recorded is complete, and no call has to wait.
 #include "runtime/core/ipc.h"
 
 #include <cerrno>
@@ -13,7 +13,7 @@ using machine::Allocation;
 
 namespace {
 
-// Where processes must share nothing.
+// A call that shares memory or events: refused in a graded lesson.
 template <class F>
 cudaError_t ipc(const char* name, unsigned flags, F&& body) {
     return api(name, flags, [&](Call& call) -> cudaError_t {
@@ -25,7 +25,7 @@ cudaError_t ipc(const char* name, unsigned flags, F&& body) {
     });
 }
 
-// What the system's error means when a file could not be made.
+// The CUDA error for the system's error when a file could not be made.
 cudaError_t making_failed() {
     return errno == ENOSYS || errno == EPERM || errno == EACCES ? cudaErrorNotSupported
                                                                 : cudaErrorMemoryAllocation;

@@ -84,7 +84,7 @@ OrderEvent order_of(OrderEvent::Kind kind, const Stream& stream) {
     return event;
 }
 
-// Whoever takes has waited for the work that the others had before the collective.
+// A rank that takes data waits for the work that the giving ranks queued before the collective.
 void meet(Call& call, const Collective& collective, const std::vector<PreparedPart>& prepared) {
     std::vector<uint64_t> events;
     for (size_t i = 0; i < prepared.size(); ++i) {

@@ -42,7 +42,7 @@ Stream* find_stream(Call& call, cudaStream_t handle) {
 Event* find_event(cudaEvent_t handle) {
     Event* event = reinterpret_cast<Event*>(handle);
     if (!context().events.contains(event)) return nullptr;
-    // The owner keeps everybody else from using the file as long as the event lives.
+    // No other process can use the file as long as its owner has the event.
     const bool ownerless = event->imported && event->shared_file >= 0 &&
                            machine::use_shared_file(event->shared_file, machine::FileUse::kShared);
     return ownerless ? nullptr : event;

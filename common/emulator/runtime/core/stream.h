@@ -90,8 +90,8 @@ Stream* find_stream(Call& call, cudaStream_t handle);
 cudaStream_t handle_of(Stream* stream);
 // Null also for an event of another process that has destroyed it, or has ended.
 Event* find_event(cudaEvent_t handle);
-// An event that other processes can wait for has been recorded. What they do then, and tell this
-// process, may come after it in ways that no event shows: it counts as waited for by the host.
+// An event that other processes can wait for has been recorded. They may then signal this process
+// in ways that no event shows, so the host counts as having waited for it.
 void known_elsewhere(Call& call, const Event& event);
 // No process uses the event any more by way of this one.
 void stop_sharing(Event& event);

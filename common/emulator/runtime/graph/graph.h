@@ -181,14 +181,14 @@ bool has_memory(const Graph& graph);
 // sequence is in progress" (CUDA Runtime API, cudaStreamGetCaptureInfo): those two return
 // cudaErrorIllegalState on a card, and the capture goes on.
 bool is_captured_into(const Graph& graph);
-// Frees what an allocation node of `node`'s graph has at `pointer`, or else whatever is there when
-// the node runs.
+// `node` frees `pointer`: the memory of an allocation node of its graph, or else the memory that is
+// there when the node runs.
 void set_free(Node& node, void* pointer);
 
 // A list of executable nodes; cudaErrorInvalidValue when the graph has a cycle.
 cudaError_t instantiate(const Graph& graph, std::vector<ExecNode>& nodes);
 cudaError_t run_nodes(Call& call, const std::vector<ExecNode>& nodes, Stream& stream);
-// run_nodes as one launch of a graph, which observers are told of.
+// run_nodes as one launch of a graph, which is reported to observers.
 cudaError_t run_graph(Call& call, const std::vector<ExecNode>& nodes, Stream& stream);
 // Gives every node its Order. Expects each node after all that it depends on, as from
 // instantiate().
