@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 33, memory pools: device memory is asked for once and handed out many times.
+// Lesson 33, memory pools: an allocator asks for device memory once and hands it out many times.
 // Start with README.md in this directory; `make 33` checks this file.
 #include "memory_pools.h"
 
@@ -26,7 +26,7 @@ size_t block_bytes(size_t bytes) {
     // END 1
 }
 
-// The stream in which a cached block was returned, and an event that was recorded there.
+// `stream` is the stream in which a cached block was returned, `returned` an event recorded there.
 struct Block {
     void* data;
     size_t bytes;
@@ -63,9 +63,9 @@ void CachingAllocator::free_all_blocks() {
 void CachingAllocator::deallocate([[maybe_unused]] void* data,
                                   [[maybe_unused]] cudaStream_t stream) {
     [[maybe_unused]] Parts& own = *parts_;
-    // TODO 2 (about 9 lines): find the block in own.in_use; it is an error if it is not there.
-    // Record its event in `stream`, and remember the stream. Move it to own.cached. Do first what
-    // may fail.
+    // TODO 2 (about 9 lines): find the block in own.in_use; throw if it is not there. Record its
+    // event in `stream`, and remember the stream. Move it to own.cached. Make the calls that may
+    // fail first.
     // END 2
 }
 
@@ -73,9 +73,10 @@ void* CachingAllocator::allocate(size_t bytes, [[maybe_unused]] cudaStream_t str
     Parts& own = *parts_;
     const size_t size = block_bytes(bytes);
     Block block{};
-    // TODO 3 (about 13 lines): look for a cached block of this size, at best one that was returned
-    // in `stream`. If it was returned in another one, let `stream` wait for its event. Take it out
-    // of own.cached once nothing can fail any more. If there is none, take a new block.
+    // TODO 3 (about 13 lines): look for a cached block of this size, preferably one that was
+    // returned in `stream`. If it was returned in another stream, let `stream` wait for its event.
+    // Remove it from own.cached after the last call that can fail. If there is none, take a new
+    // block.
     block = own.new_block(size);
     // END 3
     own.in_use.emplace(block.data, block);
@@ -84,16 +85,16 @@ void* CachingAllocator::allocate(size_t bytes, [[maybe_unused]] cudaStream_t str
 }
 
 void CachingAllocator::Parts::free_cached() {
-    // TODO 4 (about 6 lines): give the event and the memory of each cached block back, and count
-    // what is left.
+    // TODO 4 (about 6 lines): give back the event and the memory of each cached block, and update
+    // `total`.
     // END 4
 }
 
 Block CachingAllocator::Parts::new_block(size_t bytes) {
     Block block{nullptr, bytes, nullptr, nullptr};
     // TODO 5 (about 11 lines): get memory, and an event without timing. If there is too little
-    // memory, free what is cached and try once more. cudaGetLastError() forgets an error that has
-    // been dealt with. If anything fails for good, give back what you already have.
+    // memory, free the cached blocks and try once more. cudaGetLastError() clears an error that you
+    // have dealt with. If the event cannot be made, free the memory.
     CUDA_CHECK(cudaEventCreateWithFlags(&block.returned, cudaEventDisableTiming));
     CUDA_CHECK(cudaMalloc(&block.data, bytes));
     // END 5
@@ -117,8 +118,8 @@ Block CachingAllocator::Parts::new_block(size_t bytes) {
 
 // TODO 6 (about 25 lines): make a pool of your own with these props, and set two of its attributes:
 // cudaMemPoolAttrReleaseThreshold, an unsigned long long, and cudaMemPoolReuseAllowOpportunistic,
-// an int. Allocate from it, in the order of the stream. Ask it for what is in use and what it has
-// reserved (pool_bytes), and trim it. If the constructor fails, it leaves no pool.
+// an int. Allocate from it, in the order of the stream. Ask it for its used and its reserved bytes
+// (pool_bytes), and trim it. If the constructor fails, destroy the pool.
 DriverPool::DriverPool(size_t, bool) {}
 DriverPool::~DriverPool() = default;
 void* DriverPool::allocate(size_t, cudaStream_t) {

@@ -1,6 +1,6 @@
 // Unusual: All blocks are in one list and own their memory and event; nothing else is counted.
 // SPDX-License-Identifier: MIT
-// Lesson 33, memory pools: device memory is asked for once and handed out many times.
+// Lesson 33, memory pools: an allocator asks for device memory once and hands it out many times.
 // Start with README.md in this directory; `make 33` checks this file.
 #include "memory_pools.h"
 

@@ -1,9 +1,9 @@
 // Variant: the host waits for a block's work when it is returned, so that any stream may have it.
-// verdict: efficient "efficient: after warm-up nothing is asked of the driver"
+// verdict: efficient "efficient: after warm-up no call asks the driver for memory"
 // verdict: efficient "efficient: streams that have blocks of their own do not wait for each other"
 // verdict: efficient "efficient: a block of another stream takes one wait, and none of the host"
 // SPDX-License-Identifier: MIT
-// Lesson 33, memory pools: device memory is asked for once and handed out many times.
+// Lesson 33, memory pools: an allocator asks for device memory once and hands it out many times.
 // Start with README.md in this directory; `make 33` checks this file.
 #include "memory_pools.h"
 
@@ -29,7 +29,7 @@ size_t block_bytes(size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-// The stream in which a cached block was returned, and an event that was recorded there.
+// `stream` is the stream in which a cached block was returned, `returned` an event recorded there.
 struct Block {
     void* data;
     size_t bytes;
@@ -113,7 +113,7 @@ Block CachingAllocator::Parts::new_block(size_t bytes) {
     Block block{nullptr, bytes, nullptr, nullptr};
     cudaError_t error = cudaMalloc(&block.data, bytes);
     if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();  // or the next check of a launch would find it
+        cudaGetLastError();  // otherwise the next check of a launch finds it
         free_cached();
         error = cudaMalloc(&block.data, bytes);
     }

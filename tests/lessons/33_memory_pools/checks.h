@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 33 share: blocks and counts of a pool, whichever it is, and each CUDA
-// call of some work failing once.
+// Checks that the tests of lesson 33 share: for blocks and counts of either kind of pool, and for
+// work in which each CUDA call fails once.
 //
 // All values are integers that floats hold exactly, so nothing is rounded. Calls to the driver are
 // counted from the calls to the runtime, which works on a card too.
@@ -12,7 +12,7 @@
 
 namespace {
 
-// A block of a pool, which must be one.
+// Allocates a block, and checks that the pool returned an address.
 template <class Pool>
 float* floats_of(Pool& pool, size_t bytes, cudaStream_t stream) {
     void* const block = pool.allocate(bytes, stream);
@@ -22,7 +22,7 @@ float* floats_of(Pool& pool, size_t bytes, cudaStream_t stream) {
     return static_cast<float*>(block);
 }
 
-// Blocks that were returned in these streams are cached, one for each.
+// Returns one block in each of these streams, so that one is cached for each.
 inline void warm_up(CachingAllocator& pool, size_t bytes,
                     const std::vector<cudaStream_t>& streams) {
     std::vector<void*> blocks;
@@ -32,7 +32,7 @@ inline void warm_up(CachingAllocator& pool, size_t bytes,
 
 template <class Pool>
 void check_counts(const char* when, const Pool& pool, size_t used, size_t total) {
-    // Signed, so that a sum that falls below 0 is read as one.
+    // Signed, so that a sum below 0 is shown as negative.
     INFO(when << ": used() is " << static_cast<long long>(pool.used()) << ", want " << used
               << "; total() is " << static_cast<long long>(pool.total()) << ", want " << total);
     const bool counts_are_right = pool.used() == used && pool.total() == total;
@@ -46,8 +46,8 @@ inline void check_bytes(const char* what, size_t bytes, size_t want) {
 }
 
 // Each call of work() fails once, except those that free or destroy something. The answer must
-// throw; afterwards check() looks at what is left. prepare() is called before each, unwatched.
-// `name` is empty if a right answer may need no such call.
+// throw; afterwards check() examines the state. prepare() is called before each run, and its calls
+// are not counted. `name` is empty if a right answer may need no such call.
 inline void each_call_fails(const char* name, const std::function<void()>& prepare,
                             const std::function<void()>& work,
                             const std::function<void(const std::string& failed)>& check) {
@@ -72,7 +72,7 @@ inline void each_call_fails(const char* name, const std::function<void()>& prepa
             watch.fail_call = k;
             watch.error = cudaErrorUnknown;
             thrown = wb::throws_cuda_error(work);
-            reached = watch.calls.size() > k;  // or what it needs has been made before
+            reached = watch.calls.size() > k;  // or an earlier run has made what this call makes
         }
         if (!reached) continue;
         if (!thrown) dropped = call;

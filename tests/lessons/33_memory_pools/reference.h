@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 33 work with: sizes, streams, one that is kept busy on a card, and the
+// Helpers for the tests of lesson 33: sizes, streams, a stream that is kept busy on a card, and the
 // contents of blocks.
 #pragma once
 
@@ -29,8 +29,8 @@ struct TestStream {
     cudaStream_t stream = nullptr;
 };
 
-// Keeps a stream of a card busy for a while, so that work of another stream overtakes its own where
-// nothing orders the two. The emulated device works at once; there the race is a finding.
+// Keeps a stream of a card busy for a while, so that unordered work of another stream overtakes its
+// own. The emulated device does all work at once; there the race checker reports the missing order.
 class Hold {
 public:
     explicit Hold(cudaStream_t stream) {
@@ -40,7 +40,7 @@ public:
         released_ = true;
         cudaDeviceSynchronize();
     }
-    // After others had time to overtake.
+    // Waits a while first, so that other streams can overtake.
     void release() {
         if (!wb::on_emulator()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
         released_ = true;
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    // An answer whose host waits would wait for ever, hence the limit.
+    // The limit is for answers in which the host waits: they would wait for ever.
     static void CUDART_CB wait(void* flag) {
         using Clock = std::chrono::steady_clock;
         const auto until = Clock::now() + std::chrono::seconds(3);

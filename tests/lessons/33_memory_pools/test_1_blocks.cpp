@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 33, sizes of blocks, and blocks that are handed out again in the order of streams.
+// Lesson 33: sizes of blocks, and blocks that are handed out again in the order of streams.
 #include "checks.h"
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Whether deallocate() refuses what is no block in use.
+// Whether deallocate() refuses an address that is no block in use.
 template <class Pool>
 bool refuses(Pool& pool, void* block, cudaStream_t stream) {
     try {
@@ -21,7 +21,7 @@ bool refuses(Pool& pool, void* block, cudaStream_t stream) {
     return false;
 }
 
-// One stream uses a block and returns it in `returned_in`, another gets it.
+// One stream uses a block and returns it in `returned_in`; then another stream gets it.
 void check_reuse_waits(unsigned flags, bool returned_elsewhere) {
     CachingAllocator pool;
     const TestStream first(flags), other(flags), second(flags);
@@ -82,8 +82,8 @@ TEST_CASE("task 1: never too small, and never a quarter too large", "[task1]") {
         const size_t bytes = 1 + random() % (size_t(1) << (1 + i % 40));
         const size_t block = block_bytes(bytes);
         INFO("block_bytes(" << bytes << ") is " << block
-                            << ": want no less than was asked for, a multiple of 256, and not a "
-                               "quarter too much");
+                            << ": want at least the request, a multiple of 256, and less than a "
+                               "quarter more");
         const bool large_enough = block >= bytes;
         REQUIRE(large_enough);
         const bool multiple_of_256 = block % 256 == 0;
@@ -110,7 +110,7 @@ TEST_CASE("task 2: two arrays are used, returned, and still there", "[task2]") {
     check_counts("when both are returned", pool, 0, 2 * kS);
 }
 
-TEST_CASE("task 2: blocks are counted, not what was asked for", "[task2]") {
+TEST_CASE("task 2: used() and total() count sizes of blocks, not of requests", "[task2]") {
     CachingAllocator pool;
     const TestStream stream;
     void* const a = floats_of(pool, 1000, stream);
@@ -122,7 +122,7 @@ TEST_CASE("task 2: blocks are counted, not what was asked for", "[task2]") {
     check_counts("when both are returned", pool, 0, 1024 + 5120);
 }
 
-TEST_CASE("task 2: what is no block in use is refused", "[task2]") {
+TEST_CASE("task 2: an address that is no block in use is refused", "[task2]") {
     CachingAllocator pool, another;
     const TestStream stream;
     float* const block = floats_of(pool, kS, stream);
@@ -245,12 +245,12 @@ TEST_CASE("task 3: live blocks never overlap, and keep what is in them", "[task3
     check_bytes("pool.used()", pool.used(), 0);
 }
 
-TEST_CASE("task 3: reuse in another stream waits for the work before", "[task3]") {
+TEST_CASE("task 3: another stream that reuses a block waits for the earlier work", "[task3]") {
     check_reuse_waits(cudaStreamNonBlocking, false);
     check_reuse_waits(cudaStreamDefault, false);
 }
 
-TEST_CASE("task 3: what counts is the stream in which a block was returned", "[task3]") {
+TEST_CASE("task 3: the stream of deallocate() counts, not that of allocate()", "[task3]") {
     check_reuse_waits(cudaStreamNonBlocking, true);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 33, returned blocks that are freed: all of them when they are asked for, and when there is
-// too little memory.
+// Lesson 33: returned blocks are freed by free_all_blocks(), and when there is too little memory.
 #include "checks.h"
 
 #include <memory>
@@ -93,7 +92,7 @@ TEST_CASE("task 5: frees what is cached when there is too little memory", "[task
     CHECK_ARRAYS(got, want);
 }
 
-TEST_CASE("task 5: a second failure is an exception, and what is in use stays", "[task5]") {
+TEST_CASE("task 5: a second failure is an exception, and blocks in use stay", "[task5]") {
     CachingAllocator pool;
     const TestStream stream;
     float* const kept = floats_of(pool, kS, stream);

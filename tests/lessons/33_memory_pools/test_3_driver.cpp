@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 33, the driver's pool, and managed memory, which both sides use in turns.
+// Lesson 33: the driver's pool, and managed memory, which host and device use in turns.
 #include "cases/devices.h"
 #include "checks.h"
 #include "watches/host_calls.h"
@@ -84,10 +84,10 @@ TEST_CASE("task 6: two arrays are used, returned, and still there", "[task6]") {
     CHECK(still_there);
 }
 
-TEST_CASE("task 6: what is above the threshold goes back when the host waits", "[task6]") {
+TEST_CASE("task 6: the pool gives memory above the threshold back when the host waits", "[task6]") {
     for (const size_t keep : {size_t(0), kPage}) {
         CAPTURE(keep);
-        wb::overwrite_stack();  // an attribute of too few bytes is not right by luck
+        wb::overwrite_stack();  // so that an attribute with too few bytes cannot be right by luck
         DriverPool pool(keep, true);
         const TestStream stream;
         float* const a = floats_of(pool, kPage, stream);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lesson 33, what blocks and managed memory cost: calls of the driver, and waits.
+// Lesson 33: the cost of blocks and managed memory, in calls of the driver and waits.
 #include "checks.h"
 #include "watches/host_calls.h"
 
 #include <algorithm>
 
-TEST_CASE("task 7: the host waits for the given stream, and for all that is in it", "[task7]") {
+TEST_CASE("task 7: the host waits for all work of the given stream, and for no other", "[task7]") {
     float* data = nullptr;
     CUDA_CHECK(cudaMallocManaged(&data, kS));
     std::fill(data, data + kFloats, 1.0f);
@@ -47,7 +47,8 @@ TEST_CASE("task 7: the host waits for the given stream, and for all that is in i
     CUDA_CHECK(cudaFree(data));
 }
 
-TEST_CASE("efficient: after warm-up nothing is asked of the driver", "[efficient][task2][task3]") {
+TEST_CASE("efficient: after warm-up no call asks the driver for memory",
+          "[efficient][task2][task3]") {
     CachingAllocator pool;
     const TestStream stream;
     const auto round = [&](size_t less) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 33: what temporary arrays cost in a loop of small kernels, by the caching
-// allocator and by the driver's pool; and rounds in managed memory, which moves by itself or is
-// moved.
+// The timed work of lesson 33: temporary arrays in a loop of small kernels, with the caching
+// allocator and with the driver's pool; and rounds in managed memory, with and without prefetching.
 #include "memory_pools.h"
 #include "workloads/temporaries.h"
 
