@@ -24,8 +24,8 @@ __global__ void heat_kernel(const float* from, float* to, int n, float rate) {
 
 void heat_steps([[maybe_unused]] Rod rod, [[maybe_unused]] float rate, [[maybe_unused]] int steps,
                 [[maybe_unused]] cudaStream_t stream) {
-    // TODO 1 (about 9 lines): launch one step after another, all in `stream`. Each reads what the
-    // one before has written. If the last one wrote to d_scratch, copy that to d_heat.
+    // TODO 1 (about 9 lines): launch one step after another, all in `stream`. Each step reads the
+    // result of the step before. If the last step wrote to d_scratch, copy the result to d_heat.
     float* from = rod.d_heat;
     float* to = rod.d_scratch;
     for (int step = 0; step < steps; ++step) {
@@ -39,7 +39,7 @@ void heat_steps([[maybe_unused]] Rod rod, [[maybe_unused]] float rate, [[maybe_u
     // END 1
 }
 
-// A stream of its own to record in. Its destructor ends a capture that an exception has left open.
+// A stream to record in. Its destructor ends a capture that an exception has left open.
 struct CaptureStream {
     CaptureStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~CaptureStream() {
@@ -97,7 +97,7 @@ HeatSolver::~HeatSolver() = default;
 void HeatSolver::advance([[maybe_unused]] int steps, [[maybe_unused]] cudaStream_t stream) {
     [[maybe_unused]] const Parts& own = *parts_;
     // TODO 3 (about 3 lines): replay the recording as often as it fits into `steps`, and make the
-    // steps that remain one by one.
+    // remaining steps one by one.
     const int replays = steps / own.steps_per_replay;
     for (int i = 0; i < replays; ++i) own.recording.replay(stream);
     heat_steps(own.rod, own.rate, steps % own.steps_per_replay, stream);
@@ -108,7 +108,7 @@ void HeatSolver::set_rate([[maybe_unused]] float rate, cudaStream_t) {
     [[maybe_unused]] Parts& own = *parts_;
     // TODO 4 (about 15 lines): remember the rate for the steps that are made one by one. Then give
     // each kernel node of the graph the same kernel, grid and arguments as before, but this rate:
-    // in own.recording.exec(), which is what is launched. Other nodes stay as they are.
+    // in own.recording.exec(), the instance that is launched. Do not change other nodes.
     own.rate = rate;
     size_t count = 0;
     CUDA_CHECK(cudaGraphGetNodes(own.recording.graph(), nullptr, &count));
@@ -120,7 +120,7 @@ void HeatSolver::set_rate([[maybe_unused]] float rate, cudaStream_t) {
         if (type != cudaGraphNodeTypeKernel) continue;
         cudaKernelNodeParams params;
         CUDA_CHECK(cudaGraphKernelNodeGetParams(node, &params));
-        void** were = params.kernelParams;  // they belong to the node: make a list of our own
+        void** were = params.kernelParams;  // this list belongs to the node: do not change it
         void* arguments[] = {were[0], were[1], were[2], &rate};  // from, to, n, rate
         params.kernelParams = arguments;
         CUDA_CHECK(cudaGraphExecKernelNodeSetParams(own.recording.exec(), node, &params));

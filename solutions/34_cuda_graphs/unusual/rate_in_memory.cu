@@ -45,7 +45,7 @@ void heat_steps(Rod rod, float rate, int steps, cudaStream_t stream) {
     }
 }
 
-// A stream of its own to record in. Its destructor ends a capture that an exception has left open.
+// A stream to record in. Its destructor ends a capture that an exception has left open.
 struct CaptureStream {
     CaptureStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~CaptureStream() {

@@ -1,6 +1,6 @@
-// Variant: a graph of all steps of a replay, instantiated anew for each of them.
+// Variant: a graph of all steps of a replay, instantiated again for each replay.
 // verdict: efficient "efficient: 1000 steps, 50 for each launch"
-// verdict: efficient "efficient: one recording and one instance, whatever happens afterwards"
+// verdict: efficient "efficient: one recording and one instance for all calls and rates"
 // SPDX-License-Identifier: MIT
 // Lesson 34, CUDA graphs: many small kernels are recorded once and replayed by one launch.
 // Start with README.md in this directory; `make 34` checks this file.
@@ -37,7 +37,7 @@ void heat_steps(Rod rod, float rate, int steps, cudaStream_t stream) {
     }
 }
 
-// A stream of its own to record in. Its destructor ends a capture that an exception has left open.
+// A stream to record in. Its destructor ends a capture that an exception has left open.
 struct CaptureStream {
     CaptureStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~CaptureStream() {
@@ -106,7 +106,7 @@ void HeatSolver::set_rate(float rate, cudaStream_t) {
         if (type != cudaGraphNodeTypeKernel) continue;
         cudaKernelNodeParams params;
         CUDA_CHECK(cudaGraphKernelNodeGetParams(node, &params));
-        void** were = params.kernelParams;  // they belong to the node: make a list of our own
+        void** were = params.kernelParams;  // this list belongs to the node: do not change it
         void* arguments[] = {were[0], were[1], were[2], &rate};  // from, to, n, rate
         params.kernelParams = arguments;
         CUDA_CHECK(cudaGraphKernelNodeSetParams(node, &params));

@@ -37,7 +37,7 @@ void heat_steps(Rod rod, float rate, int steps, cudaStream_t stream) {
     }
 }
 
-// A stream of its own to record in. Its destructor ends a capture that an exception has left open.
+// A stream to record in. Its destructor ends a capture that an exception has left open.
 struct CaptureStream {
     CaptureStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~CaptureStream() {
@@ -105,7 +105,7 @@ void HeatSolver::set_rate(float rate, cudaStream_t) {
         if (type != cudaGraphNodeTypeKernel) continue;
         cudaKernelNodeParams params;
         CUDA_CHECK(cudaGraphKernelNodeGetParams(node, &params));
-        void** were = params.kernelParams;  // they belong to the node: make a list of our own
+        void** were = params.kernelParams;  // this list belongs to the node: do not change it
         void* arguments[] = {were[0], were[1], were[2], &rate};  // from, to, n, rate
         params.kernelParams = arguments;
         CUDA_CHECK(cudaGraphExecKernelNodeSetParams(own.recording.exec(), node, &params));

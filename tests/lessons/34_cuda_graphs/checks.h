@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 34 share: heat, with what usual mistakes make of the same rod; calls
-// that fail; and the stream that work is put into.
+// Checks that the tests of lesson 34 share: of heat, with the results of usual mistakes on the same
+// rod; of calls that fail; and of the stream that work is put into.
 //
 // Tolerance: see tolerance_of. Launches, captures and waits are counted from the calls to the
 // runtime, which works on a card too.
@@ -14,7 +14,7 @@ namespace {
 // Work without a kernel: copies the first array to the second, and this one to the third.
 struct Copies {
     explicit Copies(size_t n) : a(wb::random_floats(n, 7)), b(n), c(n) {
-        CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, for streams that do not wait
+        CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, which not every stream waits for
     }
     void put_into(cudaStream_t stream) {
         ++calls;
@@ -22,7 +22,7 @@ struct Copies {
         CUDA_CHECK(cudaMemcpyAsync(b.get(), a.get(), bytes, cudaMemcpyDeviceToDevice, stream));
         CUDA_CHECK(cudaMemcpyAsync(c.get(), b.get(), bytes, cudaMemcpyDeviceToDevice, stream));
     }
-    // Both copies hold NaN again, whoever made them.
+    // Fills both copies with NaN again.
     void clear() {
         for (auto* copy : {&b, &c})
             CUDA_CHECK(cudaMemset(copy->get(), 0xFF, copy->size() * sizeof(float)));
@@ -32,7 +32,7 @@ struct Copies {
     int calls = 0;
 };
 
-// As if the step before the last one had left its result where it is looked for.
+// The result if d_heat still holds the heat before the last step.
 inline Floats one_step_less(const Floats& start, std::vector<Leg> legs) {
     while (!legs.empty() && legs.back().steps == 0) legs.pop_back();
     if (legs.empty()) return {};
@@ -40,7 +40,7 @@ inline Floats one_step_less(const Floats& start, std::vector<Leg> legs) {
     return on_host(start, legs);
 }
 
-// Compares, and names usual mistakes. `replayed`: the steps of one replay, 0: there are none.
+// Compares, and names usual mistakes. `replayed`: the steps of one replay, or 0 without replays.
 // `moved`: d_scratch holds the result of some step.
 inline void check_heat(const Floats& got, const Floats& start, const std::vector<Leg>& legs,
                        int replayed = 0, bool moved = false) {
@@ -51,7 +51,7 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
     std::vector<wb::Mistake<float>> mistakes{
         {"as after one step less: the last one wrote to d_scratch, and its result is still there",
          [&] { return one_step_less(start, legs); }},
-        {"as after a single step: each step reads what was there before the first",
+        {"as after a single step: each step reads the heat before the first step",
          [&] {
              return on_host(start, {{1, legs[0].rate}});
          }},
@@ -132,8 +132,8 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
     if (replayed) {
         if (moved)
             mistakes.push_back({"the steps were made, but d_heat holds what it held before: a "
-                                "graph keeps the pointers that it was recorded with, whatever the "
-                                "host does with its own",
+                                "graph keeps the pointers that it was recorded with, even if the "
+                                "host swaps its own",
                                 [&] { return start; }});
         mistakes.push_back({"the steps that remain after the replays are missing", [&] {
                                 std::vector<Leg> full = legs;
@@ -146,14 +146,14 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
                                     leg.steps = (leg.steps + replayed - 1) / replayed * replayed;
                                 return on_host(start, more);
                             }});
-        mistakes.push_back({"there is one replay, however many steps there should be", [&] {
+        mistakes.push_back({"there is one replay, for any number of steps", [&] {
                                 std::vector<Leg> once = legs;
                                 for (Leg& leg : once)
                                     leg.steps =
                                         std::min(leg.steps, replayed) + leg.steps % replayed;
                                 return on_host(start, once);
                             }});
-        mistakes.push_back({"every step that was asked for is a whole replay", [&] {
+        mistakes.push_back({"advance() makes a whole replay for every step", [&] {
                                 std::vector<Leg> many = legs;
                                 for (Leg& leg : many) leg.steps *= replayed;
                                 return on_host(start, many);
@@ -162,7 +162,8 @@ inline void check_heat(const Floats& got, const Floats& start, const std::vector
     wb::recognize<float>(got, want, mistakes, each);
 }
 
-// Each call of `work` that is about captures, graphs or launches fails once.
+// Runs `work` once for each of its calls about captures, graphs or launches, with that call
+// failing.
 inline void check_failing_graph_calls(const char* name, const std::function<void()>& work) {
     std::vector<wb::CudaCall> calls;
     {

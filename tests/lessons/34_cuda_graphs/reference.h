@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 34 compare with and work on: the steps of a rod on the host, in double,
-// a rod in device memory, and streams.
+// References and data of lesson 34's tests: the steps of a rod on the host in double, a rod in
+// device memory, and streams.
 #pragma once
 
 #include "cuda_graphs.h"
@@ -54,7 +54,7 @@ struct TestRod {
     explicit TestRod(int n, uint64_t seed = 1)
         : start(wb::random_floats(n, seed, 0, 100)), heat(start, wb::guard(1024)),
           scratch(n, wb::guard(1024)) {
-        CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, for streams that do not wait
+        CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, which not every stream waits for
     }
     Rod rod() { return {heat.get(), scratch.get(), int(start.size())}; }
     Floats download() {

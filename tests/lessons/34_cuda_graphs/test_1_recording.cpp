@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 34, steps by plain launches; and work that is recorded once and replayed, where no error
-// of a capture is lost.
+// Lesson 34: steps by plain launches; and work that is recorded once and replayed, with every error
+// of a capture reported.
 #include "checks.h"
 
 #include <memory>
@@ -20,7 +20,7 @@ bool all_nan(const Floats& values) {
     return std::all_of(values.begin(), values.end(), [](float v) { return std::isnan(v); });
 }
 
-// Fails where a replay has not made both copies.
+// Fails if a replay has not made both copies.
 void check_copied(const Copies& copies, const Floats& want) {
     const Floats got = copies.c.download();
     {
@@ -31,14 +31,14 @@ void check_copied(const Copies& copies, const Floats& want) {
     CHECK_ARRAYS(got, want);
 }
 
-// Fails where a capture is still open, or where nothing can be recorded any more.
+// Fails if a capture is still open, or if no new recording can be made.
 void check_no_capture_open() {
-    cudaGetLastError();  // left by the call that was refused
+    cudaGetLastError();  // clears the error of the refused call
     {
         const bool refused = cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported;
         cudaGetLastError();
         INFO("a capture is still open, so that other calls are refused: it must be ended even if "
-             "something fails");
+             "a call fails");
         REQUIRE(!refused);
     }
     Copies copies(40);
@@ -48,7 +48,7 @@ void check_no_capture_open() {
         recording.replay(stream);
         CUDA_CHECK(cudaStreamSynchronize(stream));
     });
-    INFO("afterwards nothing can be recorded any more");
+    INFO("afterwards no new recording can be made");
     const bool still_works = !ending.cuda_error && ending.other.empty();
     CHECK(still_works);
 }
@@ -195,7 +195,7 @@ TEST_CASE("task 2: work that forks to a second stream and joins is recorded whol
 
 TEST_CASE("task 2: work that cannot be captured is an exception", "[task2]") {
     Copies copies(300);
-    // The work ignores what the call returns: only the end of the capture can tell.
+    // The work ignores the error of the call, so only the end of the capture reports it.
     const wb::Ending ending = wb::ending_of([&] {
         const Recording recording([&](cudaStream_t stream) {
             copies.put_into(stream);
@@ -213,7 +213,7 @@ TEST_CASE("task 2: work that cannot be captured is an exception", "[task2]") {
     check_no_capture_open();
 }
 
-TEST_CASE("task 2: what the work throws is passed on, and no capture remains open", "[task2]") {
+TEST_CASE("task 2: an exception of the work is passed on, and no capture remains open", "[task2]") {
     Copies copies(300);
     std::string thrown = "nothing";
     try {

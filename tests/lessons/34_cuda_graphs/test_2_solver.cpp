@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lesson 34, many steps by few launches, and a rate that changes after they were recorded.
+// Lesson 34: many steps by few launches, and a rate that changes after the recording.
 #include "checks.h"
 
 namespace {
 
-// Each call is one leg, with its own rate if `change` is set.
+// Each leg is one call of advance(), with its own rate if `change` is set.
 void check_solver(int n, int k, const std::vector<Leg>& legs, bool change = false) {
     CAPTURE(n, k);
     TestRod test(n, 200 + n);
@@ -74,7 +74,7 @@ TEST_CASE("task 3: heat that is changed between two calls is used", "[task3]") {
     const Floats other = wb::random_floats(500, 2, 0, 100);
     const size_t bytes = other.size() * sizeof(float);
     CUDA_CHECK(cudaMemcpy(test.heat.get(), other.data(), bytes, cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaDeviceSynchronize());  // the copy goes on, and the stream does not wait for it
+    CUDA_CHECK(cudaDeviceSynchronize());  // waits for the copy, which `stream` does not
     solver.advance(9, stream);
     check_heat(test.download(), other, {{9, kRate}}, 4);
 }
@@ -108,7 +108,10 @@ TEST_CASE("task 3: each failed call is an exception", "[task3]") {
 TEST_CASE("task 4: a new rate is used by whole replays", "[task4]") {
     check_solver(500, 4, {{8, 0.1f}, {8, 0.4f}}, true);
     check_solver(1000, 10, {{10, 0.5f}, {50, 0.05f}}, true);
-    check_solver(100, 130, {{130, 0.1f}, {130, 0.4f}}, true);  // more nodes than a guess allows
+    check_solver(100,
+                 130,
+                 {{130, 0.1f}, {130, 0.4f}},
+                 true);  // more nodes than an array of a guessed size holds
 }
 
 TEST_CASE("task 4: a new rate is used by the steps that remain", "[task4]") {

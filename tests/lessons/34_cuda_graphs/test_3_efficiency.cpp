@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 34, what steps cost the host: launches, captures, instances and waits. Times are those of
-// the emulator's model (TIMELINE.md).
+// Lesson 34: the cost of steps on the host, in launches, captures, instances and waits. Times come
+// from the emulator's model (TIMELINE.md).
 #include "checks.h"
 #include "watches/host_calls.h"
 
@@ -35,7 +35,7 @@ TEST_CASE("efficient: 1019 steps: 20 replays, and 19 launches",
     CHECK(calls.host_waits == 0);
 }
 
-TEST_CASE("efficient: one recording and one instance, whatever happens afterwards",
+TEST_CASE("efficient: one recording and one instance for all calls and rates",
           "[efficient][task1][task2][task3][task4]") {
     TestRod test(1000);
     const TestStream stream;

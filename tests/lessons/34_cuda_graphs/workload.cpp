@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 34: 1000 steps of a rod so short that a launch takes longer than a step.
-// The solver has made its recording before.
+// The timed work of lesson 34: 1000 steps of a rod so short that a launch takes longer than a step.
+// The solver makes its recording before the timing starts.
 #include "cuda_graphs.h"
 #include "workloads/workload_data.h"
 
