@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Given in lesson 35: what kernels are called with, what they are declared with, and checks for
-// calls of NVRTC and of the driver API.
+// Given in lesson 35: arguments and parameters of kernels, and checks for calls of NVRTC and of the
+// driver API.
 #pragma once
 
 #include <cuda.h>
@@ -33,7 +33,8 @@ inline void driver_check(CUresult result, const char* call) {
     if (result != CUDA_SUCCESS && cuGetErrorName(result, &name) != CUDA_SUCCESS) name = "unknown";
     if (result != CUDA_SUCCESS) throw JitError(std::string(call) + ": " + name);
 }
-// Around each call that returns an nvrtcResult, and each that returns a CUresult.
+// Put NVRTC_CHECK around each call that returns an nvrtcResult, DRIVER_CHECK around each that
+// returns a CUresult.
 #define NVRTC_CHECK(call) nvrtc_check((call), #call)
 #define DRIVER_CHECK(call) driver_check((call), #call)
 
@@ -52,7 +53,7 @@ std::string type_name() {
     }
 }
 
-// What a kernel is called with: an array in device memory, or one value for all elements.
+// An argument of a kernel: an array in device memory, or one value for all elements.
 class Argument {
 public:
     template <class T>
@@ -63,11 +64,11 @@ public:
     Argument(T value) : type_(type_name<T>()), is_array_(false) {
         std::memcpy(bytes_, &value, sizeof value);
     }
-    // Of the value, or of an element of the array.
+    // The type of the value, or of an element of the array.
     const std::string& type() const { return type_; }
     bool is_array() const { return is_array_; }
-    // The address of the value, or of the array's pointer. The value has its own type: no bytes
-    // beyond it are part of it.
+    // The address of the value, or of the array's pointer. Only the bytes of the value's own type
+    // belong to it.
     const void* address() const { return bytes_; }
     // The same value in another type, converted as an assignment in C++ converts it. Not for an
     // array.
@@ -79,7 +80,7 @@ private:
     std::string type_;
     bool is_array_;
     alignas(8) unsigned char bytes_[8] = {
-        0xCD, 0xCD, 0xCD, 0xCD, 0xCD, 0xCD, 0xCD, 0xCD};  // what is no part of the value
+        0xCD, 0xCD, 0xCD, 0xCD, 0xCD, 0xCD, 0xCD, 0xCD};  // bytes that do not belong to the value
 };
 
 // A kernel's parameter, with its real type.
@@ -89,8 +90,8 @@ struct Parameter {
     bool is_array;     // else one value for all elements
 };
 
-// A kernel that computes out[i] = expression for each i. The expression has the names of `in` in
-// it, each of which stands for element i of an array, or for the value.
+// A kernel that computes out[i] = expression for each i. The expression contains the names of `in`.
+// Each stands for element i of an array, or for the value.
 struct Elementwise {
     std::string name;  // of the kernel
     std::vector<Parameter> in;

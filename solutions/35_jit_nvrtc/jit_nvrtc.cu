@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 35, run-time compilation: a kernel is written as text, compiled while the program runs,
-// kept and launched.
-// Start with README.md in this directory; `make 35` checks this file.
+// Lesson 35, run-time compilation: the program writes a kernel as text, compiles, keeps and
+// launches it. Start with README.md in this directory; `make 35` checks this file.
 #include "jit_nvrtc.h"
 
 [[maybe_unused]] static constexpr int kBlock = 256;
@@ -10,8 +9,8 @@ std::string kernel_source([[maybe_unused]] const Elementwise& what) {
     std::string text;
     // TODO 1 (about 16 lines): write the kernel into `text`: its head with all parameters, the
     // thread's index, the bounds check, and the assignment. In the expression a name stands for
-    // element i, so each array has a name of its own in the head, such as _in0, and before the
-    // assignment there is a line like `const float a = _in0[_i];`.
+    // element i. So give each array another name in the head, such as _in0, and put a line like
+    // `const float a = _in0[_i];` before the assignment.
     std::string parameters = what.out.type + "* _out", loads;
     for (size_t k = 0; k < what.in.size(); ++k) {
         const Parameter& one = what.in[k];
@@ -32,7 +31,7 @@ std::string kernel_source([[maybe_unused]] const Elementwise& what) {
     return text;
 }
 
-// "75" on a device of compute capability 7.5: what follows compute_ in the name of an architecture.
+// The digits of the device's architecture after compute_: "75" for compute capability 7.5.
 [[maybe_unused]] static std::string capability() {
     int device = 0, major = 0, minor = 0;
     CUDA_CHECK(cudaGetDevice(&device));
@@ -41,7 +40,7 @@ std::string kernel_source([[maybe_unused]] const Elementwise& what) {
     return std::to_string(major) + std::to_string(minor);
 }
 
-// Destroys the program whatever happens.
+// Owns a program of NVRTC, and destroys it even after an exception.
 struct Program {
     Program(const std::string& source, const std::string& file) {
         NVRTC_CHECK(nvrtcCreateProgram(&handle, source.c_str(), file.c_str(), 0, nullptr, nullptr));
@@ -95,9 +94,8 @@ struct Kernel::Loaded {
 };
 
 Kernel::Kernel([[maybe_unused]] const Compiled& compiled) : loaded_(new Loaded) {
-    // TODO 3 (about 4 lines): let this thread use the device's context, which any call of the
-    // runtime does: cudaFree(nullptr), for instance. Load the PTX as a module, and find the
-    // function.
+    // TODO 3 (about 4 lines): make the device's context current in this thread by any call of the
+    // runtime, such as cudaFree(nullptr). Load the PTX as a module, and find the function.
     CUDA_CHECK(cudaFree(nullptr));
     DRIVER_CHECK(cuModuleLoadData(&loaded_->module, compiled.ptx.c_str()));
     DRIVER_CHECK(cuModuleGetFunction(&loaded_->function, loaded_->module, compiled.symbol.c_str()));
@@ -114,7 +112,8 @@ void launch([[maybe_unused]] CUfunction function, [[maybe_unused]] const Element
             [[maybe_unused]] const Argument& out, [[maybe_unused]] const std::vector<Argument>& in,
             [[maybe_unused]] long long n, [[maybe_unused]] cudaStream_t stream) {
     // TODO 4 (about 12 lines): convert each value to its parameter's type. Make a list of the
-    // addresses of all arguments, in the order of the parameters, and launch. Nothing for n = 0.
+    // addresses of all arguments, in the order of the parameters, and launch. For n = 0, launch
+    // nothing.
     if (n == 0) return;
     std::vector<Argument> values;
     for (size_t i = 0; i < in.size(); ++i)
@@ -131,9 +130,9 @@ void launch([[maybe_unused]] CUfunction function, [[maybe_unused]] const Element
 std::shared_ptr<const Kernel>
 KernelCache::get([[maybe_unused]] const Elementwise& what,
                  [[maybe_unused]] const std::vector<std::string>& options) {
-    // TODO 5 (about 9 lines): make a key of all that the compiled kernel depends on: the source,
-    // the architecture, the options. Return the kernel that kernels_ has for it, or compile and
-    // load one, and keep it.
+    // TODO 5 (about 9 lines): make a key of everything that the compiled kernel depends on: the
+    // source, the architecture, the options. If kernels_ has a kernel for the key, return it.
+    // Otherwise compile and load one, and keep it.
     //| return nullptr;
     const std::string source = kernel_source(what);
     std::string key = source + '\n' + capability();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 35 share: roots, with what usual mistakes make of them; exceptions; and
-// calls that fail.
+// Checks that the tests of lesson 35 share: of roots, with the results of usual mistakes; of
+// exceptions; and of calls that fail.
 //
-// Compilations and loads are counted from the calls of NVRTC and of the driver. What tasks 2 to 4
-// get is made by the test. Whole numbers are exact.
+// Compilations and loads are counted from the calls of NVRTC and of the driver. The test makes the
+// inputs of tasks 2 to 4. Whole numbers are exact.
 #pragma once
 
 #include "reference.h"
@@ -20,8 +20,9 @@ std::string roots_of() {
     return t + " a, " + t + " b, " + t + " c";
 }
 
-// With c the same for all if `one` is set. Tolerance, as in lesson 09, with u = 2^-24 for float and
-// 2^-53 for double: the six roundings are allowed 8 u (|b| + s) / |2 a|, s = sqrt(b b - 4 a c).
+// If `one` is set, all equations have the same c. Tolerance, as in lesson 09, with u = 2^-24 for
+// float and 2^-53 for double: the six roundings are allowed 8 u (|b| + s) / |2 a|, s = sqrt(b b - 4
+// a c).
 template <class T>
 void check_roots(const std::vector<T>& got, const Equations<T>& e, const T* one = nullptr) {
     std::vector<T> want;
@@ -65,7 +66,7 @@ void check_roots(const std::vector<T>& got, const Equations<T>& e, const T* one 
     CHECK_ARRAYS(got, want, tolerance);
 }
 
-// Fails where `work` does not throw E. `what` begins the message: "compile() of a wrong text".
+// Fails if `work` does not throw E. `what` begins the message: "compile() of a wrong text".
 template <class E>
 std::string thrown_by(const char* what, const std::function<void()>& work) {
     std::string text, other = "returned as if nothing had happened";
@@ -83,7 +84,8 @@ std::string thrown_by(const char* what, const std::function<void()>& work) {
     return text;
 }
 
-// Each noted call of `work` whose name has `part` in it fails once; that must be an exception.
+// Runs `work` once for each of its calls with `part` in the name; that call fails, and `work` must
+// throw.
 inline void check_failing_jit_calls(const char* name, const char* part,
                                     const std::function<void()>& work) {
     std::vector<wb::JitCall> calls;

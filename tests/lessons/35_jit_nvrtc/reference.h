@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 35 work with: kernels that they have compiled and loaded themselves, and
-// inputs.
+// Helpers for the tests of lesson 35: kernels that the test compiles and loads itself, and inputs.
 #pragma once
 
 #include "jit_nvrtc.h"
@@ -12,7 +11,7 @@ namespace {
 constexpr size_t kGuard = 1024;  // elements on each side of an output, on a real GPU
 constexpr int kSizes[] = {1, 31, 32, 33, 255, 256, 257, 1000, 5000};
 
-// What is declared so, where 'a' in `kinds` stands for an array and 'v' for a value.
+// An Elementwise with these declarations; in `kinds`, 'a' stands for an array and 'v' for a value.
 inline Elementwise described(const std::string& name, const std::string& in, const std::string& out,
                              const std::string& expression, const std::string& kinds) {
     Elementwise what{name, parsed(in), parsed(out).at(0), expression};
@@ -21,7 +20,7 @@ inline Elementwise described(const std::string& name, const std::string& in, con
     return what;
 }
 
-// The capability of the device, or of the one that a test pretends: "75".
+// The capability of the device, or the one that a test pretends: "75".
 inline std::string capability() {
     int device = 0, major = 0, minor = 0;
     CUDA_CHECK(cudaGetDevice(&device));
@@ -30,7 +29,7 @@ inline std::string capability() {
     return std::to_string(major) + std::to_string(minor);
 }
 
-// Fails the test where NVRTC refuses the text, with its log.
+// Fails the test with NVRTC's log if NVRTC refuses the text.
 inline Compiled compiled_by_test(const std::string& source, const std::string& file,
                                  const std::string& kernel) {
     {
@@ -65,7 +64,7 @@ inline Compiled compiled_by_test(const std::string& source, const std::string& f
     return done;
 }
 
-// A kernel in the device's memory, of which nothing is the student's.
+// A kernel in device memory, loaded without the student's code.
 class OwnKernel {
 public:
     explicit OwnKernel(const Compiled& compiled) {
@@ -116,7 +115,7 @@ inline std::string last_parameter(const Compiled& compiled) {
     return compiled.ptx.substr(type, compiled.ptx.find(' ', type) - type);
 }
 
-// The text of task 1, as the interface describes it.
+// A right text for task 1.
 inline std::string source_by_test(const Elementwise& what) {
     std::string head = what.out.type + "* out_", body;
     for (const Parameter& one : what.in) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 35, a kernel is written as text, compiled for this device, and loaded.
+// Lesson 35: kernels are written as text, compiled for this device, and loaded.
 #include "checks.h"
 
 #include <thread>
@@ -23,7 +23,7 @@ void check_source_of_roots(const std::string& kinds) {
     }
 }
 
-// The text is accepted, and computes a + b, whatever a and b are called.
+// The text compiles and computes a + b, for these names of the two parameters.
 void check_names(const std::string& a, const std::string& b) {
     CAPTURE(a, b);
     const auto what =
@@ -41,7 +41,7 @@ void check_names(const std::string& a, const std::string& b) {
     CHECK_ARRAYS(got, want);
 }
 
-// A kernel that is extern "C", in a namespace, or an instance of a template: adds `add` to x.
+// Checks that the kernel `name` of `source` is found and adds `add` to x.
 void check_kernel(const char* source, const char* name, int add) {
     CAPTURE(name);
     const Compiled compiled = compile(source, "names.cu", name, {});
@@ -225,7 +225,7 @@ TEST_CASE("task 2: the log has all lines, and no more than that", "[task2]") {
         CHECK(first_and_last);
     }
     const Compiled clean = compile(kNames, "names.cu", "plain", {});
-    INFO("nothing is to be said, and the log has " << clean.log.size() << " characters");
+    INFO("the source has no warnings, and the log has  " << clean.log.size() << " characters");
     const bool empty = clean.log.empty();
     CHECK(empty);
 }
@@ -255,7 +255,7 @@ TEST_CASE("task 2: a wrong option, and a kernel that is not there", "[task2]") {
         try {
             compile(kNames, "names.cu", "plain", {"--no-such-option"});
         } catch (const CompileError&) {
-            throw std::runtime_error("CompileError");  // the source was not refused
+            throw std::runtime_error("CompileError");  // only the option was refused
         }
     });
     thrown_by<JitError>("compile() for a kernel that the source does not have",
@@ -322,7 +322,7 @@ TEST_CASE("task 3: PTX that cannot be loaded is an exception", "[task3]") {
                         [&] { const Kernel kernel(wrong); });
 }
 
-TEST_CASE("task 3: what was loaded is unloaded", "[task3]") {
+TEST_CASE("task 3: the destructor unloads the module", "[task3]") {
     Compiled compiled = adder();
     wb::JitWatch watch;
     { const Kernel kernel(compiled); }

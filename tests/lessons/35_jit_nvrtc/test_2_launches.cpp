@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lesson 35, a kernel is launched with arguments of any type.
+// Lesson 35: kernels are launched with arguments of any type.
 #include "checks.h"
 
 namespace {
 
-// launch() of a kernel with one array and one value: x times k, which has the declared type.
+// launch() of a kernel with one array and one value: x times k, where k has the declared type.
 template <class Declared, class Given>
 void check_value(Given given) {
     const std::string declared = type_name<Declared>(), was = type_name<Given>();
@@ -20,7 +20,7 @@ void check_value(Given given) {
     const auto got = wb::output_of<double>(100, wb::guard(kGuard), [&](double* d_out) {
         launch(kernel.function(), what, d_out, {d_x.get(), given}, 100, nullptr);
     });
-    unsigned char bytes[8];  // what Argument holds, which has no more than the value
+    unsigned char bytes[8];  // the size of an Argument's storage, which holds only the value
     std::memset(bytes, 0xCD, sizeof bytes);
     std::memcpy(bytes, &given, sizeof given);
     Declared read;
@@ -38,8 +38,8 @@ void check_value(Given given) {
     wb::recognize<double>(
         got,
         want,
-        {{"the bytes of the value are read as the type that is declared, which the value does not "
-          "have: it has to be converted",
+        {{"the bytes of the value are read as the declared type, which the value does not "
+          "have: convert it first",
           with(read)},
          {"the value is converted to the type of the output, a double, and its bytes are read as "
           "the type that is declared for this parameter",
@@ -70,8 +70,8 @@ TEST_CASE("task 4: the number of elements is passed as a long long", "[task4]") 
     bool launched = false;
     for (size_t k = 0; k < 8 && !launched; ++k) {
         wb::JitWatch watch;
-        watch.argument = 2;   // after the output and x
-        watch.fail_call = k;  // no kernel runs with a wrong number
+        watch.argument = 2;   // the number of elements, after the output and x
+        watch.fail_call = k;  // so that no kernel runs with a wrong number
         wb::overwrite_stack();
         try {
             launch(kernel.function(), what, d_out.get(), {d_x.get()}, 100, nullptr);
@@ -85,9 +85,9 @@ TEST_CASE("task 4: the number of elements is passed as a long long", "[task4]") 
         REQUIRE(launched);
     }
     INFO("for 100 elements the kernel gets "
-         << got.value_or(0) << " as their number: it declares a long long, "
+         << got.value_or(0) << " as the number of elements: it declares a long long, "
          << "and all eight bytes are read at the address of what is passed");
-    const bool arrives = !got || *got == 100;  // in one buffer, it is given by its size
+    const bool arrives = !got || *got == 100;  // with all arguments in one buffer, `got` is empty
     CHECK(arrives);
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("task 4: at least one thread for each of 2^31 elements", "[task4]") {
     wb::DeviceBuffer<int> d_x(1), d_out(1);
     for (const long long n : {300'000LL, 1LL << 31}) {
         unsigned blocks = 0, threads = 0;
-        // The launch fails, and so does each call before it: only what it asks for is of interest.
+        // The launch fails, and so does each call before it: only the grid is checked.
         for (size_t k = 0; k < 8 && threads == 0; ++k) {
             wb::JitWatch watch;
             watch.fail_call = k;
@@ -198,7 +198,7 @@ TEST_CASE("task 4: one launch, in the stream that it is given", "[task4]") {
     wb::DeviceBuffer<int> d_x(values), d_out(5000);
     cudaStream_t stream;
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, for a stream that does not wait
+    CUDA_CHECK(cudaDeviceSynchronize());  // waits for the fills above: `stream` does not
     size_t launches = 0, elsewhere = 0;
     {
         wb::JitWatch watch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 35, kernels are kept: what differs is another kernel, and what fails fails each time.
+// Lesson 35: a cache of kernels keeps different kernels apart, and a failure is not cached.
 #include "checks.h"
 
 namespace {
@@ -43,8 +43,8 @@ std::vector<T> times(const std::vector<T>& x, T factor) {
     return out;
 }
 
-// What `kernel` makes of x and a factor if it was compiled for another type: it takes the bytes of
-// the array for elements of that type, and those of the factor.
+// The result of a kernel that was compiled for another type: it reads the bytes of the array and of
+// the factor as values of that type.
 template <class Other, class T>
 std::vector<T> as_if_compiled_for(const std::vector<T>& x, T factor) {
     std::vector<T> out(x.size());
@@ -69,7 +69,7 @@ void check_product(const std::vector<T>& got, const std::vector<T>& x, T factor)
     if constexpr (sizeof(T) >= sizeof(float) && !std::is_same_v<T, float>)
         mistakes.push_back(
             {"the kernel that was compiled for float is launched with arrays of another type: "
-             "what tells the two apart in the cache?",
+             "does the key contain the type?",
              [&] { return as_if_compiled_for<float>(x, factor); }});
     wb::recognize<T>(got, times(x, factor), mistakes);
     CHECK_ARRAYS(got, times(x, factor));
@@ -133,7 +133,7 @@ TEST_CASE("task 5: an array in place of a value is another kernel", "[task5]") {
     CHECK_ARRAYS(multiplied<float>(product, x, 5.0f), times(x, 5.0f));
 }
 
-TEST_CASE("task 5: another expression is another kernel, whatever its name", "[task5]") {
+TEST_CASE("task 5: another expression is another kernel, even under the same name", "[task5]") {
     KernelCache cache;
     ElementwiseKernel product(cache, "T x, T y", "T out", "x * y", "both");
     ElementwiseKernel sum(cache, "T x, T y", "T out", "x + y", "both");
@@ -148,7 +148,7 @@ TEST_CASE("task 5: another expression is another kernel, whatever its name", "[t
     CHECK_ARRAYS(multiplied<float>(product, x, 4.0f), times(x, 4.0f));
 }
 
-TEST_CASE("task 5: another name is another kernel, whatever its expression", "[task5]") {
+TEST_CASE("task 5: another name is another kernel, even for the same expression", "[task5]") {
     KernelCache cache;
     for (const char* name : {"first", "second", "first"}) {
         const auto kernel = cache.get(described(name, "int x", "int out", "x + 1", "a"), {});
@@ -187,7 +187,7 @@ TEST_CASE("task 5: another architecture is another kernel", "[task5]") {
     wb::JitWatch watch;
     try {
         cache.get(what, {});
-    } catch (const JitError&) {  // an older device does not load it
+    } catch (const JitError&) {  // the device is older than the pretended one and refuses the PTX
     }
     INFO("the current device has another architecture than before, and "
          << (watch.compilations() ? "the kernel was compiled for the old one"

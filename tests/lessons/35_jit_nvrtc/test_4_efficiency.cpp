@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lesson 35, nothing is compiled twice, and a kernel moves what it must.
+// Lesson 35: no kernel is compiled twice, and a kernel moves no more than necessary.
 #include "checks.h"
 
-TEST_CASE("efficient: the second call compiles nothing, whatever values and sizes",
+TEST_CASE("efficient: the second call compiles nothing, for any values and sizes",
           "[efficient][task1][task2][task3][task4][task5]") {
     KernelCache cache;
     ElementwiseKernel product(cache, "T x, T factor", "T out", "x * factor", "product");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 35: the roots of lesson 09, by a kernel that is compiled at run time. The
-// first call, which compiles, is one of those that warm up.
+// The timed work of lesson 35: the roots of lesson 09, by a kernel that is compiled at run time.
+// The first call, which compiles, is one of the warm-up calls.
 #include "jit_nvrtc.h"
 #include "workloads/workload_data.h"
 
