@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Lesson 36, several devices: what multi_gpu_nccl.cu implements and the test calls.
 //
-// A rank is a device and a stream of it. Rank r works on its own part of the data, in its own
+// A rank is a device with one of its streams. Rank r works on its own part of the data, in its own
 // stream, and d_NAME[r] is memory of its device. All ranks belong to one host thread. Several ranks
 // may have the same device, except with NcclCommunicator.
 //
-// Functions queue their work in the streams of the ranks, and use no other. Unless it is said, the
-// host waits for nothing. Host arrays that are copied from are pinned. Which device is current
-// before and after a call does not matter. A call of CUDA that fails, and a refused launch, throw
-// wb::CudaError; a call of NCCL that fails throws NcclError.
+// Functions queue their work in the streams of the ranks, and use no other streams. The host does
+// not wait, unless a comment says so. Source arrays on the host are pinned. Any device may be
+// current before and after a call. A CUDA call that fails, or a refused launch, throws
+// wb::CudaError; an NCCL call that fails throws NcclError.
 #pragma once
 
 #include <nccl.h>
@@ -24,7 +24,8 @@ struct Rank {
     cudaStream_t stream;  // of this device; not the default stream
 };
 
-// What ranks do together. `ranks` stays valid as long as the communicator; count is 1 to kMaxRanks.
+// Operations of all ranks together. `ranks` stays valid as long as the communicator; count is 1 to
+// kMaxRanks.
 class Communicator {
 public:
     Communicator(const Rank* ranks, int count) : ranks_(ranks), count_(count) {}
@@ -36,8 +37,8 @@ public:
     const Rank& rank(int r) const { return ranks_[r]; }
 
     // d_data[r] has n >= 1 doubles. Afterwards d_data[r][i] is the sum of the d_data[s][i] of all
-    // ranks s: the same bits on every rank. It begins with what earlier work in the streams has
-    // left in d_data, and later work of any rank may change its d_data again.
+    // ranks s: the same bits on every rank. It waits for earlier work in the streams of all ranks,
+    // and later work of any rank may change that rank's d_data again.
     virtual void all_reduce_sum(double* const* d_data, int n) = 0;
 
 private:
@@ -56,9 +57,9 @@ struct Slice {
 Slice slice_of(int n, int ranks, int rank);
 
 // Task 2. The sum of the squares of in[0] to in[n - 1]; n is 0 to 2^27. Rank r sums its slice:
-// d_in[r] has room for it, also for one element more, and d_sum[r] is one double. Afterwards each
-// d_sum[r] is the whole sum, which is also returned. The ranks are combined by one all-reduce. The
-// host waits once all work of all ranks is queued, and not before.
+// d_in[r] has room for the slice and one element more, and d_sum[r] is one double. Afterwards each
+// d_sum[r] is the whole sum, which is also returned. One all-reduce combines the ranks. The host
+// waits only after all work of all ranks is queued.
 double sum_of_squares(Communicator& communicator, const double* in, int n, double* const* d_in,
                       double* const* d_sum);
 
@@ -69,7 +70,7 @@ struct Shape {
     int features, outputs;  // 1 to 1024; rows times either of them is at most 2^27
 };
 
-// What one rank holds.
+// The data of one rank.
 struct Shard {
     int rows;            // in its slice of the rows
     double *d_x, *d_y;   // its slice of x and y; room for one row more than rows / ranks
@@ -78,20 +79,20 @@ struct Shard {
     double* d_gradient;  // as large as d_w
 };
 
-// Task 3. Gives each rank its slice of the rows of x and y, and start weights: those that
-// launch_start_weights makes for `seed`, on all ranks the same. Sets shards[r].rows; the arrays of
-// the shards exist.
+// Task 3. Gives each rank its slice of the rows of x and y, and the start weights that
+// launch_start_weights makes for `seed`, the same on all ranks. Sets shards[r].rows. The caller has
+// allocated the arrays of the shards.
 void start(const Communicator& communicator, const double* x, const double* y, Shape shape,
            unsigned seed, Shard* shards);
 
 // Task 4. One step of gradient descent on all ranks: w -= rate * gradient. The gradient is that of
-// the mean over all rows of |x w - y|^2, with the squares of all outputs of a row summed. The ranks
-// are combined by one all-reduce. All ranks have the same weights before, and the same bits
+// the mean over all rows of |x w - y|^2, where the squares of all outputs of a row are summed. One
+// all-reduce combines the ranks. All ranks have the same weights before, and the same bits
 // afterwards.
 void step(Communicator& communicator, Shape shape, const Shard* shards, double rate);
 
-// Task 5. What any rank queues after this begins when all ranks have finished what they queued
-// before. events[r] belongs to rank r's device.
+// Task 5. Work that any rank queues after this call begins when all ranks have finished the work
+// that they queued before it. events[r] belongs to rank r's device.
 void meet(const Communicator& communicator, const cudaEvent_t* events);
 
 // An all-reduce by copies between the devices.
@@ -101,37 +102,37 @@ public:
     LocalCommunicator(const Rank* ranks, int count, int max_n);
     ~LocalCommunicator() override;
 
-    // Task 6. Each rank sums one slice, and copies the others' sums. So a rank receives at most
-    // 2 (ranks - 1) slices.
+    // Task 6. Each rank sums one slice, and copies the sums of the other slices. So a rank receives
+    // at most 2 (ranks - 1) slices.
     void all_reduce_sum(double* const* d_data, int n) override;
 
 private:
     cudaEvent_t events_[kMaxRanks] = {};
-    double* d_received_[kMaxRanks] = {};  // of each rank: room for one slice of another rank
+    double* d_received_[kMaxRanks] = {};  // for each rank: room for a slice of another rank
 };
 
-// The same by NVIDIA's library, NCCL.
+// An all-reduce by NVIDIA's library, NCCL.
 class NcclCommunicator final : public Communicator {
 public:
-    // Ranks have different devices. Given.
+    // Each rank has a different device. Given.
     NcclCommunicator(const Rank* ranks, int count);
     ~NcclCommunicator() override;
 
-    // Task 7. One collective of NCCL, of which all ranks are part.
+    // Task 7. One collective of NCCL with all ranks.
     void all_reduce_sum(double* const* d_data, int n) override;
 
 private:
     ncclComm_t comms_[kMaxRanks] = {};
 };
 
-// What is given.
+// The following functions are given.
 
 // *d_sum = the sum of the squares of n >= 0 doubles.
 void launch_sum_of_squares(const double* d_in, int n, double* d_sum, cudaStream_t stream);
-// d_w[0] to d_w[n - 1], small random numbers; the same for the same seed.
+// d_w[0] to d_w[n - 1], become small random numbers, the same for the same seed.
 void launch_start_weights(double* d_w, int n, unsigned seed, cudaStream_t stream);
-// d_gradient = the gradient of the SUM of |x w - y|^2 over the shard's rows, of which there may be
-// none.
+// d_gradient = the gradient of the SUM of |x w - y|^2 over the shard's rows; the shard may have no
+// rows.
 void launch_gradient(const Shard& shard, int features, int outputs, cudaStream_t stream);
 // d_w -= factor * d_gradient, n >= 1 elements.
 void launch_update(double* d_w, const double* d_gradient, int n, double factor,
@@ -153,7 +154,7 @@ private:
     char text_[1024];
 };
 
-// Around every call that returns an ncclResult_t.
+// Put this around every call that returns an ncclResult_t.
 #define NCCL_CHECK(call)                                                                           \
     do {                                                                                           \
         const ncclResult_t result_ = (call);                                                       \

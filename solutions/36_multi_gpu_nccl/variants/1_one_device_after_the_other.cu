@@ -4,8 +4,8 @@
 // verdict: efficient "efficient: a step is queued on all devices, and the host never waits"
 // verdict: efficient "efficient: four devices make a step in at most half of the time of one"
 // SPDX-License-Identifier: MIT
-// Lesson 36, several devices: each works on its part of the data, and one all-reduce combines them.
-// Start with README.md in this directory; `make 36` checks this file.
+// Lesson 36, several devices: each works on its part of the data, and one all-reduce combines the
+// results. Start with README.md in this directory; `make 36` checks this file.
 #include "multi_gpu_nccl.h"
 
 #include <algorithm>
@@ -28,10 +28,10 @@ __global__ void sum_of_squares_kernel(const double* in, int n, double* sum) {
     for (long long i = blockIdx.x * blockDim.x + t; i < n; i += gridDim.x * blockDim.x)
         own += in[i] * in[i];
     partial[t] = own;
-    __syncthreads();  // a partial sum is read by another thread
+    __syncthreads();  // another thread reads this partial sum
     for (int half = kThreads / 2; half > 0; half /= 2) {
         if (t < half) partial[t] += partial[t + half];
-        __syncthreads();  // so are those of the next round
+        __syncthreads();  // also in the next round
     }
     if (t == 0) atomicAdd(sum, partial[0]);
 }
@@ -83,7 +83,7 @@ __global__ void gradient_kernel(const double* x, const double* errors, double* g
         for (long long row = warp; row < rows; row += kWarps)
             own += x[row * features + feature] * errors[row * outputs + output];
     partial[warp][lane] = own;
-    __syncthreads();  // the first warp adds what all have found
+    __syncthreads();  // the first warp reads the sums of all warps
     if (warp == 0 && feature < features) {
         double sum = 0;
         for (int other = 0; other < kWarps; ++other) sum += partial[other][lane];
@@ -128,8 +128,8 @@ void launch_add(double* d_out, const double* d_in, int n, cudaStream_t stream) {
 }
 
 Slice slice_of([[maybe_unused]] int n, [[maybe_unused]] int ranks, [[maybe_unused]] int rank) {
-    // TODO 1 (about 2 lines): where does the slice of this rank begin, and how many elements has
-    // it? Some slices have one element more than others if n is not a multiple of ranks.
+    // TODO 1 (about 2 lines): where does the slice of this rank begin, and how many elements does
+    // it have? Some slices have one element more than others if n is not a multiple of ranks.
     const int each = n / ranks, left = n % ranks;
     return {rank * each + std::min(rank, left), each + (rank < left)};
     // END 1
@@ -184,8 +184,8 @@ void start([[maybe_unused]] const Communicator& communicator, [[maybe_unused]] c
 void step([[maybe_unused]] Communicator& communicator, [[maybe_unused]] Shape shape,
           [[maybe_unused]] const Shard* shards, [[maybe_unused]] double rate) {
     // TODO 4 (about 13 lines): launch the gradients of all ranks, combine them, and launch the
-    // updates of all ranks. The combined gradient is that of a sum: by what factor is it multiplied
-    // in the update?
+    // updates of all ranks. The combined gradient is that of a sum: which factor does the update
+    // need?
     const int weights = shape.features * shape.outputs;
     double* d_gradients[kMaxRanks];
     for (int r = 0; r < communicator.count(); ++r) {
@@ -217,7 +217,7 @@ void meet([[maybe_unused]] const Communicator& communicator,
     // END 5
 }
 
-// Lets kernels of one device access the other's memory, and copies take the direct way.
+// Lets kernels of one device access another's memory, and copies use the direct link.
 static void enable_peers(const Rank* ranks, int count) {
     for (int r = 0; r < count; ++r) {
         CUDA_CHECK(cudaSetDevice(ranks[r].device));
@@ -257,8 +257,8 @@ LocalCommunicator::~LocalCommunicator() {
 void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                        [[maybe_unused]] int n) {
     // TODO 6 (about 22 lines): rank r receives its slice of the data of every other rank, one after
-    // the other, and adds it to its own. Then it copies the sums of the other slices to where they
-    // belong. When must the ranks meet?
+    // the other, and adds it to its own. Then it copies the sums of the other slices from their
+    // ranks. When must the ranks meet?
     meet(*this, events_);  // all data is there
     for (int r = 0; r < count(); ++r) {
         const auto [device, stream] = rank(r);
@@ -275,7 +275,7 @@ void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
             launch_add(d_data[r] + own.first, d_received_[r], own.count, stream);
         }
     }
-    meet(*this, events_);  // all slices are summed, and nothing else is read of them
+    meet(*this, events_);  // all slices are summed
     for (int r = 0; r < count(); ++r) {
         const auto [device, stream] = rank(r);
         for (int s = 0; s < count(); ++s) {
@@ -289,7 +289,7 @@ void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                            stream));
         }
     }
-    meet(*this, events_);  // nobody reads another rank's data any more
+    meet(*this, events_);  // no rank reads another rank's data any more
     // END 6
 }
 
@@ -306,8 +306,8 @@ NcclCommunicator::~NcclCommunicator() {
 
 void NcclCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                       [[maybe_unused]] int n) {
-    // TODO 7 (about 5 lines): call ncclAllReduce for each rank, in place, in its stream, and all of
-    // them as one group.
+    // TODO 7 (about 5 lines): call ncclAllReduce for each rank, in place, in its stream. Put all
+    // calls into one group.
     NCCL_CHECK(ncclGroupStart());
     for (int r = 0; r < count(); ++r)
         NCCL_CHECK(

@@ -1,8 +1,8 @@
 // Variant: the local all-reduce sums everything on rank 0, which then sends the sum to all.
 // verdict: efficient "efficient: no rank receives more than two arrays by the local all-reduce"
 // SPDX-License-Identifier: MIT
-// Lesson 36, several devices: each works on its part of the data, and one all-reduce combines them.
-// Start with README.md in this directory; `make 36` checks this file.
+// Lesson 36, several devices: each works on its part of the data, and one all-reduce combines the
+// results. Start with README.md in this directory; `make 36` checks this file.
 #include "multi_gpu_nccl.h"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ __global__ void sum_of_squares_kernel(const double* in, int n, double* sum) {
     for (long long i = blockIdx.x * blockDim.x + t; i < n; i += gridDim.x * blockDim.x)
         own += in[i] * in[i];
     partial[t] = own;
-    __syncthreads();  // a partial sum is read by another thread
+    __syncthreads();  // another thread reads this partial sum
     for (int half = kThreads / 2; half > 0; half /= 2) {
         if (t < half) partial[t] += partial[t + half];
-        __syncthreads();  // so are those of the next round
+        __syncthreads();  // also in the next round
     }
     if (t == 0) atomicAdd(sum, partial[0]);
 }
@@ -80,7 +80,7 @@ __global__ void gradient_kernel(const double* x, const double* errors, double* g
         for (long long row = warp; row < rows; row += kWarps)
             own += x[row * features + feature] * errors[row * outputs + output];
     partial[warp][lane] = own;
-    __syncthreads();  // the first warp adds what all have found
+    __syncthreads();  // the first warp reads the sums of all warps
     if (warp == 0 && feature < features) {
         double sum = 0;
         for (int other = 0; other < kWarps; ++other) sum += partial[other][lane];
@@ -125,8 +125,8 @@ void launch_add(double* d_out, const double* d_in, int n, cudaStream_t stream) {
 }
 
 Slice slice_of([[maybe_unused]] int n, [[maybe_unused]] int ranks, [[maybe_unused]] int rank) {
-    // TODO 1 (about 2 lines): where does the slice of this rank begin, and how many elements has
-    // it? Some slices have one element more than others if n is not a multiple of ranks.
+    // TODO 1 (about 2 lines): where does the slice of this rank begin, and how many elements does
+    // it have? Some slices have one element more than others if n is not a multiple of ranks.
     const int each = n / ranks, left = n % ranks;
     return {rank * each + std::min(rank, left), each + (rank < left)};
     // END 1
@@ -137,8 +137,8 @@ double sum_of_squares([[maybe_unused]] Communicator& communicator,
                       [[maybe_unused]] double* const* d_in, [[maybe_unused]] double* const* d_sum) {
     double sum = 0;
     // TODO 2 (about 12 lines): for each rank, upload its slice and launch its sum, on its device
-    // and in its stream. When that is queued for all ranks, combine their sums, and read the result
-    // of one rank.
+    // and in its stream. When the work of all ranks is queued, combine their sums, and read the
+    // result of one rank.
     for (int r = 0; r < communicator.count(); ++r) {
         const Rank rank = communicator.rank(r);
         const Slice slice = slice_of(n, communicator.count(), r);
@@ -184,8 +184,8 @@ void start([[maybe_unused]] const Communicator& communicator, [[maybe_unused]] c
 void step([[maybe_unused]] Communicator& communicator, [[maybe_unused]] Shape shape,
           [[maybe_unused]] const Shard* shards, [[maybe_unused]] double rate) {
     // TODO 4 (about 13 lines): launch the gradients of all ranks, combine them, and launch the
-    // updates of all ranks. The combined gradient is that of a sum: by what factor is it multiplied
-    // in the update?
+    // updates of all ranks. The combined gradient is that of a sum: which factor does the update
+    // need?
     const int weights = shape.features * shape.outputs;
     double* d_gradients[kMaxRanks];
     for (int r = 0; r < communicator.count(); ++r) {
@@ -216,7 +216,7 @@ void meet([[maybe_unused]] const Communicator& communicator,
     // END 5
 }
 
-// Lets kernels of one device access the other's memory, and copies take the direct way.
+// Lets kernels of one device access another's memory, and copies use the direct link.
 static void enable_peers(const Rank* ranks, int count) {
     for (int r = 0; r < count; ++r) {
         CUDA_CHECK(cudaSetDevice(ranks[r].device));
@@ -285,8 +285,8 @@ NcclCommunicator::~NcclCommunicator() {
 
 void NcclCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                       [[maybe_unused]] int n) {
-    // TODO 7 (about 5 lines): call ncclAllReduce for each rank, in place, in its stream, and all of
-    // them as one group.
+    // TODO 7 (about 5 lines): call ncclAllReduce for each rank, in place, in its stream. Put all
+    // calls into one group.
     NCCL_CHECK(ncclGroupStart());
     for (int r = 0; r < count(); ++r)
         NCCL_CHECK(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 36 share: a sum, with what usual mistakes make of it; a regression whose
-// start the test has made; ranks that agree; streams; and calls that fail.
+// Checks that the tests of lesson 36 share: of a sum, with the results of usual mistakes; of a
+// regression with start weights of the test; of ranks that agree; of streams; and of calls that
+// fail.
 //
 // Tolerances: sums of squares are exact, since the numbers are multiples of 1/16.
 #pragma once
@@ -12,14 +13,14 @@ namespace {
 
 constexpr int kMost = 4;  // ranks in these tests
 
-// A call with a communicator of each kind; those of NCCL need a device for each rank.
+// The communicator under test. NCCL's needs a device for each rank.
 enum class Back { kLocal, kNccl };
 
 inline int most_ranks(Back back) {
     return back == Back::kLocal ? kMost : std::min(kMost, device_count());
 }
 
-// A regression whose start has been made by the test.
+// A regression with rows and start weights from the test.
 struct Training {
     Training(int count, Shape shape, unsigned seed = 7)
         : data(shape, 40 + seed), ranks(count), x(data.x), y(data.y), shards(ranks, shape),
@@ -56,8 +57,8 @@ inline Slice standard_slice(int n, int ranks, int rank) {
     return {rank * each + std::min(rank, left), each + (rank < left)};
 }
 
-// `what` is "the returned sum" or the like.
-// `rank`: whose sum it is; -1: it is the one that was returned.
+// `what` names the sum in messages: "the returned sum". `rank`: the rank whose sum it is, or -1 for
+// the returned one.
 inline void check_one_sum(const Doubles& in, int count, double sum, const std::string& what,
                           int rank = -1) {
     const int n = int(in.size()), whole = n - n % count;
@@ -69,8 +70,8 @@ inline void check_one_sum(const Doubles& in, int count, double sum, const std::s
     wb::recognize<double>(
         got,
         want,
-        {{"each rank has the sum of its own slice: the ranks were not combined, or the host has "
-          "done it for itself",
+        {{"each rank has the sum of its own slice: the ranks were not combined, or only the host "
+          "has added the sums",
           [&] {
               const Slice own = standard_slice(n, count, std::max(rank, 0));
               return Doubles{rank < 0 ? NAN : squares_of(in, own.first, own.count)};
@@ -86,7 +87,7 @@ inline void check_one_sum(const Doubles& in, int count, double sum, const std::s
          {"this is the mean of the ranks' sums", one(want[0] / count)}});
 }
 
-// "" or the first place at which a rank has other bits than rank 0.
+// "" or the first element that has other bits on some rank than on rank 0.
 inline std::string disagreement(const std::vector<Doubles>& of_ranks, const char* what) {
     for (size_t r = 1; r < of_ranks.size(); ++r)
         for (size_t i = 0; i < of_ranks[r].size(); ++i)
@@ -97,8 +98,8 @@ inline std::string disagreement(const std::vector<Doubles>& of_ranks, const char
     return "";
 }
 
-// Each call whose name contains one of `parts` fails once, which must end as a wb::CudaError. There
-// are `fewest` of them at least.
+// Runs `work` once for each of its calls whose name contains one of `parts`; that call fails, and
+// `work` must throw wb::CudaError. `work` makes at least `fewest` such calls.
 inline void check_failing(const char* name, const std::vector<const char*>& parts,
                           const std::function<void()>& work, size_t fewest = 1) {
     std::vector<wb::CudaCall> calls;

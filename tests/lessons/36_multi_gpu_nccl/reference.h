@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests and the workload of lesson 36 share: ranks with their memory, a communicator of
-// their own that counts its calls, and the same computations on the host.
+// Helpers for the tests and the workload of lesson 36: ranks with their memory, a communicator that
+// counts its calls, and the same computations on the host.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-// The emulated device is four of them in this lesson's programs. Runs before the first is used.
+// This lesson's programs have four emulated devices. Runs before the first device is used.
 inline const bool four_devices = wb::device_count(4) == 4;
 
-// Devices that there are: on a card those of this machine.
+// The number of devices: on cards, those of this machine.
 inline int device_count() {
     int count = 0;
     CUDA_CHECK(cudaGetDeviceCount(&count));
     return count;
 }
 
-// Ranks with streams of their own, by turns on the devices that there are: so a machine with one
-// card has several ranks, too.
+// Ranks with streams of their own, placed on the devices in turn: a machine with one card has
+// several ranks, too.
 class Ranks {
 public:
     explicit Ranks(int count) : all_(count) {
@@ -48,14 +48,14 @@ public:
     void wait() const {
         for (const Rank& one : all_) cudaStreamSynchronize(one.stream);
     }
-    // No call may count on a device that happens to be current.
+    // No call may rely on the device that happens to be current.
     void make_last_current() const { CUDA_CHECK(cudaSetDevice(all_.back().device)); }
 
 private:
     std::vector<Rank> all_;
 };
 
-// Pinned memory; one double more than asked for, so that none is empty. NaN at first.
+// Pinned memory, one double larger than requested so that it is never empty. NaN at first.
 class Pinned {
 public:
     explicit Pinned(size_t size) : size_(size) {
@@ -82,7 +82,7 @@ public:
     OnRanks(const Ranks& ranks, size_t size) : ranks_(ranks), size_(size) {
         for (int r = 0; r < ranks.count(); ++r) {
             CUDA_CHECK(cudaSetDevice(ranks[r].device));
-            double* d_data;  // messages name the array by this
+            double* d_data;  // messages name the array so
             CUDA_CHECK(cudaMalloc(&d_data, std::max<size_t>(size, 1) * sizeof(double)));
             CUDA_CHECK(cudaMemset(d_data, 0xFF, std::max<size_t>(size, 1) * sizeof(double)));
             CUDA_CHECK(cudaDeviceSynchronize());
@@ -98,7 +98,7 @@ public:
     OnRanks& operator=(const OnRanks&) = delete;
     double* const* get() const { return all_.data(); }
     double* operator[](int r) const { return all_[r]; }
-    // What the rank's work has left there.
+    // The values after the rank's work.
     Doubles values(int r) const { return values(r, size_); }
     Doubles values(int r, size_t size) const {
         Doubles found(size);
@@ -118,8 +118,8 @@ private:
     std::vector<double*> all_;
 };
 
-// An all-reduce of the test's own, so that tasks 2 to 4 need none of the later ones: all data goes
-// to the host, where a function in rank 0's stream adds it. The caller waits for nothing.
+// An all-reduce by the test, so that tasks 2 to 4 need none of the later ones: all data goes to the
+// host, where a function in rank 0's stream adds it. The caller does not wait.
 class HostCommunicator final : public Communicator {
 public:
     HostCommunicator(const Ranks& ranks, int max_n)
@@ -170,7 +170,7 @@ public:
         // `total_` may change again once all have read it.
         for (int r = 1; r < count(); ++r) CUDA_CHECK(cudaStreamWaitEvent(first, events_[r], 0));
     }
-    std::vector<int> sizes;  // of the calls so far
+    std::vector<int> sizes;  // one for each call so far
 
 private:
     struct Sum {
@@ -207,7 +207,7 @@ private:
     std::vector<Shard> all_;
 };
 
-// Numbers of which every product and every sum is exact in double: multiples of 1/16.
+// Numbers whose products and sums are all exact in double: multiples of 1/16.
 inline Doubles exact_doubles(size_t n, uint64_t seed) {
     Doubles values;
     for (const int number : wb::random_ints(n, seed, -1000, 1000)) values.push_back(number / 16.0);
@@ -227,7 +227,7 @@ inline double squares_of(const Doubles& values, size_t first, size_t count) {
     return sum;
 }
 
-// As launch_start_weights makes them.
+// The same weights as launch_start_weights.
 inline Doubles start_weights(size_t n, unsigned seed) {
     Doubles w(n);
     for (unsigned i = 0; i < n; ++i) {
@@ -238,7 +238,7 @@ inline Doubles start_weights(size_t n, unsigned seed) {
     return w;
 }
 
-// Data of a regression: y is x w with other weights than those of the start, and a little noise.
+// Data of a regression: y is x w with other weights than the start weights, and a little noise.
 struct Data {
     explicit Data(Shape of, uint64_t seed = 1)
         : shape(of), x(random_doubles(size_t(of.rows) * of.features, seed)),
@@ -250,7 +250,7 @@ struct Data {
                     y[size_t(row) * of.outputs + o] +=
                         x[size_t(row) * of.features + f] * truth[size_t(f) * of.outputs + o];
     }
-    // Of the sum of |x w - y|^2 over these rows.
+    // The gradient of the sum of |x w - y|^2 over these rows.
     Doubles gradient(const Doubles& w, int first, int count) const {
         Doubles sum(w.size());
         for (size_t row = first; row < size_t(first) + count; ++row)

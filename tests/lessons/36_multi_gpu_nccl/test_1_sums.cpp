@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 36, slices of an array, and a sum that the ranks have together.
+// Lesson 36: slices of an array, and the sum of all ranks.
 #include "checks.h"
 
 namespace {
@@ -113,7 +113,7 @@ TEST_CASE("task 2: a failed call is an exception", "[task2]") {
     const OnRanks d_in(ranks, 51), d_sum(ranks, 1);
     HostCommunicator communicator(ranks, 1);
     const auto work = [&] {
-        ranks.wait();  // for what a call before has left under way
+        ranks.wait();  // until the work of the call before is done
         sum_of_squares(communicator, from.get(), 100, d_in.get(), d_sum.get());
     };
     wb::check_refused_launch("sum_of_squares", work);

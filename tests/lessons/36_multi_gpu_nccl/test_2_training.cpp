@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lesson 36, each rank has its rows of a regression, and all agree on the weights to the last bit.
+// Lesson 36: each rank has its rows of a regression, and all have the same weights to the last bit.
 #include "checks.h"
 
 namespace {
 
-// The rows that a rank has got of the matrix `name`.
+// Checks the rows of the matrix `name` that a rank has.
 void check_rows(const char* name, const Doubles& all, const Doubles& got, int first, int rows,
                 int columns) {
     const auto begin = all.begin() + size_t(first) * columns;
@@ -16,8 +16,8 @@ void check_rows(const char* name, const Doubles& all, const Doubles& got, int fi
         want,
         {{"these are the first rows of all: every rank has got the same rows",
           [&] { return Doubles(all.begin(), all.begin() + got.size()); }},
-         {"the rows begin too early: the first row's number, where its place in the matrix is "
-          "meant",
+         {"the rows begin too early: at the first row's number, not at its place in the "
+          "matrix",
           [&] { return Doubles(all.begin() + first, all.begin() + first + got.size()); }}});
 }
 
@@ -63,9 +63,9 @@ void check_start(int count, Shape shape, unsigned seed) {
     }
 }
 
-// After `steps` steps. Returns whether all is well. Tolerance: each step's gradient is a mean of at
-// most 1000 terms of magnitude below 100, each a sum of at most 33 products: off by at most
-// (1000 + 33) 2^-53 100 = 1.2e-11; after 20 steps of rate 0.2, by 4.6e-11.
+// Checks the weights after `steps` steps, and returns whether they are right. Tolerance: each
+// step's gradient is a mean of at most 1000 terms of magnitude below 100, each a sum of at most 33
+// products: off by at most (1000 + 33) 2^-53 100 = 1.2e-11; after 20 steps of rate 0.2, by 4.6e-11.
 bool check_weights(const Data& data, int count, double rate, int steps, const Doubles& before,
                    const Doubles& want, const std::vector<Doubles>& got) {
     CAPTURE(steps);
@@ -107,9 +107,9 @@ bool check_weights(const Data& data, int count, double rate, int steps, const Do
               [&] { return before; }},
              {"the rank has used the gradient of its own rows only",
               [&] { return moved(part(r), rate / rows); }},
-             {"the gradients of the rows are summed, where their mean is meant",
+             {"the gradients of the rows are summed, not averaged",
               [&] { return moved(data.gradient(before, 0, rows), rate); }},
-             {"the mean over the ranks was taken, where the mean over the rows is meant",
+             {"the sum was divided by the number of ranks, not of rows",
               [&] { return moved(data.gradient(before, 0, rows), rate / count); }},
              {"each rank has divided by its own number of rows: rows of smaller slices count more, "
               "and the ranks are summed",
@@ -123,7 +123,7 @@ bool check_weights(const Data& data, int count, double rate, int steps, const Do
               "times "
               "the ranks: right only if slices are equal",
               [&] { return moved(data.gradient(before, 0, rows), rate / own_rows(r) / count); }},
-             {"the gradients were combined several times, and count so often",
+             {"the gradients were combined several times, so they count several times",
               [&] { return moved(data.gradient(before, 0, rows), rate * count / rows); }},
              {"the weights move up the gradient, not down",
               [&] { return moved(data.gradient(before, 0, rows), -rate / rows); }}},
@@ -192,7 +192,7 @@ TEST_CASE("task 4: one rank makes a step", "[task4]") {
     check_training(1, {257, 33, 4}, 2);
 }
 
-TEST_CASE("task 4: several ranks make the step that one would make", "[task4]") {
+TEST_CASE("task 4: several ranks make the same step as one rank", "[task4]") {
     check_training(2, {100, 3, 2}, 1);
     check_training(3, {99, 5, 1}, 1);
     check_training(4, {1000, 33, 3}, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 36, ranks that meet, and all-reduces, by hand and by NCCL. Tolerance: every order of
+// Lesson 36: ranks that meet, and all-reduces, by hand and by NCCL. Tolerance: every order of
 // adding G numbers is off by at most (G - 1) 2^-53 times the sum of their magnitudes.
 #include <atomic>
 #include <chrono>
@@ -13,7 +13,7 @@ namespace {
 
 using wb::Timeline;
 
-// All-reduced: `had` before and `got` afterwards, of each rank.
+// Checks an all-reduce: each rank had `had` before and has `got` afterwards.
 void check_reduced(const std::vector<Doubles>& had, const std::vector<Doubles>& got) {
     const size_t n = had[0].size();
     const int count = int(had.size());
@@ -86,8 +86,8 @@ private:
     std::vector<cudaEvent_t> all_;
 };
 
-// One rank uploads for long; after the ranks have met, each fills a few bytes. On a card the upload
-// is a function of the host that takes its time, and the fills are others that look.
+// The upload of one rank takes long; after the ranks have met, each fills a few bytes. On a card, a
+// slow host function replaces the upload, and host functions that check it replace the fills.
 void check_meets(int count, int times = 1) {
     constexpr size_t kLong = 1 << 17, kMark = 3;  // doubles
     for (int slow = 0; slow < count; ++slow) {
@@ -148,8 +148,8 @@ std::unique_ptr<Communicator> make(Back back, const Ranks& ranks, int max_n) {
     return std::make_unique<NcclCommunicator>(ranks.get(), ranks.count());
 }
 
-// The data comes by earlier work in the streams, and later work takes it away again: what has no
-// order with the all-reduce is a race.
+// Earlier work in the streams writes the data, and later work overwrites it. If the all-reduce is
+// not ordered with either, the race checker reports it.
 void check_all_reduce(Back back, int n, int count, int times = 1) {
     CAPTURE(n, count);
     const Ranks ranks(count);
@@ -328,7 +328,7 @@ TEST_CASE("task 7: one group with one call for each rank, in its stream", "[task
     const OnRanks d_data(ranks, 10);
     NcclCommunicator communicator(ranks.get(), ranks.count());
     wb::NcclWatch watch;
-    std::exception_ptr refused;  // what was called says why
+    std::exception_ptr refused;  // thrown again after the checks
     try {
         communicator.all_reduce_sum(d_data.get(), 10);
     } catch (...) {

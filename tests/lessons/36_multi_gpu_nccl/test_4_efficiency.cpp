@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 36, all devices are at work before the host waits, and little travels between them.
+// Lesson 36: all devices have work before the host waits, and few bytes travel between them.
 #include "cases/timeline.h"
 #include "checks.h"
 #include "watches/nccl_calls.h"
@@ -9,11 +9,12 @@ namespace {
 using wb::Timeline;
 using Kind = wb::Timeline::Kind;
 
-// Of the efficiency cases: enough for a clear difference, and few where waits are counted.
+// Sizes of the efficiency cases: large enough for a clear difference, and small where waits are
+// counted.
 constexpr int kNumbers = 1 << 21, kFewNumbers = 1 << 14;
 constexpr Shape kLarge{1 << 18, 2, 1}, kSmall{1 << 10, 8, 1};
 
-// How often, and with how many numbers, the ranks were combined.
+// Checks how often the ranks were combined, and with how many numbers.
 void check_calls(const char* name, const HostCommunicator& communicator, size_t times, int n) {
     const std::vector<int>& sizes = communicator.sizes;
     INFO(times << " calls of " << name << "() combine the ranks " << sizes.size() << " times, want "
@@ -34,7 +35,7 @@ void check_never_waits(const char* name, const Timeline& timeline) {
     CHECK(timeline_has_no_wait);
 }
 
-// What copies bring to each rank's device, as the timeline has it.
+// The bytes that copies bring to each rank's device, from the timeline.
 void check_received(const Timeline& timeline, int count, int n) {
     std::vector<uint64_t> received(count);
     for (const Timeline::Interval& one : timeline.all())
@@ -72,7 +73,7 @@ void check_no_nccl_waits(const std::function<void()>& work) {
     CHECK(collectives_were_called);
 }
 
-// All kernels of the call, and the devices that they run on.
+// Checks that the kernels of the call run on all devices.
 void check_devices(const Timeline& timeline, int count) {
     std::vector<unsigned> devices;
     for (const auto& kernel : timeline.of(Kind::kKernel)) devices.push_back(kernel.device);
@@ -83,8 +84,8 @@ void check_devices(const Timeline& timeline, int count) {
     CHECK(timeline_has_all_devices);
 }
 
-// What is waited for before all work is queued keeps the devices of later ranks idle. The answer's
-// last copy brings the result to the host.
+// A wait before all work is queued keeps the devices of later ranks idle. The answer's last copy
+// brings the result to the host.
 void check_waits(const char* name, const Timeline& timeline) {
     size_t waits = 0, between = 0;
     for (const Timeline::Interval& one : timeline.all()) {
@@ -198,7 +199,7 @@ TEST_CASE("efficient: no rank receives more than two arrays by the local all-red
     check_never_waits("all_reduce_sum", *timeline);
 }
 
-TEST_CASE("efficient: the host does not wait for NCCL, and makes nothing anew",
+TEST_CASE("efficient: the host does not wait for NCCL, and makes no communicators",
           "[efficient][task7]") {
     const Ranks ranks(most_ranks(Back::kNccl));
     const OnRanks d_data(ranks, 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 36, on up to four devices: a sum of squares from pinned memory,
-// all-reduces of both kinds, and steps of a regression. bytes() of an all-reduce is what nccl-tests
-// call its bus bandwidth times its time: 2 (ranks - 1) / ranks of the array; with one rank, the
+// The timed work of lesson 36, on up to four devices: a sum of squares from pinned memory,
+// all-reduces of both kinds, and steps of a regression. bytes() of an all-reduce is the bus
+// bandwidth of nccl-tests times the time: 2 (ranks - 1) / ranks of the array; with one rank, the
 // array.
 #include "reference.h"
 #include "workloads/workload_data.h"
@@ -49,7 +49,7 @@ private:
 };
 WORKLOAD(SumOfSquares, "sums squares on all devices", 1 << 27, 100003);
 
-// Each run adds the ranks' arrays, which grow by the factor `ranks`: so all begin anew before it.
+// Each run adds the ranks' arrays, which grow by the factor `ranks`: so prepare() restores them.
 template <class Kind>
 class AllReduce : public wb::Workload {
 public:
