@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
-// Start with README.md in this directory; `make 37` checks this file.
+// Lesson 37, MPI halo exchange: a rod is divided between ranks, which send each other their edge
+// cells. Start with README.md in this directory; `make 37` checks this file.
 #include "mpi_halo_exchange.h"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ Slice slice_of(int cells, [[maybe_unused]] int rank, [[maybe_unused]] int ranks)
 
 Neighbours neighbours_of([[maybe_unused]] int rank, [[maybe_unused]] int ranks,
                          [[maybe_unused]] Ends ends) {
-    // TODO 2 (about 5 lines): the ranks before and after this one. At the ends of the rod there is
-    // none, MPI_PROC_NULL, or the rank at the other end.
+    // TODO 2 (about 5 lines): the ranks before and after this one. At an end of the rod, use
+    // MPI_PROC_NULL if it is fixed, or the rank at the other end if it is periodic.
     return {rank, rank};
     // END 2
 }
 
 // TODO 3 (about 12 lines): split comm into one communicator for each node (MPI_Comm_split_type with
-// MPI_COMM_TYPE_SHARED), ask for the rank in it, and free it. A device is chosen by that rank.
+// MPI_COMM_TYPE_SHARED), ask for the rank in it, and free it. Choose the device by that rank.
 int local_rank_of(MPI_Comm) {
     return 0;
 }
@@ -36,8 +36,8 @@ int device_for(int, int devices) {
 // END 3
 
 void agree([[maybe_unused]] const char* error, [[maybe_unused]] MPI_Comm comm) {
-    // TODO 4 (about 4 lines): learn by one reduction whether any rank has failed, and throw
-    // std::runtime_error if so.
+    // TODO 4 (about 4 lines): find out by one reduction whether any rank has failed; if so, throw
+    // std::runtime_error.
     // END 4
 }
 
@@ -45,12 +45,12 @@ void exchange([[maybe_unused]] const double* to_left, [[maybe_unused]] const dou
               [[maybe_unused]] double* from_left, [[maybe_unused]] double* from_right,
               [[maybe_unused]] Neighbours neighbours, [[maybe_unused]] MPI_Comm comm) {
     // TODO 5 (about 7 lines): start to receive from both sides, start to send to both, and wait for
-    // all four. A message's tag says in which direction it travels: both may come from one rank.
+    // all four. Give each direction its own tag, since both messages may come from one rank.
     // END 5
 }
 
-// A slice as the kernels see it: cells 1 to `count`, with room for a neighbour's cell on both
-// sides, the ghosts 0 and count + 1. A cell at a fixed end of the rod keeps its heat.
+// The layout of a slice: cells 1 to `count`, with the ghosts 0 and count + 1 for the neighbours'
+// cells. A cell at a fixed end of the rod keeps its heat.
 struct Rod {
     int count;
     bool fixed_first, fixed_last;
@@ -105,21 +105,21 @@ struct HeatSlice::Parts {
             if (one) cudaEventDestroy(one);
     }
 
-    // Puts a step of the cells [first, last) into the stream: from `now` to `next`.
+    // Launches a step of the cells [first, last) in the stream, from `now` to `next`.
     void launch(int first, int last, cudaStream_t stream) {
         if (first >= last) return;
         const int blocks = (last - first + kBlock - 1) / kBlock;
         step_kernel<<<blocks, kBlock, 0, stream>>>(now, next, first, last, rod);
         CUDA_CHECK(cudaGetLastError());
     }
-    // What is put into either stream from now on waits for what is in both.
+    // Later work in either stream waits for all earlier work in both.
     void join() {
         CUDA_CHECK(cudaEventRecord(inner_done, inner));
         CUDA_CHECK(cudaEventRecord(border_done, border));
         CUDA_CHECK(cudaStreamWaitEvent(inner, border_done));
         CUDA_CHECK(cudaStreamWaitEvent(border, inner_done));
     }
-    // How much the last step has changed a cell of this rank at most.
+    // The largest change of a cell of this rank in the last step.
     double largest_change() {
         double found = 0;
         CUDA_CHECK(cudaMemsetAsync(largest, 0, sizeof *largest, inner));
@@ -131,13 +131,13 @@ struct HeatSlice::Parts {
         return found;
     }
 
-    // Cells at the edges of the slice, on their way. In pinned host memory.
+    // Buffers for the messages, in pinned host memory.
     struct Edges {
         double to_left, to_right, from_left, from_right;
     };
 
     MPI_Comm comm;
-    // Whether MPI takes pointers to device memory. Most builds do not.
+    // Whether MPI takes pointers to device memory. Most builds of MPI do not.
     bool cuda_aware = MPIX_Query_cuda_support() == 1;
     Neighbours neighbours{};
     Rod rod{};
@@ -177,9 +177,9 @@ void HeatSlice::step() {
     [[maybe_unused]] constexpr size_t kCell = sizeof(double);
     // TODO 6 (about 18 lines): in own.border, copy the cells 1 and n of own.now to own.edges. In
     // own.inner, step the cells that need no ghost. While they are computed, wait for own.border
-    // and exchange the edges. Then, in own.border, copy what came to the ghosts and step the two
-    // cells that need them. Last, join the streams and swap now and next. Where own.cuda_aware is
-    // true, no copy is needed: cells and ghosts themselves can be given to exchange.
+    // and exchange the edges. Then, in own.border, copy the received cells to the ghosts and step
+    // the two cells that need them. Last, join the streams and swap now and next. If own.cuda_aware
+    // is true, pass cells and ghosts to exchange directly, without copies.
     // END 6
 }
 
@@ -187,7 +187,7 @@ int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int ev
                       [[maybe_unused]] int most) {
     int steps = 0;
     // TODO 7 (about 7 lines): after every `every` steps, find the largest change of all ranks by
-    // one reduction, and stop if it is at most `tolerance`. All ranks must take the same decision.
+    // one reduction, and stop if it is at most `tolerance`. All ranks must make the same decision.
     // END 7
     return steps;
 }
@@ -222,6 +222,6 @@ void multiply_rows([[maybe_unused]] const double* a, [[maybe_unused]] const doub
                    [[maybe_unused]] double* c, [[maybe_unused]] int n,
                    [[maybe_unused]] MPI_Comm comm) {
     // TODO 8 (about 18 lines): scatter the rows of a, broadcast b, compute this rank's rows with
-    // multiply_on_device, and gather those of c. The numbers of elements differ between ranks.
+    // multiply_on_device, and gather the rows of c. The numbers of elements differ between ranks.
     // END 8
 }

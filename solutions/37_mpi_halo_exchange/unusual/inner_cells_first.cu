@@ -1,7 +1,7 @@
 // Unusual: The inner cells are launched first, and both edges travel in one strided copy.
 // SPDX-License-Identifier: MIT
-// Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
-// Start with README.md in this directory; `make 37` checks this file.
+// Lesson 37, MPI halo exchange: a rod is divided between ranks, which send each other their edge
+// cells. Start with README.md in this directory; `make 37` checks this file.
 #include "mpi_halo_exchange.h"
 
 #include <algorithm>
@@ -58,8 +58,8 @@ void exchange(const double* to_left, const double* to_right, double* from_left, 
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
 }
 
-// A slice as the kernels see it: cells 1 to `count`, with room for a neighbour's cell on both
-// sides, the ghosts 0 and count + 1. A cell at a fixed end of the rod keeps its heat.
+// The layout of a slice: cells 1 to `count`, with the ghosts 0 and count + 1 for the neighbours'
+// cells. A cell at a fixed end of the rod keeps its heat.
 struct Rod {
     int count;
     bool fixed_first, fixed_last;
@@ -114,21 +114,21 @@ struct HeatSlice::Parts {
             if (one) cudaEventDestroy(one);
     }
 
-    // Puts a step of the cells [first, last) into the stream: from `now` to `next`.
+    // Launches a step of the cells [first, last) in the stream, from `now` to `next`.
     void launch(int first, int last, cudaStream_t stream) {
         if (first >= last) return;
         const int blocks = (last - first + kBlock - 1) / kBlock;
         step_kernel<<<blocks, kBlock, 0, stream>>>(now, next, first, last, rod);
         CUDA_CHECK(cudaGetLastError());
     }
-    // What is put into either stream from now on waits for what is in both.
+    // Later work in either stream waits for all earlier work in both.
     void join() {
         CUDA_CHECK(cudaEventRecord(inner_done, inner));
         CUDA_CHECK(cudaEventRecord(border_done, border));
         CUDA_CHECK(cudaStreamWaitEvent(inner, border_done));
         CUDA_CHECK(cudaStreamWaitEvent(border, inner_done));
     }
-    // How much the last step has changed a cell of this rank at most.
+    // The largest change of a cell of this rank in the last step.
     double largest_change() {
         double found = 0;
         CUDA_CHECK(cudaMemsetAsync(largest, 0, sizeof *largest, inner));
@@ -140,13 +140,13 @@ struct HeatSlice::Parts {
         return found;
     }
 
-    // Cells at the edges of the slice, on their way. In pinned host memory.
+    // Buffers for the messages, in pinned host memory.
     struct Edges {
         double to_left, to_right, from_left, from_right;
     };
 
     MPI_Comm comm;
-    // Whether MPI takes pointers to device memory. Most builds do not.
+    // Whether MPI takes pointers to device memory. Most builds of MPI do not.
     bool cuda_aware = MPIX_Query_cuda_support() == 1;
     Neighbours neighbours{};
     Rod rod{};

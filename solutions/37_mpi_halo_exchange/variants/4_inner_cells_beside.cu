@@ -1,7 +1,7 @@
 // Variant: the inner cells are computed while the edges travel.
 // SPDX-License-Identifier: MIT
-// Lesson 37, MPI halo exchange: a rod is divided between ranks, which tell each other their edges.
-// Start with README.md in this directory; `make 37` checks this file.
+// Lesson 37, MPI halo exchange: a rod is divided between ranks, which send each other their edge
+// cells. Start with README.md in this directory; `make 37` checks this file.
 #include "mpi_halo_exchange.h"
 
 #include <algorithm>
@@ -22,15 +22,15 @@ Slice slice_of(int cells, [[maybe_unused]] int rank, [[maybe_unused]] int ranks)
 
 Neighbours neighbours_of([[maybe_unused]] int rank, [[maybe_unused]] int ranks,
                          [[maybe_unused]] Ends ends) {
-    // TODO 2 (about 5 lines): the ranks before and after this one. At the ends of the rod there is
-    // none, MPI_PROC_NULL, or the rank at the other end.
+    // TODO 2 (about 5 lines): the ranks before and after this one. At an end of the rod, use
+    // MPI_PROC_NULL if it is fixed, or the rank at the other end if it is periodic.
     if (ends == Ends::kPeriodic) return {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
     return {rank > 0 ? rank - 1 : MPI_PROC_NULL, rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL};
     // END 2
 }
 
 // TODO 3 (about 12 lines): split comm into one communicator for each node (MPI_Comm_split_type with
-// MPI_COMM_TYPE_SHARED), ask for the rank in it, and free it. A device is chosen by that rank.
+// MPI_COMM_TYPE_SHARED), ask for the rank in it, and free it. Choose the device by that rank.
 int local_rank_of(MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -48,8 +48,8 @@ int device_for(int local_rank, int devices) {
 // END 3
 
 void agree([[maybe_unused]] const char* error, [[maybe_unused]] MPI_Comm comm) {
-    // TODO 4 (about 4 lines): learn by one reduction whether any rank has failed, and throw
-    // std::runtime_error if so.
+    // TODO 4 (about 4 lines): find out by one reduction whether any rank has failed; if so, throw
+    // std::runtime_error.
     const int failed = error ? 1 : 0;
     int any = 0;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
@@ -61,7 +61,7 @@ void exchange([[maybe_unused]] const double* to_left, [[maybe_unused]] const dou
               [[maybe_unused]] double* from_left, [[maybe_unused]] double* from_right,
               [[maybe_unused]] Neighbours neighbours, [[maybe_unused]] MPI_Comm comm) {
     // TODO 5 (about 7 lines): start to receive from both sides, start to send to both, and wait for
-    // all four. A message's tag says in which direction it travels: both may come from one rank.
+    // all four. Give each direction its own tag, since both messages may come from one rank.
     constexpr int kLeftwards = 1, kRightwards = 2;
     MPI_Request requests[4];
     MPI_Irecv(from_left, 1, MPI_DOUBLE, neighbours.left, kRightwards, comm, &requests[0]);
@@ -72,8 +72,8 @@ void exchange([[maybe_unused]] const double* to_left, [[maybe_unused]] const dou
     // END 5
 }
 
-// A slice as the kernels see it: cells 1 to `count`, with room for a neighbour's cell on both
-// sides, the ghosts 0 and count + 1. A cell at a fixed end of the rod keeps its heat.
+// The layout of a slice: cells 1 to `count`, with the ghosts 0 and count + 1 for the neighbours'
+// cells. A cell at a fixed end of the rod keeps its heat.
 struct Rod {
     int count;
     bool fixed_first, fixed_last;
@@ -128,21 +128,21 @@ struct HeatSlice::Parts {
             if (one) cudaEventDestroy(one);
     }
 
-    // Puts a step of the cells [first, last) into the stream: from `now` to `next`.
+    // Launches a step of the cells [first, last) in the stream, from `now` to `next`.
     void launch(int first, int last, cudaStream_t stream) {
         if (first >= last) return;
         const int blocks = (last - first + kBlock - 1) / kBlock;
         step_kernel<<<blocks, kBlock, 0, stream>>>(now, next, first, last, rod);
         CUDA_CHECK(cudaGetLastError());
     }
-    // What is put into either stream from now on waits for what is in both.
+    // Later work in either stream waits for all earlier work in both.
     void join() {
         CUDA_CHECK(cudaEventRecord(inner_done, inner));
         CUDA_CHECK(cudaEventRecord(border_done, border));
         CUDA_CHECK(cudaStreamWaitEvent(inner, border_done));
         CUDA_CHECK(cudaStreamWaitEvent(border, inner_done));
     }
-    // How much the last step has changed a cell of this rank at most.
+    // The largest change of a cell of this rank in the last step.
     double largest_change() {
         double found = 0;
         CUDA_CHECK(cudaMemsetAsync(largest, 0, sizeof *largest, inner));
@@ -154,7 +154,7 @@ struct HeatSlice::Parts {
         return found;
     }
 
-    // Cells at the edges of the slice, on their way. In pinned host memory.
+    // Buffers for the messages, in pinned host memory.
     struct Edges {
         double to_left, to_right, from_left, from_right;
     };
@@ -205,7 +205,7 @@ void HeatSlice::step() {
     CUDA_CHECK(cudaMemcpyAsync(
         &own.edges->to_right, own.now + n, kCell, cudaMemcpyDeviceToHost, own.border));
     own.launch(2, n, own.inner);
-    CUDA_CHECK(cudaStreamSynchronize(own.border));  // MPI knows nothing of streams
+    CUDA_CHECK(cudaStreamSynchronize(own.border));  // MPI ignores streams
     exchange(&own.edges->to_left,
              &own.edges->to_right,
              &own.edges->from_left,
@@ -227,7 +227,7 @@ int HeatSlice::settle([[maybe_unused]] double tolerance, [[maybe_unused]] int ev
                       [[maybe_unused]] int most) {
     int steps = 0;
     // TODO 7 (about 7 lines): after every `every` steps, find the largest change of all ranks by
-    // one reduction, and stop if it is at most `tolerance`. All ranks must take the same decision.
+    // one reduction, and stop if it is at most `tolerance`. All ranks must make the same decision.
     while (steps < most) {
         const int until = std::min(steps + every, most);
         for (; steps < until; ++steps) step();
@@ -270,7 +270,7 @@ void multiply_rows([[maybe_unused]] const double* a, [[maybe_unused]] const doub
                    [[maybe_unused]] double* c, [[maybe_unused]] int n,
                    [[maybe_unused]] MPI_Comm comm) {
     // TODO 8 (about 18 lines): scatter the rows of a, broadcast b, compute this rank's rows with
-    // multiply_on_device, and gather those of c. The numbers of elements differ between ranks.
+    // multiply_on_device, and gather the rows of c. The numbers of elements differ between ranks.
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);

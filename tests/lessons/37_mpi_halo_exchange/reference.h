@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 37 compare with: the whole rod on the host, which every rank computes,
-// and a rank's part of it.
+// References for the tests of lesson 37: the whole rod, which every rank computes on the host, and
+// the rank's part of it.
 #pragma once
 
 #include "mpi_halo_exchange.h"
@@ -24,12 +24,12 @@ inline Slice right_slice(int cells, int rank, int ranks) {
 inline Rod part(const Rod& all, const wb::Ranks& world) {
     const Slice own = right_slice(int(all.size()), world.rank(), world.size());
     Rod mine;
-    mine.reserve(all.size());  // an answer may take its slice for a larger one
+    mine.reserve(all.size());  // an answer may read past its slice
     mine.assign(all.begin() + own.begin, all.begin() + own.end);
     return mine;
 }
 
-// Every second rank of all, in the opposite order: their communicator is not MPI_COMM_WORLD.
+// A communicator of every second rank, in reverse order, so that it differs from MPI_COMM_WORLD.
 class Half {
 public:
     explicit Half(const wb::Ranks& world) : number(world.rank() % 2) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 37, what each rank has: its slice, its neighbours, its device, news of failures, and the
-// edges of its neighbours.
+// Lesson 37: slices, neighbours, devices, agreement on failures, and the exchange of edges.
 #include "reference.h"
 
 #include <string>
@@ -59,7 +58,7 @@ TEST_CASE("task 2: a rod with fixed ends has two ranks with one neighbour", "[ta
     check_neighbours(0, 1, Ends::kFixed, MPI_PROC_NULL, MPI_PROC_NULL);
 }
 
-TEST_CASE("task 2: on a ring every rank has two, perhaps itself", "[task2]") {
+TEST_CASE("task 2: on a ring every rank has two neighbours, perhaps itself", "[task2]") {
     check_neighbours(0, 4, Ends::kPeriodic, 3, 1);
     check_neighbours(3, 4, Ends::kPeriodic, 2, 0);
     check_neighbours(0, 2, Ends::kPeriodic, 1, 1);
@@ -76,7 +75,7 @@ TEST_CASE("task 3: ranks share the devices of their node", "[task3]") {
     CHECK_RESULT(device_for(5, 2), 1);
 }
 
-TEST_CASE("task 3: ranks are counted anew on each node", "[task3][ranks:4]") {
+TEST_CASE("task 3: ranks are counted from 0 on each node", "[task3][ranks:4]") {
     const wb::Ranks world;
     mpiWatchPretendNodes(2);  // ranks 0 and 1 are on one node, 2 and 3 on the next
     const int local = local_rank_of(world.comm());
@@ -84,15 +83,14 @@ TEST_CASE("task 3: ranks are counted anew on each node", "[task3][ranks:4]") {
     CHECK_RESULT(local, world.rank() % 2);
 }
 
-TEST_CASE("task 3: the ranks of a communicator are counted, not all there are",
-          "[task3][ranks:4]") {
+TEST_CASE("task 3: the ranks of the communicator are counted, not all ranks", "[task3][ranks:4]") {
     const wb::Ranks world;
     const Half half(world);
     const auto before = mpiWatchCommunicators();
     const int local = local_rank_of(half.comm);
     const auto left = mpiWatchCommunicators() - before;
     CHECK_RESULT(local, half.rank);
-    INFO("local_rank_of() leaves " << left << " communicator behind, which it has made");
+    INFO("local_rank_of() has made " << left << " communicator that it does not free");
     const bool every_communicator_is_freed = left == 0;
     CHECK(every_communicator_is_freed);
 }
@@ -130,7 +128,7 @@ TEST_CASE("task 4: if one rank has failed, every rank throws", "[task4][ranks:3]
     }
 }
 
-TEST_CASE("task 4: the ranks may be some of all", "[task4][ranks:4]") {
+TEST_CASE("task 4: a communicator may have only some of the ranks", "[task4][ranks:4]") {
     const wb::Ranks world;
     const Half half(world);
     const bool should_throw = half.number == 1;
@@ -152,7 +150,7 @@ TEST_CASE("task 5: edges travel to both neighbours", "[task5][ranks:1,2,3]") {
         const int left = rank > 0 ? rank - 1 : ring ? ranks - 1 : MPI_PROC_NULL;
         const int right = rank + 1 < ranks ? rank + 1 : ring ? 0 : MPI_PROC_NULL;
         const double to_left = 100 + rank, to_right = 200 + rank;
-        // What comes from the left was sent to the right there. Nothing is written at an end.
+        // The left neighbour has sent this number to its right. At an end, nothing is written.
         const Rod want = {left == MPI_PROC_NULL ? -1.0 : 200.0 + left,
                           right == MPI_PROC_NULL ? -2.0 : 100.0 + right};
         Rod got = {-1.0, -2.0};
@@ -167,7 +165,7 @@ TEST_CASE("task 5: edges travel to both neighbours", "[task5][ranks:1,2,3]") {
         }
         wb::recognize<double>(got,
                               want,
-                              {{"what comes from the left and from the right is exchanged",
+                              {{"the numbers from the left and from the right are swapped",
                                 [&] {
                                     return Rod{want[1], want[0]};
                                 }},

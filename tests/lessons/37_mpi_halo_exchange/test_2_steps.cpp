@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lesson 37, steps of a rod and rows of a product by several ranks. Every rank compares its part
-// with that of the whole result, bit by bit.
+// Lesson 37: steps of a rod and rows of a product by several ranks. Every rank compares its part of
+// the result bit by bit.
 #include "reference.h"
 
 namespace {
 
-// The same with what usual mistakes leave in the ghosts.
+// Steps of the whole rod in which the ghosts are wrong as usual mistakes make them.
 enum class Ghosts { kNothing, kStepBefore, kExchanged };
 Rod with_ghosts(Ghosts ghosts, Rod rod, Ends ends, double rate, int steps, int ranks) {
     const int cells = int(rod.size());
@@ -34,7 +34,7 @@ Rod with_ghosts(Ghosts ghosts, Rod rod, Ends ends, double rate, int steps, int r
     return rod;
 }
 
-// This rank's slice, which should have so many cells.
+// Checks and returns the size of this rank's slice.
 Rod heat_of(HeatSlice& slice, int cells, size_t size) {
     constexpr double kBefore = 4711;
     Rod got(size_t(cells) + 1, kBefore);
@@ -62,26 +62,25 @@ void check_steps(const wb::Ranks& world, int cells, Ends ends, int steps, double
     wb::recognize<double>(
         got,
         want,
-        {{"the ends of the rod are joined, and they are fixed",
+        {{"the ends of the rod are joined, but should be fixed",
           [&] {
               return ends == Ends::kFixed ? part(stepped(start, other, rate, steps), world) : Rod{};
           }},
-         {"the ends of the rod are fixed, and they are joined",
+         {"the ends of the rod are fixed, but should be joined",
           [&] {
               return ends == Ends::kPeriodic ? part(stepped(start, other, rate, steps), world)
                                              : Rod{};
           }},
-         {"nothing arrives in the ghosts", [&] { return ghosts(Ghosts::kNothing); }},
+         {"the ghosts are never written", [&] { return ghosts(Ghosts::kNothing); }},
          {"the ghosts hold the edges of one step before",
           [&] { return ghosts(Ghosts::kStepBefore); }},
-         {"the ghost on the left and that on the right are exchanged",
-          [&] { return ghosts(Ghosts::kExchanged); }},
+         {"the left and the right ghost are swapped", [&] { return ghosts(Ghosts::kExchanged); }},
          {"the heat is that of one step before",
           [&] { return part(stepped(start, ends, rate, steps - 1), world); }}});
     CHECK_ARRAYS(got, want);
 }
 
-// The steps until all cells change by no more than the tolerance.
+// The number of steps until all cells change by no more than the tolerance.
 int settled(Rod rod, double rate, double tolerance, int every, int most) {
     for (int steps = 1; steps <= most; ++steps) {
         const Rod next = stepped(rod, Ends::kFixed, rate);
@@ -97,7 +96,8 @@ int settled(Rod rod, double rate, double tolerance, int every, int most) {
 void check_settle(const wb::Ranks& world, double tolerance, int every, int most) {
     CAPTURE(tolerance, every, most);
     Rod start = random_rod(40, 5);
-    for (size_t i = 25; i < 40; ++i) start[i] = 0;  // on the right little changes at first
+    for (size_t i = 25; i < 40; ++i)
+        start[i] = 0;  // so that the cells on the right hardly change at first
     const Rod mine = part(start, world);
     HeatSlice slice(mine.data(), 40, Ends::kFixed, 0.2, world.comm());
     const int want = settled(start, 0.2, tolerance, every, most);
@@ -112,7 +112,7 @@ void check_settle(const wb::Ranks& world, double tolerance, int every, int most)
 
 TEST_CASE("task 6: the same bits for any number of ranks", "[task6][ranks:1,2,3,4,7]") {
     const wb::Ranks world;
-    // The long run first: the more cells are wrong, the surer is the cause.
+    // The long run comes first: with more wrong cells, the cause is more certain.
     check_steps(world, 1000, Ends::kFixed, 30);
     check_steps(world, 1000, Ends::kFixed, 1);
     check_steps(world, 1001, Ends::kPeriodic, 30);
@@ -170,7 +170,7 @@ TEST_CASE("task 6: two rods on the same ranks do not disturb each other", "[task
                  part(stepped(two, Ends::kPeriodic, 0.1, 10), world));
 }
 
-TEST_CASE("task 6: the ranks may be some of all", "[task6][ranks:4]") {
+TEST_CASE("task 6: a communicator may have only some of the ranks", "[task6][ranks:4]") {
     const wb::Ranks world;
     const Half half(world);
     const int cells = 50 + half.number;
@@ -188,7 +188,7 @@ TEST_CASE("task 7: all ranks stop after the same step", "[task7][ranks:3]") {
     check_settle(world, 0.01, 7, 500);
 }
 
-TEST_CASE("task 7: it stops at the limit, also between two looks", "[task7][ranks:3]") {
+TEST_CASE("task 7: it stops at the limit, also between two checks", "[task7][ranks:3]") {
     const wb::Ranks world;
     check_settle(world, 0, 10, 25);
     check_settle(world, 0, 50, 20);
@@ -196,12 +196,13 @@ TEST_CASE("task 7: it stops at the limit, also between two looks", "[task7][rank
     check_settle(world, 10, 5, 100);
 }
 
-TEST_CASE("task 7: the ranks may be some of all", "[task7][ranks:4]") {
+TEST_CASE("task 7: a communicator may have only some of the ranks", "[task7][ranks:4]") {
     const wb::Ranks world;
     const Half half(world);
     constexpr int kCells = 41;
     Rod start = random_rod(kCells, 5);
-    for (double& heat : start) heat *= half.number ? 0.1 : 1;  // one half settles sooner
+    for (double& heat : start)
+        heat *= half.number ? 0.1 : 1;  // so that one half of the ranks settles sooner
     const Rod mine = half.part(start);
     HeatSlice slice(mine.data(), kCells, Ends::kFixed, 0.2, half.comm);
     const int want = settled(start, 0.2, 0.01, 1, 500);
@@ -212,7 +213,7 @@ TEST_CASE("task 7: the ranks may be some of all", "[task7][ranks:4]") {
                      half.part(stepped(start, Ends::kFixed, 0.2, want)));
 }
 
-TEST_CASE("task 8: rows are computed where they are", "[task8][ranks:1,3]") {
+TEST_CASE("task 8: all ranks together compute the product", "[task8][ranks:1,3]") {
     const wb::Ranks world;
     for (const int n : {1, 5, 33}) {
         CAPTURE(n);
@@ -246,7 +247,7 @@ TEST_CASE("task 8: every rank computes its own rows, and no others", "[task8][ra
                       kN,
                       world.comm());
     });
-    if (!counted) return;  // a card counts nothing
+    if (!counted) return;  // a card does not count
     const int rows = right_slice(kN, world.rank(), world.size()).size();
     const size_t stored = counted->global_store_bytes / sizeof(double);
     INFO("this rank has stored " << stored << " elements of c on its device, want " << rows * kN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 37, what a step costs: messages, stores, and waits that the inner cells do not need.
+// Lesson 37: the cost of a step, in messages, stores, and needless waits.
 #include "cases/timeline.h"
 #include "reference.h"
 
@@ -56,13 +56,13 @@ TEST_CASE("efficient: the inner cells are computed while edges travel",
     const auto sent = calls.messages();
     size_t messages_beside_kernels = 0;
     for (const auto& one : sent) messages_beside_kernels += one.beside_kernel;
-    INFO(4 - messages_beside_kernels << " of 4 messages are sent while no kernel is at work: are "
+    INFO(4 - messages_beside_kernels << " of 4 messages are sent while no kernel is running: are "
                                         "the inner cells launched before the exchange, and does "
                                         "nothing wait for them?");
     CHECK(messages_beside_kernels == 4);
 }
 
-TEST_CASE("efficient: one reduction for each look", "[efficient][task7][ranks:2]") {
+TEST_CASE("efficient: one reduction for each check", "[efficient][task7][ranks:2]") {
     const wb::Ranks world;
     const Rod mine = part(random_rod(600, 6), world);
     HeatSlice slice(mine.data(), 600, Ends::kFixed, 0.2, world.comm());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 37: steps of a rod on one card, on two and on four, each card with a rank
-// of its own. mpirun starts as many ranks as there are cards. Rank 0 is timed, and tells the others
-// what to do; they have no other main function.
+// The timed work of lesson 37: steps of a rod on one, two and four cards, with one rank for each
+// card. mpirun starts as many ranks as there are cards. Rank 0 is timed and sends commands to the
+// other ranks, which only carry these out.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int kSteps = 100;  // of one run
+constexpr int kSteps = 100;  // steps of one run
 constexpr double kRate = 0.25;
 
 // A wave on a ring: it keeps its shape, and shrinks by one factor in each step.
@@ -56,7 +56,7 @@ public:
         MPI_Barrier(comm_);
         steps_ += kSteps;
     }
-    // The largest difference of a cell of any rank from the theory.
+    // The largest difference between a cell of any rank and the theory.
     double error() {
         if (comm_ == MPI_COMM_NULL) return 0;
         rod_->download(mine_.data());
@@ -80,7 +80,7 @@ private:
     int steps_ = 0;
 };
 
-// What rank 0 has all ranks do. kMake: with two numbers, cells and ranks.
+// The commands of rank 0 to all ranks. kMake has two numbers, cells and ranks.
 enum Order : long long { kMake, kRun, kError, kDrop, kEnd };
 
 class World {
@@ -97,7 +97,7 @@ public:
     }
     int size() const { return size_; }
 
-    // Called on rank 0: all ranks do this, rank 0 among them.
+    // Called on rank 0: makes all ranks, including rank 0, carry out this command.
     double order(Order what, size_t cells = 0, int ranks = 0) {
         std::array<long long, 3> words{what, (long long)cells, ranks};
         MPI_Bcast(words.data(), 3, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
@@ -107,7 +107,7 @@ public:
 private:
     double act(const std::array<long long, 3>& words) {
         if (words[0] == kMake) {
-            int count = 1;  // one machine: a card for each rank, as far as there are cards
+            int count = 1;  // on one machine, one card for each rank if there are enough
             CUDA_CHECK(cudaGetDeviceCount(&count));
             CUDA_CHECK(cudaSetDevice(rank_ % count));
             slab_.emplace(size_t(words[1]), rank_, int(words[2]));
@@ -123,7 +123,8 @@ private:
             try {
                 act(words);
             } catch (const std::exception&) {
-                // No room: HeatSlice has thrown on rank 0 as well, which goes on with fewer cells.
+                // Too little memory: HeatSlice has thrown on rank 0 as well, which goes on with
+                // fewer cells.
             }
         }
     }
