@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
 // Lesson 38, dual numbers: what autodiff_dual.cu implements and the test calls.
 //
-// Everything is computed in float, on the host and on the device. Let u = 2^-24. The errors below
-// are promised where operands, results and the terms of each rule are 0 or between 1e-24 and 1e24.
-// A NaN in the value of an operand gives NaN.
+// All computations are in float, on the host and on the device. Let u = 2^-24. The bounds on errors
+// below hold if the magnitudes of operands, results and the terms of each rule are 0 or between
+// 1e-24 and 1e24. If the value of an operand is NaN, the result is NaN.
 #pragma once
 
 #include <cmath>
 
 #include "cuda_check.h"
 
-// A value together with its derivatives by N variables. T is float, or a dual number itself: then
-// the tangents have tangents, and these are second derivatives.
+// A value together with its derivatives by N variables. T is float or a dual number. If T is a dual
+// number, the tangents have tangents, which are the second derivatives.
 template <class T, int N>
 struct Dual {
     T value;
     T tangent[N];  // tangent[k]: the derivative of the value by variable k
 
-    Dual() = default;  // as with float, nothing is set
+    Dual() = default;  // uninitialised, like a float
     // A constant: it does not change with any variable.
     __host__ __device__ Dual(float constant) : value(constant) {
         for (int k = 0; k < N; ++k) tangent[k] = 0.0f;
     }
 
-    // A float beside a dual number is a constant. The operators for two dual numbers are below.
+    // In an operation with a dual number, a float is a constant. The operators for two dual numbers
+    // are below.
     friend __host__ __device__ Dual operator-(const Dual& a) { return Dual(0.0f) - a; }
     friend __host__ __device__ Dual operator+(float a, const Dual& b) { return Dual(a) + b; }
     friend __host__ __device__ Dual operator-(float a, const Dual& b) { return Dual(a) - b; }
@@ -39,7 +40,7 @@ using Dual1 = Dual<float, 1>;
 using Dual2 = Dual<float, 2>;
 using Second2 = Dual<Dual2, 2>;  // f, its gradient and its second derivatives by two variables
 
-// Variable k of N, 0 <= k < N: its derivative by itself is 1, by the others 0.
+// Variable k of N, 0 <= k < N: its derivative by variable k is 1, by all others 0.
 template <int N, class T>
 __host__ __device__ Dual<T, N> variable(const T& value, int k);
 
@@ -49,16 +50,16 @@ template <class T, int N>
 __host__ __device__ Dual<T, N> operator-(const Dual<T, N>& a, const Dual<T, N>& b);
 
 // Errors of the tangents: at most 4 u times |a b'| + |a' b| for a product, and 8 u times
-// (|a'| + |a b' / b|) / |b| for a quotient, b != 0. a, b and their tangents may be 1e-24 or 1e24
-// all at once: then b b and a' b are 0 or infinite in float, and the quotient is not.
+// (|a'| + |a b' / b|) / |b| for a quotient, b != 0. a, b and their tangents may all be 1e-24, or
+// all 1e24: then b b and a' b are 0 or infinite in float, but the quotient is not.
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator*(const Dual<T, N>& a, const Dual<T, N>& b);
 template <class T, int N>
 __host__ __device__ Dual<T, N> operator/(const Dual<T, N>& a, const Dual<T, N>& b);
 
-// Values and tangents with a relative error of at most 24 u; for sin and cos |a| <= 1000, and the
-// tangents of tanh may be off by 24 u times |a'|. tanh is defined for infinities, where its slope
-// is 0. sqrt(0) has an infinite slope: tangents other than 0 become infinite.
+// Values and tangents have a relative error of at most 24 u. For sin and cos, |a| <= 1000. The
+// tangents of tanh have an error of at most 24 u times |a'|. tanh is defined for infinities, where
+// its slope is 0. sqrt(0) has an infinite slope: tangents other than 0 become infinite.
 template <class T, int N>
 __host__ __device__ Dual<T, N> exp(const Dual<T, N>& a);
 template <class T, int N>
@@ -69,8 +70,9 @@ template <class T, int N>
 __host__ __device__ Dual<T, N> cos(const Dual<T, N>& a);
 template <class T, int N>
 __host__ __device__ Dual<T, N> tanh(const Dual<T, N>& a);
-// a to the power of a constant, |exponent| <= 8. a may be 0 or negative wherever power and slope
-// are defined: negative with a whole exponent, 0 with the exponents 0, 1 and above. a^0 is 1.
+// a to the power of a constant, |exponent| <= 8. a may be 0 or negative if the power and its slope
+// are defined there: negative with a whole exponent, 0 with the exponent 0 or an exponent of 1 or
+// above. a^0 is 1.
 template <class T, int N>
 __host__ __device__ Dual<T, N> pow(const Dual<T, N>& a, float exponent);
 
@@ -82,7 +84,7 @@ struct Quadratic {
     }
 };
 
-// A bent valley, whose lowest point is (1, 1).
+// A bent valley; its lowest point is (1, 1).
 struct Rosenbrock {
     template <class T>
     __host__ __device__ T operator()(const T& x, const T& y) const {
@@ -99,7 +101,7 @@ struct Waves {
     }
 };
 
-// Waves that do not end: the errors of f and of its derivatives are those of sin and cos.
+// Waves far from the origin: the errors of f and of its derivatives come from sin and cos.
 struct Ripples {
     template <class T>
     __host__ __device__ T operator()(const T& x, const T& y) const {
@@ -107,9 +109,10 @@ struct Ripples {
     }
 };
 
-// All arrays are in device memory, with n elements each, and do not overlap. For n = 0 nothing is
-// launched. A refused launch throws wb::CudaError. f is one of the four functions above; points
-// have |x|, |y| <= 3, with Ripples <= 1000, or are NaN, which leaves the others as they are.
+// All arrays are in device memory, with n elements each, and do not overlap. For n = 0, launches
+// nothing. A refused launch throws wb::CudaError. f is one of the four functions above. Points have
+// |x|, |y| <= 3, or <= 1000 with Ripples. A point may be NaN, which does not change the results of
+// other points.
 
 // d_f[i], d_dx[i] and d_dy[i]: f and its derivatives by x and y at (d_x[i], d_y[i]). One launch.
 template <class F>
@@ -135,5 +138,6 @@ struct Net {
     float c;
 };
 
-// How far the network is from solving dy/dx = -y: d_residual[i] = dy/dx + y at d_x[i]. One launch.
+// The error of the network as a solution of dy/dx = -y: d_residual[i] = dy/dx + y at d_x[i]. One
+// launch.
 void residuals(Net net, const float* d_x, float* d_residual, int n);

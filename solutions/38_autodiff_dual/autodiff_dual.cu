@@ -10,7 +10,7 @@ template <int N, class T>
 __host__ __device__ Dual<T, N> variable(const T& value, [[maybe_unused]] int k) {
     Dual<T, N> result = 0.0f;
     result.value = value;
-    // TODO 1 (1 line): set the tangents of variable k. So far they are those of a constant.
+    // TODO 1 (1 line): set the tangents of variable k. So far all are 0, as for a constant.
     result.tangent[k] = 1.0f;
     // END 1
     return result;
@@ -50,7 +50,7 @@ template <class T, int N>
 __host__ __device__ Dual<T, N> operator/(const Dual<T, N>& a, const Dual<T, N>& b) {
     Dual<T, N> quotient;
     // TODO 3 (about 4 lines): set the value of the quotient, and its tangents by the quotient rule.
-    // Do not square b: 1e-24 has a reciprocal, and its square has none.
+    // Do not square b: 1e-24 has a reciprocal in float, but its square does not.
     //| quotient = a - b;  // placeholder
     quotient.value = a.value / b.value;
     for (int k = 0; k < N; ++k) {
@@ -78,7 +78,7 @@ __host__ __device__ Dual<T, N> exp(const Dual<T, N>& a) {
 
 // TODO 4 (about 15 lines): complete the five functions by `chain`, each with its own derivative. T
 // may be a dual number, so call sin(a.value), not sinf(a.value). Write 0.5f: 0.5 would be a double.
-// Where is the slope of pow 0 times infinity?
+// For which a and exponent is the slope of pow 0 times infinity?
 //| template <class T, int N>
 //| __host__ __device__ Dual<T, N> sqrt(const Dual<T, N>& a) {
 //|     return a + a;  // placeholder
@@ -180,7 +180,7 @@ __global__ void residuals_kernel(Net net, const float* x, float* residual, int n
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     // TODO 8 (about 6 lines): compute the network's y at the variable x, and store dy/dx + y. By
-    // which of the numbers do you differentiate? All others are constants.
+    // which number do you differentiate? All other numbers are constants.
     const Dual1 at = variable<1>(x[i], 0);
     Dual1 sum = net.c;
     for (int j = 0; j < net.units; ++j) {
@@ -223,7 +223,7 @@ void residuals(Net net, const float* d_x, float* d_residual, int n) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// The test is compiled separately and cannot see these templates, so what it calls is made here.
+// The test is compiled separately and does not see these templates, so they are instantiated here.
 #define MADE_FOR(D)                                                                                \
     template D operator+(const D&, const D&);                                                      \
     template D operator-(const D&, const D&);                                                      \

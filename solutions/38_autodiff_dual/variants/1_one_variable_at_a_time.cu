@@ -180,7 +180,7 @@ void residuals(Net net, const float* d_x, float* d_residual, int n) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// The test is compiled separately and cannot see these templates, so what it calls is made here.
+// The test is compiled separately and does not see these templates, so they are instantiated here.
 #define MADE_FOR(D)                                                                                \
     template D operator+(const D&, const D&);                                                      \
     template D operator-(const D&, const D&);                                                      \

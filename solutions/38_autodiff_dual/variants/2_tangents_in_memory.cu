@@ -1,4 +1,4 @@
-// Variant: both derivatives by one evaluation, in loops that need the tangents in memory.
+// Variant: both derivatives by one evaluation, in loops that keep the tangents in local memory.
 // verdict: efficient "efficient: one evaluation gives the value and both derivatives"
 // verdict: efficient "efficient: a point stays in registers for all steps"
 // verdict: efficient "efficient: tangents stay in registers"
@@ -190,7 +190,7 @@ void residuals(Net net, const float* d_x, float* d_residual, int n) {
     CUDA_CHECK(cudaGetLastError());
 }
 
-// The test is compiled separately and cannot see these templates, so what it calls is made here.
+// The test is compiled separately and does not see these templates, so they are instantiated here.
 #define MADE_FOR(D)                                                                                \
     template D operator+(const D&, const D&);                                                      \
     template D operator-(const D&, const D&);                                                      \

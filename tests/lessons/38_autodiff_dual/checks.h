@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 38 share: the kernels that fill three arrays.
+// Calls of the kernels that fill three arrays, for the tests of lesson 38.
 #pragma once
 
 #include "reference.h"

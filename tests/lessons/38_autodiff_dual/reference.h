@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Lesson 38: the exact derivatives of the three functions and of the network, in long double, and
-// how far float may be from them. The derivatives are written out by hand.
+// the bounds for float. The derivatives are written out by hand.
 //
-// Bounds have the form k u S: u = 2^-24, S is what the formula becomes when all of its terms are
-// added as positive numbers and each sine, cosine and hyperbolic tangent, and each slope of the
-// latter, counts as 1. k is the number of roundings on the longest way from the inputs.
+// Bounds have the form k u S: u = 2^-24, S is the formula with the magnitudes of all terms added,
+// where each sine, cosine and hyperbolic tangent, and each slope of the latter, counts as 1. k is
+// the number of roundings on the longest way from the inputs.
 #pragma once
 
 #include "autodiff_dual.h"
@@ -97,7 +97,7 @@ inline Parts bound(Ripples f, Real x, Real y) {
     return out;
 }
 
-// One part for each point, as float, and its bound. A NaN in a point is one in the result.
+// One part for each point, as float, and its bound. If a point is NaN, so is its result.
 template <class F>
 struct Expected {
     Floats values;
@@ -111,7 +111,7 @@ struct Expected {
 };
 
 struct Point {
-    Real x, y, error;  // error: what float may add up to, in either coordinate
+    Real x, y, error;  // error: the bound for float, in either coordinate
 };
 
 // Gradient descent, and the bound of its error e. One step turns e into (1 - rate H) e, with the
@@ -174,7 +174,7 @@ struct Points {
     Floats x, y;
 };
 
-// In the square whose sides are `side` away from the origin.
+// Random points in the square |x|, |y| <= side.
 inline Points random_points(size_t n, uint64_t seed, float side = 2) {
     return {wb::random_floats(n, seed, -side, side), wb::random_floats(n, seed + 1, -side, side)};
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Lesson 38: dual numbers that a rule has made on the host, compared by value and by tangent. The
-// bounds are those of the lesson's header, and two units more for the value of each result.
+// Lesson 38: compares results of a rule on the host, by value and by tangent. The bounds are those
+// of the lesson's header, plus two units for the value of each result.
 #pragma once
 
 #include "reference.h"
 
 namespace {
 
-// Compares what a rule made of each element: its value and its two tangents, one array for each.
-// `mistakes`: what the tangent becomes of the usual errors.
+// Compares a rule's result for each element: one array for the value and one for each of the two
+// tangents. `mistakes`: the tangents that usual mistakes give.
 struct Ruled {
     Real value, tangent[2];
     double value_bound, tangent_bound[2];
@@ -36,7 +36,7 @@ inline void check_rule(const std::vector<Dual2>& got, const std::vector<Ruled>& 
                                     out.push_back(float(formula(i / 2, int(i % 2))));
                                 return out;
                             }});
-    // Where the values are wrong, the tangents follow from them.
+    // If the values are wrong, so are the tangents.
     if (wb::mismatch(values, wanted, value_bound).empty())
         wb::recognize<float>(tangents, expected, mistakes, tolerance);
     const auto tangent_is_right = [&](int k) {

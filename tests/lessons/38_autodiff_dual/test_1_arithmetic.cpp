@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 38, variables, products and quotients of dual numbers, on the host.
+// Lesson 38: variables, products and quotients of dual numbers, on the host.
 #include "rules.h"
 
 namespace {
@@ -32,7 +32,7 @@ void check_products(const std::vector<Dual2>& a, const std::vector<Dual2>& b) {
                  [&](size_t i, int k) {
                      return Real(a[i].value) * a[i].tangent[k] + Real(b[i].value) * b[i].tangent[k];
                  }},
-                {"the two terms are subtracted: they belong added",
+                {"the two terms are subtracted, not added",
                  [&](size_t i, int k) {
                      return Real(a[i].tangent[k]) * b[i].value - Real(a[i].value) * b[i].tangent[k];
                  }},
@@ -66,17 +66,17 @@ void check_quotients(const std::vector<Dual2>& a, const std::vector<Dual2>& b) {
                      const auto [p, q, dp, dq] = parts(i, k);
                      return (p * dq - dp * q) / (q * q);
                  }},
-                {"the two terms are added: one of them is negative",
+                {"the two terms are added, not subtracted",
                  [=](size_t i, int k) {
                      const auto [p, q, dp, dq] = parts(i, k);
                      return (dp * q + p * dq) / (q * q);
                  }},
-                {"only the numerator of the quotient rule: it is not divided",
+                {"only the numerator of the quotient rule: the division is missing",
                  [=](size_t i, int k) {
                      const auto [p, q, dp, dq] = parts(i, k);
                      return dp * q - p * dq;
                  }},
-                {"the numerator of the quotient rule is divided by b, not by its square",
+                {"the numerator of the quotient rule is divided by b, not by the square of b",
                  [=](size_t i, int k) {
                      const auto [p, q, dp, dq] = parts(i, k);
                      return (dp * q - p * dq) / q;
@@ -94,7 +94,7 @@ void check_quotients(const std::vector<Dual2>& a, const std::vector<Dual2>& b) {
 
 }  // namespace
 
-TEST_CASE("task 1: a variable changes with itself alone", "[task1]") {
+TEST_CASE("task 1: a variable has tangent 1 by itself and 0 by the others", "[task1]") {
     CHECK(variable<1>(2.5f, 0).value == 2.5f);
     for (int k = 0; k < 5; ++k) {
         const Dual<float, 5> got = variable<5>(-1.5f, k);
@@ -197,7 +197,7 @@ TEST_CASE("task 3: the quotient rule", "[task3]") {
     check_quotients(a, random_duals(5000, 81, -4, -0.5f));
 }
 
-TEST_CASE("task 3: a constant above or below the line", "[task3]") {
+TEST_CASE("task 3: a constant as numerator or denominator", "[task3]") {
     std::vector<Dual2> constants;
     for (int i = 0; i < 200; ++i) constants.push_back(Dual2(0.25f * (i - 99) + 0.125f));
     check_quotients(constants, random_duals(200, 91, 0.5f, 4));
@@ -205,13 +205,13 @@ TEST_CASE("task 3: a constant above or below the line", "[task3]") {
     check_quotients(std::vector<Dual2>(200, Dual2(0.0f)), random_duals(200, 93, -4, -0.5f));
 }
 
-TEST_CASE("task 3: denominators whose squares no float can hold", "[task3]") {
+TEST_CASE("task 3: denominators whose squares are 0 or infinite in float", "[task3]") {
     const int power_of_ten = GENERATE(-24, 24);
     CAPTURE(power_of_ten);
     const float scale = power_of_ten < 0 ? 1e-24f : 1e24f;
     auto a = random_duals(500, 101, 1, 2), b = random_duals(500, 111, 1, 2);
     for (size_t i = 0; i < b.size(); ++i) {
-        for (Dual2* d : {&a[i], &b[i]}) {  // tangents in proportion: a ratio of two lengths
+        for (Dual2* d : {&a[i], &b[i]}) {  // tangents in proportion to the values
             d->value *= scale;
             d->tangent[0] *= scale;
             d->tangent[1] *= scale;

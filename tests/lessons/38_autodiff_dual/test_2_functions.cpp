@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 38, functions of one dual number, on the host, and their second derivatives.
+// Lesson 38: functions of one dual number, on the host, and their second derivatives.
 #include "rules.h"
 
 namespace {
@@ -9,11 +9,11 @@ struct Function {
     Dual2 (*call)(const Dual2&);
     Second2 (*call_second)(const Second2&);
     std::function<Real(Real)> f, slope, second;
-    bool slope_is_absolute = false;  // the error of its slope is relative to 1
+    bool slope_is_absolute = false;  // the bound on its slope's error is absolute
     std::vector<std::pair<const char*, std::function<Real(Real)>>> wrong_slopes = {};
 };
 
-// Each at `x`, with unrelated tangents.
+// Checks the function at each x, with unrelated tangents.
 void check_function(const Function& function, const std::vector<Dual2>& x) {
     std::vector<Dual2> got;
     std::vector<Ruled> want;
@@ -31,15 +31,15 @@ void check_function(const Function& function, const std::vector<Dual2>& x) {
         want.push_back(r);
     }
     std::vector<std::pair<const char*, Wrong>> wrong = {
-        {"the tangents of the argument are kept: where is the slope?",
+        {"the tangents of the argument are kept, without the slope",
          [&](size_t i, int k) { return x[i].tangent[k]; }},
-        {"the slope alone: where are the tangents of the argument?",
+        {"the slope alone, without the tangents of the argument",
          [&](size_t i, int) { return function.slope(x[i].value); }},
         {"the sign of the slope is wrong",
          [&](size_t i, int k) { return -function.slope(x[i].value) * x[i].tangent[k]; }},
         {"the tangents are multiplied by the function itself, not by its derivative",
          [&](size_t i, int k) { return function.f(x[i].value) * x[i].tangent[k]; }},
-        {"the function is applied to the tangents: they are multiplied by its derivative",
+        {"the function is applied to the tangents: multiply them by its derivative",
          [&](size_t i, int k) { return function.f(x[i].tangent[k]); }},
         {"a factor 2 too many",
          [&](size_t i, int k) { return 2 * function.slope(x[i].value) * x[i].tangent[k]; }},
@@ -52,7 +52,7 @@ void check_function(const Function& function, const std::vector<Dual2>& x) {
     check_rule(got, want, wrong);
 }
 
-// The second derivative, by a dual number of dual numbers.
+// Checks the second derivative with a dual number of dual numbers.
 void check_second(const Function& function, const Floats& xs) {
     Floats got, want;
     for (const float x : xs) {
@@ -96,7 +96,7 @@ const Function kTanh{
     {{"1 - t: in the slope of tanh, t is squared", [](Real x) { return 1 - std::tanh(x); }},
      {"1 + t^2: in the slope of tanh, the square is subtracted",
       [](Real x) { return 1 + std::tanh(x) * std::tanh(x); }},
-     {"1 - x^2: the slope needs the square of tanh(x), not that of x",
+     {"1 - x^2: the slope needs the square of tanh(x), not of x",
       [](Real x) { return 1 - x * x; }}}};
 
 void check_power(float exponent, const std::vector<Dual2>& x) {
@@ -123,9 +123,9 @@ void check_power(float exponent, const std::vector<Dual2>& x) {
           [&](size_t i, int k) { return std::pow(Real(x[i].value), p - 1) * x[i].tangent[k]; }},
          {"the exponent of the slope is not reduced by one",
           [&](size_t i, int k) { return p * std::pow(Real(x[i].value), p) * x[i].tangent[k]; }},
-         {"the tangents of the argument are kept: where is the slope?",
+         {"the tangents of the argument are kept, without the slope",
           [&](size_t i, int k) { return x[i].tangent[k]; }},
-         {"the slope alone: where are the tangents of the argument?",
+         {"the slope alone, without the tangents of the argument",
           [&](size_t i, int) { return slope(x[i].value); }},
          {"the derivative by the exponent, not by the base", [&](size_t i, int k) {
               const Real a = x[i].value;
@@ -197,7 +197,7 @@ TEST_CASE("task 4: second derivatives of the functions", "[task4]") {
                         [](Real x) { return 3 * x * x; },
                         [](Real x) { return 6 * x; }};
     check_second(cube, wb::random_floats(500, 195, -3, 3));
-    // The slope of x is x^0: another power, at 0.
+    // The slope of x is x^0, which is a power with the exponent 0.
     const Function itself{[](const Dual2& a) { return pow(a, 1.0f); },
                           [](const Second2& a) { return pow(a, 1.0f); },
                           [](Real x) { return x; },

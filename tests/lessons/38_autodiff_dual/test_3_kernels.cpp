@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 38, derivatives of functions of two variables and of a network on the device, compared
-// with formulas that are differentiated by hand. Tolerances: see reference.h.
+// Lesson 38: derivatives of functions of two variables and of a network on the device, compared
+// with derivatives by hand. Tolerances: see reference.h.
 #include "checks.h"
 #include "watches/call_checks.h"
 
@@ -9,7 +9,7 @@ namespace {
 // Points on the axes, where powers of 0 occur, and in corners.
 const Points kSpecial{{0, 0, 1, -3}, {0, 1, 0, 3}};
 
-// Where sines or cosines are nearly 0, and fast ones have no digit that is right.
+// Points where sines or cosines are nearly 0, and the fast functions have no correct digit.
 const Points kNearZeros{{355, -22, 3.1415927f, 710, -1.5707964f, 11},
                         {1.5707964f, 11, -355, 22, 699.0044f, 3}};
 
@@ -49,11 +49,11 @@ void check_part(F f, Part part, const char* what, const Points& p, const wb::Out
         instead("half of the second derivative", [part](const Parts& t) { return t[part] / 2; });
     }
     wb::recognize<float>(got, want.values, mistakes, tolerance);
-    // A 0 everywhere has one likely cause, unless the terms of f could cancel.
+    // If all results are 0, there is one likely cause, unless the terms of f could cancel.
     const bool is_zero = std::all_of(got.begin(), got.end(), [](float v) { return v == 0; });
     const bool never_changes = is_zero && part != kF && p.x.size() > 1;
     if (never_changes && !std::is_same_v<F, Rosenbrock>) {
-        INFO(what << "s: 0 everywhere, as if what it is derived by did not change");
+        INFO(what << "s: 0 everywhere, as if no variable had a tangent of 1");
         CHECK(!never_changes);
     }
     CHECK_ARRAYS(got, want.values, tolerance, what);
@@ -75,7 +75,7 @@ void check_second_derivatives(F f, const Points& p) {
     check_part(f, kYy, "second derivative by y at point", p, got[2]);
 }
 
-// What usual mistakes make of a descent, in double.
+// The results of a descent with usual mistakes, in double.
 template <class F>
 Floats wrongly_descended(F f, const Points& p, int steps, double rate, bool new_x, bool of_y) {
     Floats out;
@@ -119,12 +119,12 @@ void check_descent(F f, const Points& p, int steps, float rate) {
         wb::recognize<float>(
             of_y ? got_y : got_x,
             of_y ? want_y : want_x,
-            {wrong("uphill: the gradient points where f grows", steps, -rate, false),
+            {wrong("uphill: the gradient points to where f grows", steps, -rate, false),
              wrong("y has moved by the derivative at the new x, not at the old point",
                    steps,
                    rate,
                    true),
-             {"each step takes the derivatives at the starting point, not where it is",
+             {"each step takes the derivatives at the start, not at the current point",
               [&p, f, steps, rate, of_y] {
                   Floats out;
                   for (size_t i = 0; i < p.x.size(); ++i) {
@@ -154,7 +154,7 @@ void check_residuals(int units, size_t n) {
     });
     const Residuals want(net, xs);
     const auto tolerance = [&](size_t i) { return want.bounds[i]; };
-    // y and its derivatives by x and by the parameters, put together by `formula`.
+    // y and its derivatives by x and by the parameters, which `formula` combines.
     struct Sums {
         Real y, x, a, b, w, last, c;  // last: y + dy/dx of the last unit alone
     };
@@ -183,12 +183,12 @@ void check_residuals(int units, size_t n) {
         got,
         want.values,
         {instead("dy/dx is left out", [](const Sums& s) { return s.y; }),
-         // Of y; dy/dx has none.
+         // c belongs to y, not to dy/dx.
          instead("the constant c is left out", [](const Sums& s) { return s.x + s.y - s.c; }),
          instead("each unit replaces the sum of those before it",
                  [](const Sums& s) { return s.last; }),
          instead("y is left out", [](const Sums& s) { return s.x; }),
-         instead("y is subtracted: that is the residual of dy/dx = y",
+         instead("y is subtracted, which is the residual of dy/dx = y",
                  [](const Sums& s) { return s.x - s.y; }),
          instead("the network is differentiated by the parameters a, not by x",
                  [](const Sums& s) { return s.a + s.y; }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 38, what derivatives cost: transfers, launches and instructions.
+// Lesson 38: the cost of derivatives, in transfers, launches and instructions.
 #include "cases/shared_work.h"
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 38: gradients of a short and of a long function, second derivatives, and
+// The timed work of lesson 38: gradients of a short and of a long function, second derivatives, and
 // a descent of 64 steps from each point.
 #include "autodiff_dual.h"
 #include "workloads/workload_data.h"
@@ -9,10 +9,10 @@
 
 namespace {
 
-using Three = std::array<double, 3>;  // what is made of one point
+using Three = std::array<double, 3>;  // the results for one point
 
-// Three arrays, each of one number for each point. Wanted<F>: the same for one point in double, and
-// the bounds of its error, from the largest terms within |x|, |y| <= 2.
+// Three arrays with one number for each point. Wanted<F>: the three numbers for one point in
+// double, and the bounds of their errors, from the largest terms within |x|, |y| <= 2.
 template <class Wanted>
 class Points : public wb::Workload {
 public:
@@ -98,8 +98,8 @@ struct Second final : Points<ValleySecond> {
 };
 WORKLOAD(Second, "second derivatives of Rosenbrock's function", 1 << 26, 100003);
 
-// Down to the lowest point of x^2 + 3xy + 5y^2. An error shrinks by 1/16 at least with each step,
-// and each adds at most 2 u (|x| + |y|) + 16 u rate (5 |x| + 13 |y|), that is 44 u.
+// A descent to the lowest point of x^2 + 3xy + 5y^2. An error shrinks by at least 1/16 with each
+// step, and each step adds at most 2 u (|x| + |y|) + 16 u rate (5 |x| + 13 |y|), that is 44 u.
 class Descent final : public wb::Workload {
 public:
     explicit Descent(size_t n)
