@@ -41,14 +41,14 @@ __host__ __device__ int64_t position(const Layout& layout, int64_t i) {
 }
 // END 1
 
-// Whether Type has it. Finished.
+// Whether this is a valid Type. Finished.
 bool known(Type type) {
     const bool size = type.bytes == 2 || type.bytes == 4 || type.bytes == 8;
     return type.kind == 'f' ? size
                             : (type.kind == 'i' || type.kind == 'u') && (size || type.bytes == 1);
 }
 
-// TODO 2 (about 20 lines): translate types in both directions. What Type does not have ends with
+// TODO 2 (about 20 lines): translate types in both directions. For types that Type cannot express,
 // `throw InteropError("why")`.
 //| DLDataType dlpack_type(Type) {
 //|     return {};
@@ -95,7 +95,7 @@ Type type_from_typestr(const char* typestr) {
 }
 // END 2
 
-// An event that is destroyed even if a call fails. A stream that waits for it goes on waiting.
+// An event that is destroyed even if a call fails. Streams that already wait for it still wait.
 // Finished.
 struct Event {
     Event() { CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); }
@@ -105,8 +105,8 @@ struct Event {
     cudaEvent_t event;
 };
 
-// TODO 3 (about 14 lines): streams and their numbers; and one stream that waits for the other, by
-// an Event. Null and cudaStreamLegacy are the same stream.
+// TODO 3 (about 14 lines): translate streams and their numbers, and let one stream wait for the
+// other by an Event. Null and cudaStreamLegacy are the same stream.
 //| cudaStream_t stream_from_number(int64_t) {
 //|     return nullptr;
 //| }
@@ -137,16 +137,16 @@ void wait_for(cudaStream_t waiting, cudaStream_t working) {
 }
 // END 3
 
-// A tensor and all that it points to. Managed is one of DLPack's two structures.
+// A tensor and everything that it points to. Managed is one of DLPack's two structures.
 template <class Managed>
 struct Exported {
     Array array;  // a copy, which keeps the memory alive
     Managed managed;
 };
 
-// TODO 4 (about 18 lines): write release(), the deleter, which takes back what export_tensor() has
-// made. There, let the consumer's stream wait, if there is one. Make an Exported<Managed> with new,
-// and fill in the fields of its tensor, all except version and flags.
+// TODO 4 (about 18 lines): write release(), the deleter, which deletes the object that
+// export_tensor() makes. In export_tensor(), let the consumer's stream wait, if there is one. Make
+// an Exported<Managed> with new, and fill in all fields of its tensor except version and flags.
 //| template <class Managed>
 //| void release(Managed*) {}
 //|
@@ -195,8 +195,8 @@ template <class Managed>
 Array import_tensor(Managed* managed, cudaStream_t stream) {
     Array array{};
     array.stream = stream;
-    // TODO 5 (about 18 lines): refuse what must be refused. Set type, layout and device. At last
-    // let `memory` point to the first element, with a function that calls the deleter.
+    // TODO 5 (about 18 lines): refuse tensors as the header says. Set type, layout and device.
+    // Last, let `memory` point to the first element, with a function that calls the deleter.
     //| (void)managed;
     const DLTensor& tensor = managed->dl_tensor;
     if (tensor.device.device_type != kDLCUDA && tensor.device.device_type != kDLCUDAManaged)
@@ -252,8 +252,9 @@ Array import_cai(const CudaArrayInterface& cai, [[maybe_unused]] const std::shar
     Array array{};
     array.stream = stream;
     CUDA_CHECK(cudaGetDevice(&array.device));
-    // TODO 7 (about 14 lines): refuse what must be refused. Set type, layout and read_only. Let the
-    // stream wait, and let `memory` point to the first element and share the owner.
+    // TODO 7 (about 14 lines): refuse interfaces as the header says. Set type, layout and
+    // read_only. Let the stream wait, and let `memory` point to the first element and share the
+    // owner.
     //| (void)cai;
     if (cai.ndim < 0 || cai.ndim > kMaxDims)
         throw InteropError("%lld dimensions are not supported", cai.ndim);
@@ -349,8 +350,9 @@ extern "C" void interop_delete(void* owner) {
     delete static_cast<Array*>(owner);
 }
 
-// TODO 8 (about 18 lines): import and scale; make a ramp and export it. Turn every exception into
-// its text in last_error, and 1. interop_scale uses the array only in its call: it needs no owner.
+// TODO 8 (about 18 lines): import and scale; make a ramp and export it. For every exception, copy
+// its text to last_error and return 1. interop_scale uses the array only during the call, so it
+// needs no owner.
 //| extern "C" int interop_scale(const CudaArrayInterface*, double) {
 //|     std::strcpy(last_error, "interop_scale is not written yet");
 //|     return 2;

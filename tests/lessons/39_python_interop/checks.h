@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 39 share: shapes, strides and addresses, with what usual mistakes make
-// of them; what is refused; the order of streams; and calls that fail.
+// Checks that the tests of lesson 39 share: of shapes, strides and addresses, with the results of
+// usual mistakes; of refusals; of the order of streams; and of calls that fail.
 //
-// All comparisons are exact. Calls are counted at the runtime, which works on a card too. Whether
-// work waits is read from the emulator's model timeline (TIMELINE.md); on a card only the values
-// show it.
+// All comparisons are exact. Calls are counted at the runtime, which works on a card too. The
+// emulator's model timeline (TIMELINE.md) shows whether work waits; on a card only the values show
+// it.
 #pragma once
 
 #include "cases/timeline.h"
@@ -13,9 +13,9 @@
 
 namespace {
 
-// Fails where a shape or strides are not those wanted. Strides in the wrong unit are recognised.
+// Fails if a shape or strides are wrong. Strides in the wrong unit are recognised.
 inline void check_shape(const Numbers& got, const Numbers& want) {
-    wb::recognize<int64_t>(got, want, {{"the order of the dimensions is turned round", [&] {
+    wb::recognize<int64_t>(got, want, {{"the order of the dimensions is reversed", [&] {
                                             return Numbers(want.rbegin(), want.rend());
                                         }}});
     const std::string text = wb::mismatch(
@@ -32,8 +32,8 @@ inline void check_strides(const Numbers& got, const Numbers& want, const Numbers
         return numbers;
     };
     std::vector<wb::Mistake<int64_t>> mistakes{
-        {in_bytes ? "strides in elements, where they are in bytes"
-                  : "strides in bytes, where they are in elements",
+        {in_bytes ? "strides in elements, but they should be in bytes"
+                  : "strides in bytes, but they should be in elements",
          [&] {
              return each(want, [&](int64_t s) { return in_bytes ? s / element : s * element; });
          }},
@@ -45,13 +45,13 @@ inline void check_strides(const Numbers& got, const Numbers& want, const Numbers
              std::reverse(turned.begin(), turned.end());
              return each(turned, [&](int64_t s) { return s * unit; });
          }},
-        {"strides are absolute values: a reversed view has a negative one",
+        {"strides are absolute values, but a reversed view has a negative stride",
          [&] { return each(want, [](int64_t s) { return s < 0 ? -s : s; }); }},
-        {"the order of the dimensions is turned round",
+        {"the order of the dimensions is reversed",
          [&] { return Numbers(want.rbegin(), want.rend()); }}};
     if (!in_bytes)
         mistakes.push_back(
-            {"strides are divided by the size of an element, and they were in elements already",
+            {"strides are divided by the size of an element, but were in elements already",
              [&] { return each(want, [&](int64_t s) { return s / element; }); }});
     wb::recognize<int64_t>(got, want, mistakes);
     const std::string text = wb::mismatch(
@@ -61,7 +61,7 @@ inline void check_strides(const Numbers& got, const Numbers& want, const Numbers
     CHECK(same_strides);
 }
 
-// Fails where `got` is not the address `want`, in memory of `bytes` bytes from `memory` on.
+// Fails if `got` is not the address `want`, in memory of `bytes` bytes from `memory` on.
 inline void check_address(const void* got, const void* want, const void* memory, size_t bytes) {
     const auto distance = [&](const void* p) {
         return std::to_string((const char*)p - (const char*)memory);
@@ -75,7 +75,7 @@ inline void check_address(const void* got, const void* want, const void* memory,
     CHECK(same_address);
 }
 
-// Fails where `got` is not this view of this memory.
+// Fails if `got` is not this view of this memory.
 inline void check_array(const Array& got, const View& view, Type type,
                         const std::shared_ptr<void>& memory) {
     CHECK(got.layout.ndim == int(view.shape.size()));
@@ -103,7 +103,7 @@ inline bool refused(const std::function<void()>& work) {
     return false;
 }
 
-// Fails where work() is not refused. `what`: the reason to refuse it.
+// Fails if work() is not refused. `what`: the reason to refuse it.
 #define CHECK_REFUSED(what, ...)                                                                   \
     do {                                                                                           \
         INFO("accepted, and InteropError should refuse it: " << what);                             \
@@ -111,9 +111,9 @@ inline bool refused(const std::function<void()>& work) {
         CHECK(was_refused);                                                                        \
     } while (false)
 
-// Two streams at work: the producer's is busy with a copy from the host for long, then something is
-// handed over, and the consumer's makes a copy on the device. The memory of the two copies has
-// nothing to do with each other, so that only the order can be wrong.
+// Two streams with work: the producer's stream makes a long copy from the host, then an array is
+// handed over, and the consumer's stream makes a copy on the device. The two copies use different
+// memory, so only their order can be wrong.
 class TwoStreams {
 public:
     TwoStreams() {
@@ -127,7 +127,7 @@ public:
     TwoStreams(const TwoStreams&) = delete;
     TwoStreams& operator=(const TwoStreams&) = delete;
 
-    // What is handed over: its values are those of the producer's stream.
+    // The array that is handed over, with its values from the producer's stream.
     Array array() const {
         Array array{};
         array.memory = shared_;
@@ -136,8 +136,8 @@ public:
         array.stream = producer;
         return array;
     }
-    // Fails where the consumer's copy does not wait for the producer's, or waits although `waits`
-    // is false. On a card there is no timeline to see it by.
+    // Fails if the consumer's copy does not wait for the producer's, or waits although `waits` is
+    // false. A card has no timeline, so nothing is checked there.
     void check(const std::function<void()>& hand_over, bool waits = true) const {
         const auto timeline = wb::Timeline::of([&] {
             CUDA_CHECK(
@@ -155,7 +155,7 @@ public:
         }
         const bool waited = consumed >= produced;
         INFO((waits ? "the consumer's stream does not wait for the producer's"
-                    : "a stream waits that should not"));
+                    : "a stream waits, but should not"));
         const bool as_asked = waited == waits;
         CHECK(as_asked);
     }
@@ -169,8 +169,8 @@ private:
     const std::shared_ptr<void> from_ = shared_, to_ = device_memory(std::vector<char>(kSmall));
 };
 
-// One stream scales an array, gives it to the next stream, and so on. Fails where the values are
-// not right. A stream that does not wait makes a race, which the emulator finds.
+// One stream scales an array, gives it to the next stream, and so on. Fails if the values are
+// wrong. If a stream does not wait, the emulator reports a race.
 inline void check_relay(const std::function<Array(const Array&, const TestStream&)>& hand_over) {
     const auto values = wb::random_floats(1 << 16, 40);
     const auto memory = device_memory(values);
@@ -191,15 +191,15 @@ inline void check_relay(const std::function<Array(const Array&, const TestStream
     CHECK_ARRAYS(values_of<float>(memory, values.size()), want);
 }
 
-// Of the calls, how many have this in their name.
+// The number of calls with `part` in their name.
 inline size_t count_calls(const wb::CallWatch& watch, const char* part) {
     size_t found = 0;
     for (const wb::CudaCall& call : watch.calls) found += call.name.find(part) != std::string::npos;
     return found;
 }
 
-// Each call of `work` fails once, except those that clean up. That must end as a wb::CudaError, and
-// leave no event.
+// Runs `work` once for each of its calls, with that call failing, except calls that clean up.
+// `work` must throw wb::CudaError and destroy its events.
 inline void check_failing_calls(const char* name, const std::function<void()>& work) {
     size_t calls = 0, failed = 0;
     std::string dropped, left;
@@ -233,7 +233,7 @@ inline void check_failing_calls(const char* name, const std::function<void()>& w
         const bool every_call_is_checked = dropped.empty();
         CHECK(every_call_is_checked);
     }
-    INFO("when " << left << " fails, " << name << "() leaves an event");
+    INFO("when " << left << " fails, " << name << "() does not destroy an event");
     const bool no_event_is_left = left.empty();
     CHECK(no_event_is_left);
 }
@@ -244,7 +244,7 @@ inline bool on_the_stack(const void* address) {
     return std::abs(here - reinterpret_cast<intptr_t>(address)) < (1 << 20);
 }
 
-// A tensor that was exported.
+// Checks and returns an exported tensor.
 template <class Managed>
 Managed* made(Managed* managed) {
     {
@@ -255,7 +255,7 @@ Managed* made(Managed* managed) {
         INFO("the tensor has no deleter");
         REQUIRE(managed->deleter != nullptr);
     }
-    // Before anyone reads through them: what a function that has returned leaves there is chance.
+    // Checked before any read through them, since a returned function leaves random values there.
     const DLTensor& tensor = managed->dl_tensor;
     const bool belong_to_the_tensor = !on_the_stack(tensor.shape) && !on_the_stack(tensor.strides);
     if (!belong_to_the_tensor) managed->deleter(managed);

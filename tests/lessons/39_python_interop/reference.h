@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 39 work with: views of one piece of device memory, arrays as another
+// Helpers for the tests of lesson 39: views of one piece of device memory, arrays as another
 // library makes them, streams, and use of freed memory.
 #pragma once
 
@@ -23,7 +23,7 @@ struct View {
     int64_t offset;
 };
 
-constexpr int64_t kElements = 600;  // that the views below are of
+constexpr int64_t kElements = 600;  // in the memory of the views below
 
 inline const std::vector<View>& views() {
     static const std::vector<View> all{
@@ -50,7 +50,7 @@ inline const std::vector<Type>& types() {
     return all;
 }
 
-// As NumPy calls it: "int64".
+// NumPy's name for the type: "int64".
 inline std::string name_of(Type type) {
     const std::string kind = type.kind == 'f'   ? "float"
                              : type.kind == 'i' ? "int"
@@ -62,7 +62,7 @@ inline std::string name_of(Type type) {
 inline Layout layout_of(const Numbers& shape, const Numbers& strides) {
     Layout layout{};
     layout.ndim = int(shape.size());
-    std::fill_n(layout.shape, kMaxDims, -77);  // beyond ndim: does not matter
+    std::fill_n(layout.shape, kMaxDims, -77);  // entries from ndim on do not matter
     std::fill_n(layout.strides, kMaxDims, -77);
     std::copy(shape.begin(), shape.end(), layout.shape);
     std::copy(strides.begin(), strides.end(), layout.strides);
@@ -82,7 +82,7 @@ inline int64_t count_of(const Numbers& shape) {
     return count;
 }
 
-// Those of a compact array in row-major order.
+// The strides of a compact array in row-major order.
 inline Numbers compact_strides(const Numbers& shape) {
     Numbers strides(shape.size());
     int64_t stride = 1;
@@ -90,7 +90,7 @@ inline Numbers compact_strides(const Numbers& shape) {
     return strides;
 }
 
-// Where the elements are, in row-major order of their indexes.
+// The positions of the elements, in row-major order of their indexes.
 inline Numbers positions(const Numbers& shape, const Numbers& strides) {
     Numbers index(shape.size()), found;
     for (int64_t i = 0; i < count_of(shape); ++i) {
@@ -132,8 +132,8 @@ inline Array array_of(const View& view, Type type, const std::shared_ptr<void>& 
     return array;
 }
 
-// Stores into all memory that was freed a moment ago, on the heap and on the stack. Whoever still
-// points there reads other values afterwards.
+// Stores into all recently freed memory, on the heap and on the stack. A pointer that still points
+// there then reads other values.
 __attribute__((noinline)) inline void use_freed_memory() {
     volatile char stack[32768];
     for (size_t i = 0; i < sizeof stack; ++i) stack[i] = 0x5C;
@@ -145,7 +145,7 @@ __attribute__((noinline)) inline void use_freed_memory() {
         }
 }
 
-// As the memory of an array that its owner gives up and uses for something else.
+// Fills memory as if an array's owner had given it up and reused it.
 inline void spoil(Array& array) {
     std::fill_n(array.layout.shape, kMaxDims, -9);
     std::fill_n(array.layout.strides, kMaxDims, -9);
@@ -168,7 +168,8 @@ inline Array imported(DLManagedTensorVersioned* tensor, cudaStream_t stream) {
     return import_dlpack_versioned(tensor, stream);
 }
 
-// The interface of an array as another library describes it, without a stream. No strides: None.
+// The interface of an array as another library describes it, without a stream. An empty list of
+// strides means None.
 inline CudaArrayInterface foreign_cai(void* data, Type type, const Numbers& shape,
                                       const Numbers& strides) {
     CudaArrayInterface cai{};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 39, what is shared: the layout of a view, the type of its elements, and the order of
-// streams.
+// Lesson 39: the layout of a view, the type of its elements, and the order of streams.
 #include "checks.h"
 
 TEST_CASE("task 1: the strides of compact arrays", "[task1]") {
@@ -18,7 +17,7 @@ TEST_CASE("task 1: the strides of compact arrays", "[task1]") {
     }
 }
 
-TEST_CASE("task 1: where the elements of a view are", "[task1]") {
+TEST_CASE("task 1: the positions of a view's elements", "[task1]") {
     for (const View& view : views()) {
         CAPTURE(view.name);
         const Layout layout = layout_of(view.shape, view.strides);
@@ -34,7 +33,7 @@ TEST_CASE("task 1: where the elements of a view are", "[task1]") {
                                          plain[i] = int64_t(i);
                                      return plain;
                                  }},
-                                {"the first index runs fastest, and it should be the last", [&] {
+                                {"the first index runs fastest, but the last should", [&] {
                                      Numbers columns;
                                      for (int64_t i = 0; i < int64_t(want.size()); ++i) {
                                          int64_t at = 0, rest = i;
@@ -51,7 +50,7 @@ TEST_CASE("task 1: where the elements of a view are", "[task1]") {
 }
 
 TEST_CASE("task 1: arrays of more than 2^31 elements", "[task1]") {
-    // 3 * 2^31 elements, of which all rows are the same memory.
+    // 3 * 2^31 elements, with all rows in the same memory.
     const Layout layout = layout_of({3, 1 << 16, 1 << 15}, {int64_t(5) << 32, 0, 3});
     CHECK_RESULT(position(layout, (int64_t(2) << 31) + 7), (int64_t(10) << 32) + 21);
     CHECK_RESULT(position(layout, (int64_t(1) << 31) + (1 << 15) + 1), (int64_t(5) << 32) + 3);
@@ -104,7 +103,7 @@ TEST_CASE("task 2: types that cannot be shared are refused", "[task2]") {
     CHECK_REFUSED("floats of 8 bits", dlpack(kDLFloat, 8, 1));
     CHECK_REFUSED("floats of 128 bits", dlpack(kDLFloat, 128, 1));
     CHECK_REFUSED("the other order of the bytes, >f4", type_from_typestr(">f4"));
-    // The last two begin like a type that is known, and have more bytes.
+    // The last two begin like a known type, and have more characters.
     for (const char* text :
          {"<c8", "|b1", "<f16", "<f3", "<M8", "", "f4", "|f4", "<U12", "|V12", "<f40", "|u12"})
         CHECK_REFUSED("typestr \"" << text << "\"", type_from_typestr(text));
@@ -131,7 +130,7 @@ TEST_CASE("task 3: one stream waits for another", "[task3]") {
     test.check([&] { wait_for(test.consumer, test.producer); });
 }
 
-TEST_CASE("task 3: no event is left, and none is needed within a stream", "[task3]") {
+TEST_CASE("task 3: events are destroyed, and none is made within a stream", "[task3]") {
     const TestStream one, other;
     {
         wb::CallWatch watch;

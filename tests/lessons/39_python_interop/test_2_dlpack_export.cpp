@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 39, arrays go to others by DLPack, and a tensor keeps the memory until it is deleted.
+// Lesson 39: arrays are exported by DLPack, and a tensor keeps the memory until it is deleted.
 #include "checks.h"
 
 #include <malloc.h>
@@ -14,7 +14,7 @@ TEST_CASE("task 4: the fields of an exported tensor", "[task4]") {
                 CAPTURE(type_name, view.name);
                 const auto memory = bytes_for(type);
                 Array array = array_of(view, type, memory);
-                array.device = 3;  // nothing is launched there
+                array.device = 3;  // no work is launched on this device
                 auto* managed = made(exported(array, kNoStream, form));
                 const DLTensor tensor = managed->dl_tensor;
                 const size_t ndim = view.shape.size();
@@ -61,8 +61,8 @@ TEST_CASE("task 4: shape and strides belong to the tensor", "[task4]") {
         check_shape(shape, view.shape);
         check_strides(strides, view.strides, view.shape, kInt64.bytes, false);
         spoil(array);
-        INFO("shape or strides have changed since the tensor was made: they are in memory that is "
-             "not the tensor's own, and that is used for something else now");
+        INFO("shape or strides have changed since the tensor was made: they are in memory that "
+             "does not belong to the tensor and has been reused");
         const bool unchanged = numbers(tensor.shape) == shape && numbers(tensor.strides) == strides;
         CHECK(unchanged);
         managed->deleter(managed);
@@ -93,7 +93,7 @@ TEST_CASE("task 4: a tensor keeps the memory until it is deleted", "[task4]") {
                               cudaMemcpyDeviceToHost));
         CHECK_ARRAYS(got, values);
         managed->deleter(managed);
-        INFO("the deleter was called, and the memory is not freed");
+        INFO("the deleter was called, but the memory is not freed");
         const bool memory_is_freed = watched.expired();
         CHECK(memory_is_freed);
     };
@@ -106,7 +106,7 @@ TEST_CASE("task 4: the deleter frees the tensor, too", "[task4]") {
     const auto check = [](auto* form) {
         const Array array = array_of(views()[0], kFloat32, bytes_for(kFloat32));
         constexpr int kTimes = 200;
-        // The first round is for what is allocated once: caches, tables, the C library's own.
+        // The first round makes all allocations that are made only once, such as caches and tables.
         size_t before = 0;
         for (int round = 0; round < 2; ++round) {
             before = mallinfo2().uordblks;
@@ -119,14 +119,14 @@ TEST_CASE("task 4: the deleter frees the tensor, too", "[task4]") {
         const size_t left = after > before ? after - before : 0;
         INFO(kTimes << " tensors were exported and deleted, and " << left
                     << " bytes of host memory are not freed");
-        // Less than a pointer and its header in malloc for each.
+        // Less than a pointer with malloc's header for each.
         const bool host_memory_is_freed = left < kTimes * 16;
         CHECK(host_memory_is_freed);
     };
     check((DLManagedTensor*)nullptr);
     check((DLManagedTensorVersioned*)nullptr);
 #else
-    CHECK(true);  // this C library does not say how much is in use
+    CHECK(true);  // this C library does not report how much memory is in use
 #endif
 }
 
@@ -140,14 +140,14 @@ TEST_CASE("task 4: several tensors of one array", "[task4]") {
     }
     memory.reset();
     for (DLManagedTensor* tensor : tensors) {
-        INFO("a tensor is left, and the memory is freed");
+        INFO("one tensor still exists, but the memory is freed");
         const bool memory_is_alive = !watched.expired();
         REQUIRE(memory_is_alive);
         check_shape({tensor->dl_tensor.shape, tensor->dl_tensor.shape + 2},
                     views()[tensor == tensors[1] ? 4 : 2].shape);
         tensor->deleter(tensor);
     }
-    INFO("all tensors are deleted, and the memory is not freed");
+    INFO("all tensors are deleted, but the memory is not freed");
     const bool memory_is_freed = watched.expired();
     CHECK(memory_is_freed);
 }
@@ -170,7 +170,7 @@ TEST_CASE("task 4: no stream waits with kNoStream", "[task4]") {
     made(managed)->deleter(managed);
 }
 
-TEST_CASE("task 4: what cannot be exported is refused", "[task4]") {
+TEST_CASE("task 4: arrays that cannot be exported are refused", "[task4]") {
     const auto memory = bytes_for(kFloat32);
     Array array = array_of(views()[0], kFloat32, memory);
     const long owners = memory.use_count();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lesson 39, arrays come from others by DLPack, and every tensor is deleted once.
+// Lesson 39: arrays are imported by DLPack, and every tensor is deleted once.
 #include "checks.h"
 
 namespace {
 
-// A tensor as another library makes it. It counts how often it is deleted, and as a real one it
-// takes its shape and strides with it.
+// A tensor as another library makes it. It counts how often it is deleted. Like a real tensor, it
+// loses its shape and strides when it is deleted.
 template <class Managed>
 struct Foreign {
     Foreign(void* data, Type type, Numbers shape_, Numbers strides_)
@@ -26,7 +26,7 @@ struct Foreign {
             std::fill(own->strides.begin(), own->strides.end(), -9);
         };
         if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>)
-            managed.version = {1, 7};  // a newer one that can be read all the same
+            managed.version = {1, 7};  // a newer version that can still be read
     }
     Foreign(const Foreign&) = delete;
     Foreign& operator=(const Foreign&) = delete;
@@ -118,14 +118,14 @@ TEST_CASE("task 5: a tensor without a deleter", "[task5]") {
     check_array(array, views()[0], kFloat32, memory);
 }
 
-TEST_CASE("task 5: what cannot be imported is refused and stays the caller's", "[task5]") {
+TEST_CASE("task 5: a refused tensor still belongs to the caller", "[task5]") {
     const auto memory = bytes_for(kFloat32);
     const auto check = [&](const char* what, auto* form, auto change) {
         Foreign<std::remove_pointer_t<decltype(form)>> foreign(
             memory.get(), kFloat32, {20, 30}, {30, 1});
         change(foreign.managed);
         CHECK_REFUSED(what, imported(&foreign.managed, nullptr));
-        INFO("refused (" << what << "), and the deleter is called all the same");
+        INFO("refused (" << what << "), but the deleter is called");
         CHECK(foreign.deleted == 0);
     };
     const auto both = [&](const char* what, auto change) {
@@ -160,9 +160,10 @@ TEST_CASE("task 5: a tensor that is read-only", "[task5]") {
     }
 }
 
-TEST_CASE("task 5: there and back, and one scales what all see", "[task5]") {
+TEST_CASE("task 5: an array exported and imported again shares its memory", "[task5]") {
     for (const View& view : views()) {
-        if (view.strides.size() && view.strides[0] == 0) continue;  // elements of many names
+        if (view.strides.size() && view.strides[0] == 0)
+            continue;  // several indexes name one element
         CAPTURE(view.name);
         const auto values = wb::random_floats(kElements, 5);
         auto memory = device_memory(values);
@@ -180,13 +181,13 @@ TEST_CASE("task 5: there and back, and one scales what all see", "[task5]") {
             want[size_t(view.offset + at)] *= -2;
         CHECK_ARRAYS(values_of<float>(memory, kElements), want);
         memory.reset();
-        INFO("the array is gone, and the memory is not freed: the tensor was not deleted");
+        INFO("the array is gone, but the memory is not freed: the tensor was not deleted");
         const bool memory_is_freed = watched.expired();
         CHECK(memory_is_freed);
     }
 }
 
-TEST_CASE("task 5: from stream to stream, each after the one before", "[task5]") {
+TEST_CASE("task 5: a relay from stream to stream keeps the order", "[task5]") {
     const auto relay = [](auto* form) {
         check_relay([form](const Array& array, const TestStream& stream) {
             return imported(made(exported(array, stream.number(), form)), stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 39, arrays go to others and come from them by the CUDA Array Interface, also by functions
-// of C.
+// Lesson 39: arrays are exported and imported by the CUDA Array Interface, also through C
+// functions.
 #include "checks.h"
 
 TEST_CASE("task 6: the fields of the interface", "[task6]") {
@@ -93,7 +93,7 @@ TEST_CASE("task 7: the array keeps its owner", "[task7]") {
             import_cai(foreign_cai(memory.get(), kFloat32, {20, 30}, {30, 1}), memory, nullptr);
         memory.reset();
         {
-            INFO("the owner is gone, while the array is in use");
+            INFO("the owner is gone, but the array is still in use");
             const bool owner_is_alive = !watched.expired();
             REQUIRE(owner_is_alive);
         }
@@ -101,7 +101,7 @@ TEST_CASE("task 7: the array keeps its owner", "[task7]") {
         spoil(array);
         CHECK_ARRAYS(values_of<float>(copy.memory, kElements), values);
     }
-    INFO("the array is gone, and its owner is not");
+    INFO("the array is gone, but its owner is still kept");
     const bool owner_is_gone = watched.expired();
     CHECK(owner_is_gone);
 }
@@ -115,7 +115,7 @@ TEST_CASE("task 7: the stream waits for the producer's", "[task7]") {
     test.check([&] { array = import_cai(cai, memory, test.consumer); });
 }
 
-TEST_CASE("task 7: no stream waits where the producer names none", "[task7]") {
+TEST_CASE("task 7: no stream waits if the producer names none", "[task7]") {
     const TwoStreams test;
     Array array{};
     const auto memory = bytes_for(kFloat32);
@@ -123,13 +123,13 @@ TEST_CASE("task 7: no stream waits where the producer names none", "[task7]") {
     test.check([&] { array = import_cai(cai, memory, test.consumer); }, false);
 }
 
-TEST_CASE("task 7: from stream to stream, each after the one before", "[task7]") {
+TEST_CASE("task 7: a relay from stream to stream keeps the order", "[task7]") {
     check_relay([](const Array& array, const TestStream& stream) {
         return import_cai(export_cai(array), array.memory, stream);
     });
 }
 
-TEST_CASE("task 7: what cannot be imported is refused", "[task7]") {
+TEST_CASE("task 7: interfaces that cannot be imported are refused", "[task7]") {
     const auto memory = bytes_for(kFloat32);
     const long owners = memory.use_count();
     const auto check = [&](const char* what, auto change) {
@@ -244,7 +244,7 @@ TEST_CASE("task 8: interop_ramp makes a tensor", "[task8]") {
     }
 }
 
-TEST_CASE("task 8: no exception leaves a function of C", "[task8]") {
+TEST_CASE("task 8: no exception leaves a C function", "[task8]") {
     const auto memory = bytes_for(kFloat32);
     const auto check = [](const char* what, const char* word, const std::function<int()>& call) {
         int status = -1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lesson 39, no byte moves and the host does not wait when an array is handed over.
+// Lesson 39: a hand-over copies no byte, and the host does not wait.
 #include "checks.h"
 #include "watches/host_calls.h"
 
-TEST_CASE("efficient: the stream that is waited for does not wait itself", "[efficient][task3]") {
+TEST_CASE("efficient: the producer's stream does not wait", "[efficient][task3]") {
     const TwoStreams test;
     test.check([&] { wait_for(test.producer, test.consumer); }, false);
 }

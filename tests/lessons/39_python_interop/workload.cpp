@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 39: a relay. An array goes from stream to stream, 100 times by each
-// protocol, and each stream multiplies it by a factor that takes the last one back.
+// The timed work of lesson 39: a relay. An array goes from stream to stream, 100 times by each
+// protocol, and each stream multiplies it by a factor that undoes the one before.
 #include "python_interop.h"
 #include "workloads/workload_data.h"
 
@@ -31,7 +31,7 @@ public:
             array = hand_over(array, streams_[round % 2]);
             scale(array, round % 2 ? 0.5 : 2.0);
         }
-        array = hand_over(array, cudaStreamLegacy);  // where the clock is
+        array = hand_over(array, cudaStreamLegacy);  // the stream that is timed
     }
     void reference() override {
         want_ = start_;
