@@ -11,8 +11,8 @@
 static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 static constexpr int kLanes = 32;
 
-// Called by all kThreads threads of a block, again and again if need be. Returns the sum of the
-// values of the threads before this one; `total` becomes the sum of all (lesson 25).
+// All kThreads threads of a block must call this, and may call it repeatedly. Returns the sum of
+// the values of the threads before this one; `total` becomes the sum of all values (lesson 25).
 template <class T>
 __device__ static T block_scan(T value, T& total) {
     __shared__ T of_warp[kThreads / kLanes];
@@ -23,18 +23,18 @@ __device__ static T block_scan(T value, T& total) {
         if (lane >= step) sum += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = sum;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // all threads read the sums of all warps below
     T before = sum - value;
     total = 0;
     for (int w = 0; w < kThreads / kLanes; ++w) {
         if (w == warp) before += total;
         total += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites of_warp, which is read above
     return before;
 }
 
-// First launch of a scan: one block for each tile, which stores the tile's sum.
+// First launch of a scan: each block stores the sum of one tile.
 __global__ void sum_tiles_kernel(const int* in, int n, int* sums) {
     const int end = min((int(blockIdx.x) + 1) * kTile, n);
     int own = 0, total;
@@ -43,7 +43,7 @@ __global__ void sum_tiles_kernel(const int* in, int n, int* sums) {
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
-// Second launch: one block, which replaces the sum of each tile by that of all tiles before it.
+// Second launch: a single block replaces the sum of each tile by the sum of all tiles before it.
 __global__ void scan_sums_kernel(int* sums, int tiles) {
     int carry = 0;
     for (int first = 0; first < tiles; first += kThreads) {
@@ -55,13 +55,13 @@ __global__ void scan_sums_kernel(int* sums, int tiles) {
     }
 }
 
-// Third launch: one block for each tile, which begins with what lies before the tile.
+// Third launch: each block scans one tile, starting from the sum before the tile.
 __global__ void scan_tiles_kernel(const int* in, int n, const int* sums, int* out) {
     [[maybe_unused]] const int begin = blockIdx.x * kTile;
     [[maybe_unused]] int carry = sums[blockIdx.x];
-    // TODO 1 (about 7 lines): go through the tile in rounds of kThreads elements. In each, all
-    // threads call block_scan, with 0 where there is no element, and store `carry` and what it
-    // returns. The place n after the last element gets a value, too.
+    // TODO 1 (about 7 lines): go through the tile in rounds of kThreads elements. In each round,
+    // all threads call block_scan, with 0 past the end, and store `carry` plus the returned sum.
+    // Place n, after the last element, gets a value, too.
     // END 1
 }
 
@@ -84,8 +84,8 @@ __global__ void pair_masses_kernel(Events all, const int* offsets, float* mass, 
     if (e >= all.events) return;
     float heaviest = 0;
     int found = 0;
-    // TODO 2 (about 7 lines): go over all pairs of muons of event e. For those of opposite charge,
-    // note that there is one, and keep the largest mass: pair_mass is in the header.
+    // TODO 2 (about 7 lines): go over all pairs of muons of event e. For each pair of opposite
+    // charge, set `found`, and keep the largest mass: pair_mass is in the header.
     // END 2
     mass[e] = heaviest;
     valid[e] = found;
@@ -99,23 +99,24 @@ void pair_masses(Events d_events, const int* d_offsets, float* d_mass, int* d_va
     CUDA_CHECK(cudaGetLastError());
 }
 
-// TODO 3 (about 14 lines): `compact`. A kept element's place is the number of those before it: the
-// scan of the flags, from task 1. Then a kernel with a thread for each event moves what is kept.
-// For 0 events the scan still says that 0 are kept, and no thread is needed to move them.
+// TODO 3 (about 14 lines): `compact`. The place of a kept mass is the number of kept masses before
+// it: scan the flags as in task 1. Then a kernel with a thread for each event moves the kept
+// masses. For 0 events, call the scan, which stores 0 as their number, but do not launch the
+// kernel.
 void compact(const float*, const int*, int, int*, float*, int*, cudaStream_t) {}
 // END 3
 
 __global__ void histogram_kernel(const float* mass, const int* number, unsigned* counts) {
     [[maybe_unused]] __shared__ unsigned own[kBins];
     // TODO 4 (about 9 lines): clear the block's own bins, count in them in a grid-stride loop over
-    // *number masses, and add those that are not 0 to `counts`. Two barriers: before a thread
-    // counts, and before one adds up.
+    // *number masses, and add the bins that are not 0 to `counts`. You need two barriers: one
+    // before threads count, and one before they add to `counts`.
     // END 4
 }
 
 void histogram(const float* d_mass, const int* d_number, int most, unsigned* d_counts,
                cudaStream_t stream) {
-    // As many blocks as pay off: each has kBins bins to merge, and should count 8 masses for each.
+    // Each block merges kBins bins, so give it at least 8 masses for each bin.
     const int blocks = std::clamp(most / (8 * kBins), 1, 1024);
     CUDA_CHECK(cudaMemsetAsync(d_counts, 0, kBins * sizeof(unsigned), stream));
     histogram_kernel<<<blocks, kThreads, 0, stream>>>(d_mass, d_number, d_counts);
@@ -130,9 +131,9 @@ __global__ void find_peaks_kernel(const unsigned* counts, Peak* peaks) {
     const Window window = windows[blockIdx.x];
     [[maybe_unused]] const int b = window.first + threadIdx.x;
     unsigned long long events = 0, weighted = 0;
-    // TODO 5 (about 6 lines): what this thread's bin has above the base of the window, 0 for
-    // threads without a bin; and the sums over the block of that and of its product with b.
-    // block_scan adds up any type: unsigned long long has 64 bits.
+    // TODO 5 (about 6 lines): compute `above`, the count of this thread's bin above the base of the
+    // window, or 0 for threads without a bin. Then compute the sums of above and of above * b over
+    // the block. block_scan adds numbers of any type: unsigned long long has 64 bits.
     // END 5
     if (threadIdx.x == 0)
         peaks[blockIdx.x] = {events ? int((weighted + events / 2) / events) : window.first,
@@ -146,12 +147,13 @@ void find_peaks(const unsigned* d_counts, Peak* d_peaks, cudaStream_t stream) {
 
 void analyse([[maybe_unused]] Events d_events, [[maybe_unused]] Workspace d,
              [[maybe_unused]] cudaStream_t stream) {
-    // TODO 6 (about 20 lines): the five stages, each in a block of its own with a wb::Range. How
-    // many masses are kept, the histogram reads from the end of d.places: the host never knows.
+    // TODO 6 (about 20 lines): launch the five stages, each inside its own braces with a wb::Range.
+    // The histogram reads the number of kept masses from the end of d.places: the host never knows
+    // it.
     // END 6
 }
 
-// A stream of its own; an exception that leaves a capture open ends it.
+// A stream to record in. Its destructor ends a capture that an exception has left open.
 struct OwnStream {
     OwnStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~OwnStream() {
@@ -167,7 +169,7 @@ struct OwnStream {
     cudaStream_t stream = nullptr;
 };
 
-// A graph and its instance, both given back.
+// Owns a graph and its instance.
 struct OwnGraph {
     ~OwnGraph() {
         if (exec) cudaGraphExecDestroy(exec);
@@ -224,7 +226,7 @@ void Analysis::upload(Events from, cudaStream_t stream) {
     const Events& to = parts_->d_events;
     const auto copy = [&](auto* there, const auto* here, int n) {
         using T = std::remove_const_t<std::remove_pointer_t<decltype(there)>>;
-        // cudaMemcpyDefault: the addresses say where each of the two is.
+        // With cudaMemcpyDefault, the addresses decide the direction of the copy.
         if (n > 0)
             CUDA_CHECK(cudaMemcpyAsync(
                 const_cast<T*>(there), here, n * sizeof(T), cudaMemcpyDefault, stream));
@@ -247,6 +249,6 @@ void Analysis::peaks(Peak* to) const {
 
 void write_csv(std::FILE* file, [[maybe_unused]] const unsigned* counts) {
     std::fprintf(file, "GeV,events\n");
-    // TODO 9 (about 1 line): the lines of the bins, as the header says.
+    // TODO 9 (about 1 line): write a line for each bin, as the header says.
     // END 9
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: what capstone_dimuon.cu implements and the test calls.
 //
-// A d_ prefix marks a pointer to device memory; the arrays of one call do not overlap, and inputs
-// stay as they are. Every function that takes a stream puts its work there and returns without
-// waiting. Nothing but a destructor and write_csv may fail silently: a CUDA call that fails throws
-// wb::CudaError.
+// A d_ prefix marks a pointer to device memory. The arrays of one call do not overlap, and no
+// function changes its inputs. Every function that takes a stream puts its work there and returns
+// without waiting. A CUDA call that fails throws wb::CudaError; only destructors and write_csv may
+// fail silently.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 #include "cuda_check.h"
 #include "range.h"
 
-// The muons of all events, one event after the other. In host or in device memory; the limits are
-// 0 <= events <= 2^28 and 0 <= muons <= 2^30.
+// The muons of all events, one event after the other, in host or in device memory. Limits: 0 <=
+// events <= 2^28 and 0 <= muons <= 2^30.
 struct Events {
     int events, muons;
     const int* counts;            // of muons, for each event: 0 to 1024; their sum is `muons`
@@ -33,41 +33,43 @@ __host__ __device__ inline float pair_mass(float pt1, float eta1, float phi1, fl
 inline constexpr int kThreads = 256;  // in a block of every kernel of this lesson
 inline constexpr int kTile = 2048;    // elements that a block scans
 
-// Tiles of a scan of n elements. The last one also has the place after the end.
+// The number of tiles in a scan of n elements. The last tile also has the place n, after the last
+// element.
 constexpr int tiles_of(int n) {
     return n / kTile + 1;
 }
 
 // Task 1: d_out[i] = d_in[0] + ... + d_in[i - 1] for i in [0, n], so that d_out[0] = 0, and
-// d_out[n] is the sum of all. d_in: n ints from 0 on, whose sum is below 2^31; d_out: n + 1 ints;
-// d_sums: tiles_of(n) ints whose contents do not matter.
+// d_out[n] is the sum of all. d_in: n ints, each at least 0, with a sum below 2^31; d_out: n + 1
+// ints; d_sums: tiles_of(n) ints whose contents do not matter.
 void scan(const int* d_in, int n, int* d_out, int* d_sums, cudaStream_t stream);
 
 // Task 2: for each event e, d_valid[e] = 1 if it has two muons of opposite charge, else 0, and
 // d_mass[e] = the largest mass of such a pair, 0 if there is none. The muons of event e are
 // [d_offsets[e], d_offsets[e + 1]). `d_events` is in device memory; its counts are not used. For 0
-// events nothing is launched.
+// events, launches nothing.
 void pair_masses(Events d_events, const int* d_offsets, float* d_mass, int* d_valid,
                  cudaStream_t stream);
 
-// Task 3: stores the d_mass[e] with d_valid[e] = 1 side by side and in order from d_kept[0] on, and
-// nothing else. d_places: events + 1 ints; d_places[events] becomes the number of those kept.
-// d_kept has room for as many as are kept; d_sums is as in task 1. Flags are 0 or 1.
+// Task 3: stores those d_mass[e] with d_valid[e] = 1 side by side and in order from d_kept[0] on,
+// and nothing else. d_places: events + 1 ints; d_places[events] becomes the number of kept masses.
+// d_kept has room for exactly the kept masses; d_sums is as in task 1. Flags are 0 or 1.
 void compact(const float* d_mass, const int* d_valid, int events, int* d_places, float* d_kept,
              int* d_sums, cudaStream_t stream);
 
 // The spectrum: bin b counts masses from b / 10 GeV up to (b + 1) / 10 GeV. A mass from 0 to below
-// 120 GeV belongs to bin int(mass * 10.0f), which is in [0, kBins). Others, and NaN, to none.
+// 120 GeV belongs to bin int(mass * 10.0f), which is in [0, kBins). Other masses and NaN belong to
+// no bin.
 inline constexpr int kBins = 1200;
 inline constexpr float kLimit = 120.0f;
 
-// Task 4: d_counts[b] = how many of the first *d_number elements of d_mass belong to bin b, for all
-// kBins bins. Whatever d_counts held before is gone. *d_number is in [0, most], and is in device
-// memory: the host does not know it.
+// Task 4: d_counts[b] = the number of elements among the first *d_number of d_mass that belong to
+// bin b, for all kBins bins. The old contents of d_counts are overwritten. *d_number is in [0,
+// most] and in device memory: the host does not know it.
 void histogram(const float* d_mass, const int* d_number, int most, unsigned* d_counts,
                cudaStream_t stream);
 
-// Where peaks are looked for: bins [first, last).
+// A window with a peak: bins [first, last).
 struct Window {
     int first, last;
     const char* name;
@@ -75,20 +77,20 @@ struct Window {
 inline constexpr Window kWindows[] = {{26, 37, "J/psi"}, {88, 101, "Upsilon"}, {811, 1012, "Z"}};
 inline constexpr int kPeaks = 3;
 
-// `events`: how many lie above the base of the window, which is the larger of the counts of its
-// first and its last bin; bins with less count as 0. `bin`: the mean of the window's bin numbers,
-// each weighted by what it has above the base, rounded: (sum of above * b + events / 2) / events in
-// whole numbers of 64 bits. If nothing lies above the base, `events` is 0, and `bin` the first bin.
+// The base of a window is the larger of the counts of its first and its last bin. `above` of a bin
+// is its count minus the base, or 0 if that is negative. `events`: the sum of all `above`. `bin`:
+// the rounded mean of the window's bin numbers b with the weights `above`: (sum of above * b +
+// events / 2) / events in whole numbers of 64 bits. If `events` is 0, `bin` is the first bin.
 struct Peak {
     int bin;
     unsigned events;
 };
 
-// Task 5: d_peaks[w] = the peak in kWindows[w], for all kPeaks windows. All counts of a window
-// together are below 2^32.
+// Task 5: d_peaks[w] = the peak in kWindows[w], for all kPeaks windows. The sum of all counts of a
+// window is below 2^32.
 void find_peaks(const unsigned* d_counts, Peak* d_peaks, cudaStream_t stream);
 
-// Device memory for everything between the events and the peaks, which the caller owns.
+// Device memory, owned by the caller, for everything between the events and the peaks.
 struct Workspace {
     int* offsets;      // events + 1
     float* mass;       // events
@@ -107,33 +109,33 @@ inline constexpr const char* kStages[] = {"offsets", "masses", "compaction", "hi
 // other. Afterwards d.counts and d.peaks hold the results. d_events is in device memory.
 void analyse(Events d_events, Workspace d, cudaStream_t stream);
 
-// The analysis of samples of one size, recorded once. Owns all the device memory it needs.
+// The analysis of samples of one size, recorded once. It owns all device memory that it needs.
 class Analysis {
 public:
-    // Task 7: records `analyse`; nothing of it runs.
+    // Task 7: records `analyse` without running it.
     Analysis(int events, int muons);
     ~Analysis();
 
-    // Copies a sample of this size, which may be in host or in device memory, into the stream. The
-    // host may change its arrays once the stream has come this far.
+    // Puts the copy of a sample of this size, from host or device memory, into the stream. The host
+    // may change its arrays after the stream has finished the copy.
     void upload(Events from, cudaStream_t stream);
 
-    // Analyses what was uploaded last, by one launch.
+    // Analyses the last uploaded sample, by one launch.
     void replay(cudaStream_t stream);
 
-    // Task 8: everything: uploads `from`, analyses it, and stores the kBins counts of the spectrum
-    // at `counts`, in host memory (pinned or not), where they are when it returns. Nothing but
-    // inputs and counts goes over the bus, and nothing is allocated.
+    // Task 8: uploads `from`, analyses it, and stores the kBins counts of the spectrum at `counts`,
+    // in host memory (pinned or not). The counts are complete when it returns. Only inputs and
+    // counts cross the bus, and nothing is allocated.
     void run(Events from, unsigned* counts);
 
-    // The kPeaks peaks of what was analysed last. Waits.
+    // Stores the kPeaks peaks of the last analysis at `to`. Waits for the device.
     void peaks(Peak* to) const;
 
 private:
-    struct Parts;  // what it keeps is up to capstone_dimuon.cu
+    struct Parts;  // its members are defined in capstone_dimuon.cu
     std::unique_ptr<Parts> parts_;
 };
 
-// Task 9: writes a spectrum as text: a line `GeV,events`, then for each bin its middle with two
-// decimals and its count, such as `0.05,17`, `0.15,4` and so on. Lines end with '\n'.
+// Task 9: writes a spectrum as text: a line `GeV,events`, then a line for each bin with its middle
+// in two decimals and its count, such as `0.05,17` and `0.15,4`. Lines end with '\n'.
 void write_csv(std::FILE* file, const unsigned* counts);

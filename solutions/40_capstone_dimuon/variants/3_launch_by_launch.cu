@@ -1,5 +1,5 @@
 // Variant: no wait and no graph: the host launches each kernel.
-// verdict: efficient "efficient: nothing but the inputs and the counts goes over the bus"
+// verdict: efficient "efficient: only the inputs and the counts cross the bus"
 // verdict: efficient "efficient: a replay is one launch, which records nothing"
 // SPDX-License-Identifier: MIT
 // Lesson 40, the dimuon analysis: from the muons of many events to three peaks, on the device.
@@ -14,8 +14,8 @@
 static constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 static constexpr int kLanes = 32;
 
-// Called by all kThreads threads of a block, again and again if need be. Returns the sum of the
-// values of the threads before this one; `total` becomes the sum of all (lesson 25).
+// All kThreads threads of a block must call this, and may call it repeatedly. Returns the sum of
+// the values of the threads before this one; `total` becomes the sum of all values (lesson 25).
 template <class T>
 __device__ static T block_scan(T value, T& total) {
     __shared__ T of_warp[kThreads / kLanes];
@@ -26,18 +26,18 @@ __device__ static T block_scan(T value, T& total) {
         if (lane >= step) sum += before;
     }
     if (lane == kLanes - 1) of_warp[warp] = sum;
-    __syncthreads();  // below, all threads read what all warps have left
+    __syncthreads();  // all threads read the sums of all warps below
     T before = sum - value;
     total = 0;
     for (int w = 0; w < kThreads / kLanes; ++w) {
         if (w == warp) before += total;
         total += of_warp[w];
     }
-    __syncthreads();  // the next call overwrites what is read above
+    __syncthreads();  // the next call overwrites of_warp, which is read above
     return before;
 }
 
-// First launch of a scan: one block for each tile, which stores the tile's sum.
+// First launch of a scan: each block stores the sum of one tile.
 __global__ void sum_tiles_kernel(const int* in, int n, int* sums) {
     const int end = min((int(blockIdx.x) + 1) * kTile, n);
     int own = 0, total;
@@ -46,7 +46,7 @@ __global__ void sum_tiles_kernel(const int* in, int n, int* sums) {
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
-// Second launch: one block, which replaces the sum of each tile by that of all tiles before it.
+// Second launch: a single block replaces the sum of each tile by the sum of all tiles before it.
 __global__ void scan_sums_kernel(int* sums, int tiles) {
     int carry = 0;
     for (int first = 0; first < tiles; first += kThreads) {
@@ -58,7 +58,7 @@ __global__ void scan_sums_kernel(int* sums, int tiles) {
     }
 }
 
-// Third launch: one block for each tile, which begins with what lies before the tile.
+// Third launch: each block scans one tile, starting from the sum before the tile.
 __global__ void scan_tiles_kernel(const int* in, int n, const int* sums, int* out) {
     [[maybe_unused]] const int begin = blockIdx.x * kTile;
     [[maybe_unused]] int carry = sums[blockIdx.x];
@@ -129,20 +129,20 @@ void compact(const float* d_mass, const int* d_valid, int events, int* d_places,
 __global__ void histogram_kernel(const float* mass, const int* number, unsigned* counts) {
     [[maybe_unused]] __shared__ unsigned own[kBins];
     for (int b = threadIdx.x; b < kBins; b += kThreads) own[b] = 0;
-    __syncthreads();  // a thread counts in bins that others have cleared
+    __syncthreads();  // threads count in bins that other threads have cleared
     const int end = *number, step = gridDim.x * kThreads;
     for (int i = blockIdx.x * kThreads + threadIdx.x; i < end; i += step) {
         const float m = mass[i];
         if (m >= 0 && m < kLimit) atomicAdd(&own[int(m * 10.0f)], 1u);
     }
-    __syncthreads();  // a thread merges bins in which others have counted
+    __syncthreads();  // threads merge bins in which other threads have counted
     for (int b = threadIdx.x; b < kBins; b += kThreads)
         if (own[b]) atomicAdd(&counts[b], own[b]);
 }
 
 void histogram(const float* d_mass, const int* d_number, int most, unsigned* d_counts,
                cudaStream_t stream) {
-    // As many blocks as pay off: each has kBins bins to merge, and should count 8 masses for each.
+    // Each block merges kBins bins, so give it at least 8 masses for each bin.
     const int blocks = std::clamp(most / (8 * kBins), 1, 1024);
     CUDA_CHECK(cudaMemsetAsync(d_counts, 0, kBins * sizeof(unsigned), stream));
     histogram_kernel<<<blocks, kThreads, 0, stream>>>(d_mass, d_number, d_counts);
@@ -197,7 +197,7 @@ void analyse([[maybe_unused]] Events d_events, [[maybe_unused]] Workspace d,
     }
 }
 
-// A stream of its own; an exception that leaves a capture open ends it.
+// A stream to record in. Its destructor ends a capture that an exception has left open.
 struct OwnStream {
     OwnStream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~OwnStream() {
@@ -256,7 +256,7 @@ void Analysis::upload(Events from, cudaStream_t stream) {
     const Events& to = parts_->d_events;
     const auto copy = [&](auto* there, const auto* here, int n) {
         using T = std::remove_const_t<std::remove_pointer_t<decltype(there)>>;
-        // cudaMemcpyDefault: the addresses say where each of the two is.
+        // With cudaMemcpyDefault, the addresses decide the direction of the copy.
         if (n > 0)
             CUDA_CHECK(cudaMemcpyAsync(
                 const_cast<T*>(there), here, n * sizeof(T), cudaMemcpyDefault, stream));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of lesson 40 share: samples in device memory, and counts, with what usual mistakes
-// make of them.
+// Helpers for the tests of lesson 40: samples in device memory, and checks of counts, with the
+// results of usual mistakes.
 //
 // Tolerance of a mass: 1e-6 of it, as in lesson 10, and 5e-7 / opening where phi wraps around,
 // which is below 4e-6. Everything else is exact: see reference.h.
@@ -52,11 +52,11 @@ struct DeviceSample {
     int events, muons;
 };
 
-// Counts, compared exactly, with the usual mistakes. `others`: further ones.
+// Compares counts exactly, and names usual mistakes. `others`: further mistakes.
 inline void check_counts(const Counts& got, const Counts& want,
                          std::vector<wb::Mistake<unsigned>> others = {}) {
     CHECK_ARRAYS(got, want, exact, "bin");
-    others.push_back({"every count is twice what it should be: the bins were not cleared, or all "
+    others.push_back({"every count is twice too large: the bins were not cleared, or every mass "
                       "was counted twice",
                       [&] {
                           Counts twice = want;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Made-up dimuon events, the same on every machine, and the analysis of them on the host.
+// Made-up dimuon events, the same on every machine, and their analysis on the host.
 //
 // An event has 0 to 6 muons. Most of its pairs come from a falling background, the others from
-// J/psi, Upsilon and Z. Masses are computed here in double. The events are such that no mass
-// that counts lies within 3e-6 of the edge of a bin, relative to the mass, so that an answer whose
-// masses are right to 1e-6 has exactly the counts that are computed here.
+// J/psi, Upsilon and Z. Masses are computed here in double. No counted mass lies within 3e-6 of the
+// edge of a bin, relative to the mass, so an answer whose masses are right to 1e-6 has exactly the
+// counts that are computed here.
 #pragma once
 
 #include "capstone_dimuon.h"
@@ -46,7 +46,7 @@ private:
     uint64_t first_, next_ = 0;
 };
 
-// A mass in GeV: what the pair of an event comes from.
+// The mass in GeV that the pair of an event should have.
 inline double mass_of_pair(Dice& dice) {
     const double pi = 3.14159265358979;
     const double from = dice(), u = dice(), v = dice();
@@ -82,8 +82,8 @@ inline bool near_an_edge(double mass) {
     return edge > 0 && std::fabs(mass - edge) < 3e-6 * edge;
 }
 
-// One event more, with two muons of the pair's mass, or fewer, or some more of little momentum.
-// Returns its heaviest pair.
+// Adds an event with two muons of the pair's mass, with fewer muons, or with additional muons of
+// low momentum. Returns its heaviest pair.
 inline Found add_event(Sample& s, uint64_t seed, uint64_t event) {
     Dice dice(seed, event);
     const int first = s.muons();
@@ -99,7 +99,7 @@ inline Found add_event(Sample& s, uint64_t seed, uint64_t event) {
     const double pt = mass / std::sqrt(2 * (std::cosh(deta) - std::cos(turn)));
     const int charge = dice() < 0.5 ? 1 : -1;
     s.add(pt * share, eta, phi, charge);
-    // A tenth has one muon, another tenth two of the same charge; a few fly side by side.
+    // A tenth has one muon, another tenth two of the same charge; in a few both have one direction.
     if (kind >= 0.22) s.add(pt / share, eta + deta, phi + turn, kind < 0.32 ? charge : -charge);
     if (kind > 0.998) {
         s.eta.back() = s.eta[first];
@@ -117,7 +117,7 @@ inline Found add_event(Sample& s, uint64_t seed, uint64_t event) {
     return best;
 }
 
-// Events, and what the analysis must make of them.
+// Events, and the right results of their analysis.
 struct Known {
     Sample sample;
     Floats mass;  // of each event

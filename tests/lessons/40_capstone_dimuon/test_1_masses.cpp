@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesson 40, from events to the masses that count: offsets, the heaviest pair of each event, and
-// those that have one.
+// Lesson 40, from events to masses: offsets, the heaviest pair of each event, and the kept masses.
 #include "checks.h"
 
 namespace {
@@ -29,7 +28,7 @@ void check_scan(const Ints& in) {
                              all.back() = -1;
                              return all;
                          }},
-                        {"every round of a tile begins with what lies before the tile",
+                        {"every round of a tile begins with the sum before the tile",
                          [&] {
                              Ints all = want;
                              for (int i = 0; i <= n; ++i)
@@ -46,7 +45,7 @@ void check_scan(const Ints& in) {
     CHECK(d_sums.intact());
 }
 
-// `before`: muons in front that belong to no event.
+// `before`: the number of muons in front that belong to no event.
 void check_masses(const Known& known, int before = 0) {
     Sample s = known.sample;
     Ints offsets = scanned(s.counts);
@@ -77,7 +76,7 @@ void check_masses(const Known& known, int before = 0) {
     wb::recognize<float>(
         got,
         known.mass,
-        {{"pairs of equal charge count as well",
+        {{"pairs of equal charge are accepted as well",
           [&] {
               return by([&](int first, int last) {
                   double best = 0;
@@ -108,7 +107,7 @@ void check_masses(const Known& known, int before = 0) {
                   return mass < 1e30 ? float(mass) : 0.0f;
               });
           }},
-         {"the first two muons are taken whenever their charges differ, whatever comes after",
+         {"the first two muons are taken if their charges differ, and no other pair",
           [&] {
               return by([&](int first, int last) {
                   return last - first > 1 && s.charge[first] != s.charge[first + 1]
@@ -140,23 +139,22 @@ void check_compact(const Floats& mass, const Ints& valid) {
     auto d_mass = guarded(mass);
     auto d_valid = guarded(valid), d_places = guarded<int>(n + 1);
     auto d_sums = guarded<int>(tiles_of(n));
-    // Exactly as many as there will be: one more would be out of bounds.
+    // Room for exactly the kept masses: one more would be out of bounds.
     auto d_kept = guarded<float>(want.size());
     CUDA_CHECK(cudaDeviceSynchronize());
     const TestStream stream;
     compact(d_mass.get(), d_valid.get(), n, d_places.get(), d_kept.get(), d_sums.get(), stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
     const Ints number{d_places.download().back()};
-    CHECK_ARRAYS(number, Ints{int(want.size())}, exact, "how many are kept, of");
+    CHECK_ARRAYS(number, Ints{int(want.size())}, exact, "number of kept masses, element");
     const Floats got = d_kept.download();
     CHECK_ARRAYS(got, want, exact, "kept mass");
-    wb::recognize<float>(
-        got, want, {{"the kept masses are all there, and their order is lost", [&] {
-                         Floats a = got, b = want;
-                         std::sort(a.begin(), a.end());
-                         std::sort(b.begin(), b.end());
-                         return a == b ? got : Floats{};
-                     }}});
+    wb::recognize<float>(got, want, {{"all kept masses are present, but not in their order", [&] {
+                                          Floats a = got, b = want;
+                                          std::sort(a.begin(), a.end());
+                                          std::sort(b.begin(), b.end());
+                                          return a == b ? got : Floats{};
+                                      }}});
     wb::check_unchanged(d_valid.download(), valid);
     CHECK(d_kept.intact());
     CHECK(d_places.intact());
@@ -177,11 +175,11 @@ TEST_CASE("task 2: the heaviest pair of each event", "[task2]") {
     for (const int n : kSizes) check_masses(make_events(n, 200 + n));
 }
 
-TEST_CASE("task 2: muons that belong to no event are not looked at", "[task2]") {
+TEST_CASE("task 2: muons that belong to no event are ignored", "[task2]") {
     check_masses(make_events(500, 21), 3);
 }
 
-TEST_CASE("task 2: a mass of 0 is a mass", "[task2]") {
+TEST_CASE("task 2: a mass of 0 is valid", "[task2]") {
     Known known;
     for (const int charge : {1, -1}) {
         known.sample.add(20, 0.5, 1, 1);

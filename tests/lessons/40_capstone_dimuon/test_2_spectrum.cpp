@@ -4,13 +4,13 @@
 
 namespace {
 
-// The first `number` of the masses are counted.
+// Checks the counts of the first `number` masses.
 void check_histogram(const Floats& mass, int number) {
     const int n = int(mass.size());
     CAPTURE(n, number);
     auto d_mass = guarded(mass);
     auto d_number = guarded(Ints{number});
-    auto d_counts = guarded(Counts(kBins, 7));  // whatever it held before is gone
+    auto d_counts = guarded(Counts(kBins, 7));  // the old contents must be overwritten
     CUDA_CHECK(cudaDeviceSynchronize());
     const TestStream stream;
     histogram(d_mass.get(), d_number.get(), n, d_counts.get(), stream);
@@ -78,11 +78,11 @@ void check_peaks(const Counts& counts) {
           [&] { return with([](unsigned, unsigned) { return 0u; }); }},
          {"the base is the smaller of the two counts at the ends of the window",
           [&] { return with([](unsigned a, unsigned b) { return std::min(a, b); }); }},
-         {"the base is the count of the first bin, whatever the last one has",
+         {"the base is the count of the first bin, even if the last has more",
           [&] { return with([](unsigned a, unsigned) { return a; }); }},
          {"bins below the base are subtracted",
           [&] { return with([](unsigned a, unsigned b) { return std::max(a, b); }, true); }},
-         {"differences of counts are taken as int, which ends at 2^31", [&] {
+         {"differences of counts are int, which overflows at 2^31", [&] {
               std::vector<unsigned> all;
               for (const Window& w : kWindows) {
                   const unsigned base = std::max(counts[w.first], counts[w.last - 1]);

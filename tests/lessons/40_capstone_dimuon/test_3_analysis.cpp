@@ -16,7 +16,7 @@ struct TestWorkspace {
     explicit TestWorkspace(int events)
         : offsets(events + 1), valid(events), places(events + 1), sums(tiles_of(events)),
           mass(events), kept(events), counts(kBins), peaks(kPeaks) {
-        CUDA_CHECK(cudaDeviceSynchronize());  // the fills above, for streams that do not wait
+        CUDA_CHECK(cudaDeviceSynchronize());  // waits for the fills above
     }
     Workspace view() {
         return {offsets.get(),
@@ -34,7 +34,7 @@ struct TestWorkspace {
     wb::DeviceBuffer<Peak> peaks;
 };
 
-// The ranges of the host while it lives, and the launches inside each.
+// Notes the host's ranges and the launches inside each.
 struct RangeWatch {
     struct Range {
         std::string name;
@@ -74,7 +74,7 @@ std::string names_of(const std::vector<RangeWatch::Range>& ranges) {
     return list.empty() ? "none" : list;
 }
 
-// The peaks of the counts, compared exactly.
+// Compares the peaks of the counts exactly.
 void check_same_peaks(const std::vector<Peak>& got, const Counts& counts) {
     const std::vector<Peak> want = peaks_of(counts);
     for (int w = 0; w < kPeaks; ++w) {
@@ -88,14 +88,14 @@ void check_same_peaks(const std::vector<Peak>& got, const Counts& counts) {
 void check_peak_names(const std::vector<Peak>& got) {
     const double masses[] = {3.097, 9.460, 91.19};
     for (int w = 0; w < kPeaks; ++w) {
-        INFO(kWindows[w].name << ": found in bin " << got[w].bin << ", it belongs in bin "
-                              << int(masses[w] * 10) << ", and one bin beside it is allowed");
+        INFO(kWindows[w].name << ": found in bin " << got[w].bin << ", want bin "
+                              << int(masses[w] * 10) << " or a bin next to it");
         const bool found_within_one_bin = std::abs(got[w].bin - int(masses[w] * 10)) <= 1;
         CHECK(found_within_one_bin);
     }
 }
 
-// What an answer that histograms more than it should makes of these events.
+// The counts of answers that count too many events.
 std::vector<wb::Mistake<unsigned>> mistakes_of(const Known& known) {
     return {{"events without a pair are counted in the first bin, with mass 0", [&] {
                  Counts more = known.counts;
@@ -104,8 +104,8 @@ std::vector<wb::Mistake<unsigned>> mistakes_of(const Known& known) {
              }}};
 }
 
-// Analysis::run on `samples`, all of one size, one after the other. The counts arrive in pinned
-// memory: a copy to other memory waits by itself.
+// Checks Analysis::run on `samples`, all of one size, one after the other. The counts go to pinned
+// memory, since a copy to other memory waits by itself.
 void check_run(const std::vector<const Known*>& samples) {
     const Sample& first = samples[0]->sample;
     Analysis analysis(first.events(), first.muons());
@@ -205,7 +205,7 @@ TEST_CASE("task 6: all work is in the stream that it is given, without a wait", 
         if (wb::waits_for_device(call.name)) waits = call.name;
     }
     {
-        INFO(elsewhere << " puts work elsewhere than into the stream that analyse() is given");
+        INFO(elsewhere << " puts work into another stream than the one that analyse() gets");
         const bool all_in_the_stream = elsewhere.empty();
         CHECK(all_in_the_stream);
     }
@@ -251,7 +251,7 @@ TEST_CASE("task 7: a call that fails while it is recorded is an exception", "[ta
         }
         cudaGetLastError();
         INFO("when " << name << " fails, Analysis() returns as if it had not");
-        const bool thrown = ending.cuda_error || !called;  // a graph is made in other ways, too
+        const bool thrown = ending.cuda_error || !called;  // a graph may be made otherwise
         CHECK(thrown);
     }
 }
@@ -265,7 +265,7 @@ TEST_CASE("task 8: from events on the host to a spectrum", "[task8]") {
 }
 
 TEST_CASE("task 8: each run has its own sample", "[task8]") {
-    // Of one size: the same numbers of muons, other directions and charges.
+    // Samples of one size: the same numbers of muons, other directions and charges.
     const Known first = make_events(3000, 81);
     Known second = first;
     std::reverse(second.sample.charge.begin(), second.sample.charge.end());
@@ -296,7 +296,7 @@ TEST_CASE("task 8: a million events: exact counts, and J/psi, Upsilon and Z with
     std::vector<Peak> peaks(kPeaks);
     analysis.peaks(peaks.data());
     check_peak_names(peaks);
-    // For plots/measure_spectrum.py; the grader sets no such variable.
+    // Only plots/measure_spectrum.py sets this variable.
     if (const char* path = std::getenv("WORKBOOK_SPECTRUM"))
         if (std::FILE* file = std::fopen(path, "w")) {
             write_csv(file, counts.data());

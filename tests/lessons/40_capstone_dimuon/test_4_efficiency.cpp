@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lesson 40, what each stage and the whole analysis cost: nothing goes over the bus but the events
-// and the spectrum.
+// Lesson 40: the cost of each stage and of the whole analysis. Only the events and the spectrum
+// cross the bus.
 #include "checks.h"
 #include "watches/host_calls.h"
 
@@ -13,7 +13,7 @@ uint64_t bytes_of(const Sample& s) {
 
 }  // namespace
 
-TEST_CASE("efficient: nothing but the inputs and the counts goes over the bus, by few launches",
+TEST_CASE("efficient: only the inputs and the counts cross the bus, by few launches",
           "[efficient][task1][task2][task3][task4][task5][task6][task7][task8]") {
     const Known known = make_events(20003, 1001);
     Analysis analysis(known.sample.events(), known.sample.muons());
@@ -33,7 +33,7 @@ TEST_CASE("efficient: nothing but the inputs and the counts goes over the bus, b
                     << "; counts: 4800 bytes, to the host: " << counters->device_to_host_bytes);
     CHECK(counters->host_to_device_bytes == inputs);
     CHECK(counters->device_to_host_bytes == kBins * sizeof(unsigned));
-    CHECK(counters->global_load_bytes >= inputs);  // the work is the device's
+    CHECK(counters->global_load_bytes >= inputs);  // so the device has done the work
     CHECK(counters->launches <= 12);
     CHECK(counters->device_allocations == 0);
     CHECK(counters->threads >= 5000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is timed of lesson 40: the analysis of events that lie in device memory, from their muons to
-// the peaks. A million events, repeated: no muon is used by two events.
+// The timed work of lesson 40: the analysis of events in device memory, from their muons to the
+// peaks. A million events are repeated in memory: no two events share a muon.
 #include "capstone_dimuon.h"
 #include "reference.h"
 #include "workloads/workload_data.h"
@@ -30,7 +30,7 @@ public:
     }
     void run() override { analysis_->replay(nullptr); }
     void reference() override {
-        // The period's counts, as often as it is there, and those of the events that remain.
+        // The counts of all whole periods, plus those of the remaining events.
         const size_t period = known_.mass.size();
         want_.assign(kBins, 0);
         for (size_t e = 0; e < period; ++e) {
@@ -39,7 +39,7 @@ public:
             const float mass = known_.mass[e];
             if (mass >= 0 && mass < kLimit) want_[size_t(mass * 10.0f)] += times;
         }
-        // What one core of a CPU needs for it.
+        // Does the same work on one CPU core.
         const dimuon::Sample& s = known_.sample;
         size_t first = 0;
         for (const int count : s.counts) {
@@ -59,7 +59,7 @@ public:
                        std::to_string(want[w].events) + " in bin " + std::to_string(want[w].bin);
         return "";
     }
-    // Each input once, and the spectrum. What lies between the stages need not move.
+    // Each input once, and the spectrum. Data between the stages need not move.
     double bytes() const override { return 4.0 * (double(n_) + 4.0 * double(muons_) + kBins); }
     const char* unit() const override { return "events"; }
 
