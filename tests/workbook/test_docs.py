@@ -173,6 +173,7 @@ class Links(unittest.TestCase):
     def test_relative_links_lead_to_files(self) -> None:
         pages = [*ROOT.glob("*.md"), *(ROOT / "lessons").rglob("*.md")]
         pages += [*(ROOT / "solutions").rglob("*.md"), *(ROOT / "common").rglob("*.md")]
+        pages += (ROOT / "tests").rglob("*.md")
         for page in pages:
             text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
             for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
@@ -193,7 +194,11 @@ class Links(unittest.TestCase):
 
     def test_commands_that_pages_name_exist(self) -> None:
         known = {command.name for command in commands.COMMANDS}
-        for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for page in (
+            ROOT / "README.md",
+            ROOT / "CONTRIBUTING.md",
+            ROOT / "tests" / "lessons" / "README.md",
+        ):
             for command in re.findall(r"`make ([a-z][a-z-]*)", page.read_text()):
                 stem = re.sub(r"-(?:CODE|NN|race-.*|out-of-.*)?$", "", command)
                 stems = {stem, stem.split("-")[0], command}

@@ -54,7 +54,11 @@ def pages(root: Path, with_solutions: bool) -> dict[str, list[Page]]:
         for path in sorted((root / "common" / folder).rglob("*.md"))
         if path not in explained
     ]
-    teaching = [root / "CONTRIBUTING.md", *sorted((root / "common/workbook").rglob("*.md"))]
+    teaching = [
+        root / "CONTRIBUTING.md",
+        root / "tests/lessons/README.md",
+        *sorted((root / "common/workbook").rglob("*.md")),
+    ]
 
     def of(paths: list[Path]) -> list[Page]:
         return [Page(path.relative_to(root), root=root) for path in paths]
