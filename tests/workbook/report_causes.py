@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints for every wrong answer in the repository what its author would be told.
+"""Prints for every wrong answer in the repository the screen that its author would see.
 
 To be read by a person: does each screen name the real cause, on the right line? Arguments choose by
 parts of names: `report_causes.py 02_ no_guard`. Run by `sh common/workbook/run python` with

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file that does not compile or link is told apart from a broken build."""
+"""A file that does not compile or link is distinguished from a broken build."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class Programs(unittest.TestCase):
             self.assertTrue(result.passed, (case.name, result.ended))
 
     def test_on_a_card_there_is_no_report_of_the_device(self) -> None:
-        # The emulated device stands in for the card: nobody tells it that it is graded.
+        # The emulated device stands in for the card: it does not know that it is graded.
         cases = [c for c in cases_of(LESSON) if not c.efficient]
         self.assertTrue(all(run_case(PROGRAM, c, "gpu", BUILD).passed for c in cases))
 

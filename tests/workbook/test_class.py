@@ -317,7 +317,7 @@ class Whole(Place):
         self.assertFalse((self.out / "grades.csv").exists())
 
     def pages(self, students: set[str]) -> None:
-        """Self-contained, and each student's page names nobody else."""
+        """Self-contained, and each student's page names no other student."""
         index = (self.out / "index.html").read_text(encoding="utf-8")
         for path in (self.out / "index.html", *(self.out / "students").glob("*.html")):
             text = path.read_text(encoding="utf-8")

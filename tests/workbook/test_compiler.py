@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The words for compile errors: nvcc's genuine text, and what a beginner is told."""
+"""The words for compile errors: nvcc's genuine text, and the message for a beginner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from workbook.build import link_errors
 from workbook.diagnose import compiler, compiler_text
 
-# Words that must be told, the file's line, and what nvcc 13 says of it.
+# Words that the message must contain, the file's line, and nvcc 13's text about it.
 ERRORS = (
     ("semicolon is missing", "}", 'error: expected a ";"'),
     ("closing brace is missing", "void run(float* out) {", 'error: expected a ";"'),

@@ -158,7 +158,7 @@ class Values(unittest.TestCase):
     def test_one_value_nearly_everywhere_does_not_come_again(self) -> None:
         rng = np.random.default_rng(5)
         want, got = floats(rng, 129), np.zeros(129)
-        got[0] = 0.5  # one element of an earlier call, and nothing behind it
+        got[0] = 0.5  # one element of an earlier call, and nothing after it
         self.assertNotIn("come again", told(got, want, block=32))
 
     def test_infinite_values_are_values(self) -> None:

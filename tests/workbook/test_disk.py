@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A full disk and a used-up quota are told as what they are, and nothing else is told as one."""
+"""A full disk and a used-up quota are reported as such, and no other error is."""
 
 from __future__ import annotations
 

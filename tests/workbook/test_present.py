@@ -143,7 +143,7 @@ class Saved(unittest.TestCase):
                 path = root / "lessons" / lesson.id / f"{lesson.slug}.cu"
                 path.with_suffix(".tmp").write_text(text)
                 os.replace(path.with_suffix(".tmp"), path)
-                while (event := news())["state"] == "grading":  # told only if it takes a moment
+                while (event := news())["state"] == "grading":  # reported only if it takes a moment
                     self.assertEqual(event["lesson"], lesson.number)
                 self.assertEqual((event["state"], event["passed"]), ("graded", passed))
                 self.assertFalse(event["old"])

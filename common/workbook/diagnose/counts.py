@@ -304,7 +304,7 @@ def of_counter(
 ) -> str:
     """What a failed check of an [efficient] case says about the program, or ''.
 
-    `launched`: whether some kernel was launched meanwhile; None: nobody knows. `counted`: all that
+    `launched`: whether some kernel was launched meanwhile; None: unknown. `counted`: all that
     the case has counted, time after time; `details`: the same with the source lines of each.
     """
     if words := _by_few(expression, expansion, _meant(expression, expansion, counted or [])):

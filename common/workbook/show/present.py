@@ -197,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
             while True:
                 before = number
                 number, event = self.server.news.after(number, _KEEP_ALIVE_SECONDS)
-                told = {**event, "old": before == -1}  # told before this page listened
+                told = {**event, "old": before == -1}  # reported before this page listened
                 text = ": still here\n\n" if number == before else f"data: {json.dumps(told)}\n\n"
                 self.wfile.write(text.encode())
                 self.wfile.flush()

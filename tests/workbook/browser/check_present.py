@@ -93,7 +93,7 @@ class Projected(Browsed):
             content_type="text/event-stream", body=f"retry: 100\ndata: {json.dumps(old)}\n\n"
         ))  # fmt: skip
         page.goto(self.home)
-        expect(page.locator("#title")).to_contain_text("20 ·")  # nobody has pressed a key yet
+        expect(page.locator("#title")).to_contain_text("20 ·")  # no key was pressed yet
         for digit in "18":
             page.keyboard.press(digit)
         for _ in range(2):

@@ -140,7 +140,7 @@ void let_the_kernel_signal() {
 
 // The grader's memory, environment and terminal.
 void look_at_the_grader() {
-    // Not `environ`: since Linux 6.16 whoever may use perf on a process may read that.
+    // Not `environ`: since Linux 6.16 a process that may use perf on this one may read that.
     for (const char* name : {"mem", "fd/1"}) {
         const std::string path = "/proc/" + std::to_string(getppid()) + "/" + name;
         if (open(path.c_str(), name[0] == 'f' ? O_WRONLY : O_RDONLY) >= 0)
