@@ -25,7 +25,7 @@ by_code = {
     "invalid-launch": "a launch configuration that no GPU accepts",
     "invalid-copy": "a copy of the wrong size, direction or address",
     "stack-overflow": "recursion without an end",
-    "library-misuse": "a function of a library, used for what it is not made for",
+    "library-misuse": "a library function that is used in a way for which it is not made",
     "collective-deadlock": "a collective that not all ranks call",
     "collective-mismatch": "a collective that the ranks call with different arguments",
     "unchecked-error": "an error code that was never checked",
@@ -44,12 +44,12 @@ by_reason = {
     ("invalid-copy", "out-of-range"): "a copy of the wrong size: it is in bytes, and must fit "
     "both sides",
     ("invalid-launch", "empty-grid"): "a grid of 0 blocks, which CUDA refuses: a launch for no "
-    "elements, or a division that cut off what should have been rounded up",
+    "elements, or a division that rounds down and should round up",
     ("invalid-launch", "too-much-shared"): "more shared memory than a block may have: split the "
     "work into smaller parts",
     ("misaligned", "lanes-differ"): "lanes of one warp that mean different matrices: a fragment is "
     "loaded and stored by the whole warp, from one address",
-    ("library-misuse", "workspace"): "a workspace that is smaller than what _bufferSize asks for",
+    ("library-misuse", "workspace"): "a workspace that is smaller than the size from _bufferSize",
     ("library-misuse", "created-often"): "a handle or a plan that is made again and again: make it "
     "once",
     ("library-misuse", "edited-arguments"): "arguments of a graph's node that are changed in "

@@ -60,7 +60,7 @@ def _of_operand(finding: Finding, operand: str) -> str:
     if finding.code != "out-of-bounds-global":
         return by_code[finding.code]
     if operand.lower() in ("work", "workspace"):
-        return "a workspace that is smaller than what _bufferSize asks for: it counts elements, " \
+        return "a workspace that is smaller than the size from _bufferSize: it counts elements, " \
                "not bytes"  # fmt: skip
     return f"`{operand}` is smaller than the sizes of the call say: is one of them wrong, or in " \
            "another's place?"  # fmt: skip

@@ -143,9 +143,9 @@ def in_matrix(c: Compared, mask: np.ndarray) -> str:
         (~border, "everything but the border"),
         (r == k, "the diagonal"),
         (r != k, "everything off the diagonal"),
-        (k > r, "what lies right of the diagonal"),
-        (k < r, "what lies left of the diagonal"),
-        (corner & (tail_rows[0] > 0), f"what lies from row {tail_rows[0]} and column "
+        (k > r, "the part right of the diagonal"),
+        (k < r, "the part left of the diagonal"),
+        (corner & (tail_rows[0] > 0), f"the part from row {tail_rows[0]} and column "
          f"{tail_columns[0]} on"),
     ):  # fmt: skip
         if shape.any() and (m == shape).all() and not shape.all():
@@ -158,7 +158,7 @@ def in_matrix(c: Compared, mask: np.ndarray) -> str:
     square = min(rows, columns)
     edge = (r >= square) | (k >= square)
     if rows != columns and edge.any() and (m == edge).all():
-        return "what lies outside of the square at the top left"
+        return "the part outside of the square at the top left"
     last = (r == tail_rows[0]) if len(tail_rows) == 1 else None
     if last is not None:
         return f"part of row {tail_rows[0]}"

@@ -112,7 +112,7 @@ def pattern(pairs: list[tuple[float, float]], explained: bool = False) -> str:
             return f"off by one: 1 too {'large' if 1.0 in steps else 'small'}"
         powers = [g > 0 and w > g and int(g) & (int(g) - 1) == 0 and 2 * g > w for g, w in pairs]
         if all(powers) and len(pairs) > 1:
-            return "the largest power of two below the value: what is beyond it gets lost"
+            return "the largest power of two below the value: the rest gets lost"
         if len(pairs) > 2 and all(w > g >= 0 for g, w in pairs):
             return "too small every time: something is left out"
         if len(pairs) > 2 and all(g > w >= 0 for g, w in pairs):

@@ -249,7 +249,7 @@ def _is_singular(place: str) -> bool:
     return place.startswith(("the first element", "the last element", "element ", "every ", "block",
                              "warp", "row ", "column ", "the border", "what ", "the diagonal",
                              "everything", "the first row", "the last row", "the first column",
-                             "the last column", "part ", "the element in")) or (
+                             "the last column", "part ", "the part ", "the element in")) or (
         place.startswith("the ") and " element of each " in place
     )  # fmt: skip
 
