@@ -24,6 +24,7 @@
 #include "common/host/device_buffer.h"
 #include "grader/test_body.h"
 #include "report/compare.h"
+#include "report/counted.h"
 #include "report/details.h"
 
 namespace wb {
@@ -145,7 +146,7 @@ inline bool on_emulator() {
 // Counters of everything that `work` does on the device; empty on a real GPU, where the efficiency
 // test cases have nothing to measure and end with NEED_COUNTERS. The warning fails a case that the
 // grader has run on the emulated device.
-inline std::optional<EmulatorCounters> count(const std::function<void()>& work) {
+inline std::optional<Counters> count(const std::function<void()>& work) {
     const auto reset = (void (*)())dlsym(RTLD_DEFAULT, "emulatorCountersReset");
     const auto get = (int (*)(EmulatorCounters*))dlsym(RTLD_DEFAULT, "emulatorCountersGet");
     const auto none = [] {
@@ -165,7 +166,7 @@ inline std::optional<EmulatorCounters> count(const std::function<void()>& work) 
 #define COUNTER(name) counters.name -= before.name;
 #include "common/emulator/checks/record/counter_fields.def"
     details::note_counters(counters);
-    return counters;
+    return Counters(counters);
 }
 
 // Elements of guard zone to put round a buffer: none on the emulator, whose bounds are exact.

@@ -95,6 +95,11 @@ class Records(unittest.TestCase):
         self.assertIn("SIGSEGV", second.fatal)
         self.assertEqual(third.expression, "FAIL()")
 
+    def test_what_a_check_of_counters_compares(self) -> None:
+        compared = {"left": ["*", 4, "blocks"], "relation": ">=", "right": 9, "got": 8, "want": 9}
+        with_names, without = told({**FAILURE, "compared": compared}, FAILURE).outcome.failures
+        self.assertEqual((with_names.compared, without.compared), (compared, None))
+
     def test_less_than_a_whole_report_is_no_success(self) -> None:
         for left_out in range(len(WHOLE)):
             result = told(*WHOLE[:left_out], *WHOLE[left_out + 1 :])

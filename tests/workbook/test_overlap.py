@@ -9,10 +9,18 @@ import unittest
 from pathlib import Path
 
 from workbook import diagnose
-from workbook.facts import counters, timeline
+from workbook.facts import comparisons, counters, timeline
 from workbook.pictures import draw_timeline, theme
 
-CHECK = "timeline_overlaps"
+
+def missed(name: str) -> comparisons.Comparison:
+    record = {"left": name, "relation": ">=", "right": 0.5, "got": 0.1, "want": 0.5}
+    made = comparisons.of(record)
+    assert made
+    return made
+
+
+CHECK = missed("timeline_overlap")
 
 
 def one(kind: str, stream: int, begin: int, end: int, line: int, **more: object) -> dict:
@@ -28,7 +36,7 @@ def chunk(stream: int, begin: int) -> list[dict]:
     ]
 
 
-def said(*intervals: dict, check: str = CHECK) -> str:
+def said(*intervals: dict, check: comparisons.Comparison = CHECK) -> str:
     return diagnose.of_timeline(check, [{"count": {}}, {"timeline": list(intervals)}])
 
 
@@ -36,7 +44,7 @@ class Causes(unittest.TestCase):
     def test_nothing_is_said_of_a_pipeline_or_of_other_checks(self) -> None:
         pipeline = [part for k in range(4) for part in chunk(k + 1, 10 * k)]
         self.assertEqual(said(*pipeline), "")
-        self.assertEqual(said(*chunk(0, 0), *chunk(0, 30), check="counters->launches == 1"), "")
+        self.assertEqual(said(*chunk(0, 0), *chunk(0, 30), check=missed("launches")), "")
         self.assertEqual(diagnose.of_timeline(CHECK, []), "")
 
     def test_a_damaged_timeline_is_none(self) -> None:
@@ -132,7 +140,7 @@ class Causes(unittest.TestCase):
 
     def test_streams_of_others(self) -> None:
         wait = one("wait", 0, 5, 90, 66, name="all streams")
-        text = said(*chunk(1, 0), wait, check="timeline_leaves_others_alone")
+        text = said(*chunk(1, 0), wait, check=missed("timeline_returned"))
         self.assertIn("all streams of the device on line 66", text)
 
 

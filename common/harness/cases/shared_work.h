@@ -48,43 +48,36 @@ void check_shared_work(const char* function, const T* device, size_t elements, s
         return;
     }
     {
-        INFO(function << "(): of " << elements << " elements, kernels wrote "
-                      << shares->by_kernels);
-        CHECK(shares->by_kernels == elements);
+        const auto by_kernels = measured("written_by_kernels", shares->by_kernels);
+        INFO(function << "(): of " << elements << " elements, kernels wrote " << by_kernels);
+        CHECK(by_kernels == elements);
     }
     const size_t most = elements / warps;
-    INFO(function << "(): a single warp wrote " << shares->busiest_warp << " of " << elements
+    const auto busiest_warp = measured("written_by_busiest_warp", shares->busiest_warp);
+    INFO(function << "(): a single warp wrote " << busiest_warp << " of " << elements
                   << " elements, want at most " << most << " for each warp");
-    CHECK(shares->busiest_warp <= most);
-}
-
-// Lanes that are active in a warp instruction, on average: 32 when all work all the time.
-inline double active_lanes(const EmulatorCounters& counted) {
-    if (counted.warp_instructions == 0) return 0;
-    return double(counted.thread_instructions) / double(counted.warp_instructions);
+    CHECK(busiest_warp <= most);
 }
 
 // `threads`: how many must be launched at least; `lanes`: how many must be active in a warp
 // instruction, on average; `busiest`: how many instructions the busiest warp may execute. Sums over
 // all warps cannot tell one warp that works for the grid among idle ones, nor one thread that adds
 // for its block after the others have worked: the busiest warp can.
-inline void check_shared_work(const EmulatorCounters& counted, uint64_t threads, double lanes,
-                              uint64_t busiest = ~0ull) {
-    const bool enough_threads = counted.threads >= threads;
-    const bool lanes_work_together = active_lanes(counted) >= lanes;
+template <class Most = uint64_t>
+void check_shared_work(const Counters& counted, uint64_t threads, double lanes,
+                       const Most& busiest = ~0ull) {
     {
-        INFO((enough_threads ? "" : "only ")
-             << counted.threads << " threads were launched, and " << active_lanes(counted)
+        INFO((counted.threads >= threads ? "" : "only ")
+             << counted.threads << " threads were launched, and " << counted.active_lanes()
              << " of a warp's 32 lanes work at a time on average; want at least " << threads
              << " threads and " << lanes << " lanes");
-        CHECK(enough_threads);
-        CHECK(lanes_work_together);
+        CHECK(counted.threads >= threads);
+        CHECK(counted.active_lanes() >= lanes);
     }
-    const bool warps_share_the_work = counted.busiest_warp_instructions <= busiest;
     INFO("the busiest warp executes " << counted.busiest_warp_instructions << " of all "
                                       << counted.warp_instructions
                                       << " warp instructions; want at most " << busiest);
-    CHECK(warps_share_the_work);
+    CHECK(counted.busiest_warp_instructions <= busiest);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "catch/catch_session.h"
 #include "channel.h"
 #include "intact.h"
+#include "report/details.h"
 #include "test_body.h"
 
 namespace {
@@ -89,8 +90,12 @@ private:
         std::string record =
             "{\"event\": \"failure\", \"line\": " + std::to_string(result.getSourceInfo().line) +
             ", \"infos\": [" + infos + "], \"expression\": " + json_text(result.getExpression());
+        auto& compared = wb::details::compared();
+        compared.shown = false;
         if (!std::string(result.getExpression()).empty())
             record += ", \"expansion\": " + json_text(result.getExpandedExpression());
+        // Otherwise the last comparison was another one, as a condition of the test.
+        if (compared.shown && !compared.told.empty()) record += ", \"compared\": " + compared.told;
         const char* kind = type == Catch::ResultWas::ThrewException        ? "exception"
                            : type == Catch::ResultWas::FatalErrorCondition ? "fatal"
                            : type == Catch::ResultWas::ExplicitFailure     ? "failure"

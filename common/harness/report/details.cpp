@@ -174,13 +174,9 @@ void note_counters(const EmulatorCounters& counters) {
     append(line + counted_lines() + "}");
 }
 
-void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers,
-                  const std::string& more) {
-    if (!wanted()) return;
-    std::string list;
-    for (const auto& [name, value] : numbers)
-        list += (list.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(value);
-    append("{\"count\": {" + list + "}" + (more.empty() ? "" : ", " + more) + "}");
+Compared& compared() {
+    static Compared last;
+    return last;
 }
 
 void note_mistakes(const std::vector<std::string>& words, size_t wrong) {

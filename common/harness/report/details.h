@@ -44,10 +44,14 @@ std::string quoted(const std::string& text);
 // {"count": {"launches": 1, ...}, "lines": [{...}, ...]}
 void note_counters(const EmulatorCounters& counters);
 
-// {"count": {"host_launches": 1, ...}}: what is counted here and not by the emulator. The names are
-// in common/workbook/facts/counters.py. `more`: further members of that object in JSON, or empty.
-void note_numbers(const std::vector<std::pair<const char*, uint64_t>>& numbers,
-                  const std::string& more = "");
+// The last comparison of counted numbers (counted.h), for the grader's reporter. `told` is empty if
+// it holds, else {"left": "launches", "relation": "==", "right": 1, "got": 2, "want": 1}. `shown`
+// is set when Catch2 shows a counted number, as it does for a failed check of one.
+struct Compared {
+    std::string told;
+    bool shown = false;
+};
+Compared& compared();
 
 // {"mistakes": ["...", ...], "wrong": 12}: which known mistakes explain all of one comparison, and
 // how many agreements that are.

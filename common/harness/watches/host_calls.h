@@ -11,15 +11,21 @@ namespace wb {
 namespace {
 
 struct HostCalls {
-    uint64_t host_launches = 0;         // of kernels and of graphs
-    uint64_t graph_instantiations = 0;  // also by cudaGraphInstantiateWithParams and the like
-    uint64_t stream_captures = 0;
-    uint64_t host_waits = 0;  // synchronisations, queries, and copies that are not asynchronous
-    uint64_t driver_allocations =
-        0;                      // cudaMalloc and the like, and registered memory; not of pools
-    uint64_t driver_frees = 0;  // cudaFree and the like
-    uint64_t stream_waits = 0;  // a stream is told to wait for an event
-    uint64_t model_microseconds = 0;  // TIMELINE.md; 0 on a card
+    // Of kernels and of graphs.
+    Counted<uint64_t> host_launches = measured("host_launches", uint64_t(0));
+    // Also by cudaGraphInstantiateWithParams and the like.
+    Counted<uint64_t> graph_instantiations = measured("graph_instantiations", uint64_t(0));
+    Counted<uint64_t> stream_captures = measured("stream_captures", uint64_t(0));
+    // Synchronisations, queries, and copies that are not asynchronous.
+    Counted<uint64_t> host_waits = measured("host_waits", uint64_t(0));
+    // cudaMalloc and the like, and registered memory; not of pools.
+    Counted<uint64_t> driver_allocations = measured("driver_allocations", uint64_t(0));
+    // cudaFree and the like.
+    Counted<uint64_t> driver_frees = measured("driver_frees", uint64_t(0));
+    // A stream is told to wait for an event.
+    Counted<uint64_t> stream_waits = measured("stream_waits", uint64_t(0));
+    // TIMELINE.md; 0 on a card.
+    Counted<uint64_t> model_microseconds = measured("model_microseconds", uint64_t(0));
 };
 
 inline bool waits_for_device(const std::string& name) {
@@ -77,27 +83,27 @@ inline HostCalls host_calls(const std::function<void()>& work) {
         [&] {
             CallWatch watch;
             work();
-            calls.host_launches = watch.launches();
+            calls.host_launches += watch.launches();
             for (const CudaCall& call : watch.calls) {
                 calls.graph_instantiations +=
                     call.name.find("GraphInstantiate") != std::string::npos;
                 calls.stream_captures += call.name.find("BeginCapture") != std::string::npos;
-                if (waits_for_device(call.name)) ++waits[call.name], ++calls.host_waits;
+                if (waits_for_device(call.name)) ++waits[call.name], calls.host_waits += 1;
                 calls.driver_allocations += allocates_by_driver(call.name);
                 calls.driver_frees += frees_by_driver(call.name);
                 calls.stream_waits += call.name == "cudaStreamWaitEvent";
             }
         },
         false);
-    if (timeline) calls.model_microseconds = (timeline->total() + 500) / 1000;
-    details::note_numbers({{"host_launches", calls.host_launches},
-                           {"graph_instantiations", calls.graph_instantiations},
-                           {"stream_captures", calls.stream_captures},
-                           {"host_waits", calls.host_waits},
-                           {"driver_allocations", calls.driver_allocations},
-                           {"driver_frees", calls.driver_frees},
-                           {"stream_waits", calls.stream_waits},
-                           {"model_microseconds", calls.model_microseconds}},
+    if (timeline) calls.model_microseconds += (timeline->total() + 500) / 1000;
+    details::note_counted({calls.host_launches,
+                           calls.graph_instantiations,
+                           calls.stream_captures,
+                           calls.host_waits,
+                           calls.driver_allocations,
+                           calls.driver_frees,
+                           calls.stream_waits,
+                           calls.model_microseconds},
                           "\"waits\": " + names_of_waits(waits) +
                               (timeline ? ", \"lines\": " + lines_of_waits(*timeline) : ""));
     return calls;

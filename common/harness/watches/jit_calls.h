@@ -70,7 +70,10 @@ namespace {
 
 // The numbers of a case's work, noted for the counters of `make demo-NN`.
 struct JitCalls {
-    uint64_t compilations = 0, module_loads = 0, host_launches = 0, host_waits = 0;
+    Counted<uint64_t> compilations = measured("compilations", uint64_t(0));
+    Counted<uint64_t> module_loads = measured("module_loads", uint64_t(0));
+    Counted<uint64_t> host_launches = measured("host_launches", uint64_t(0));
+    Counted<uint64_t> host_waits = measured("host_waits", uint64_t(0));
 };
 
 inline JitCalls jit_calls(const std::function<void()>& work) {
@@ -78,18 +81,16 @@ inline JitCalls jit_calls(const std::function<void()>& work) {
     JitWatch jit;
     CallWatch runtime;
     work();
-    calls.compilations = jit.compilations();
-    calls.module_loads = jit.loads();
-    calls.host_launches = jit.launches() + runtime.launches();
+    calls.compilations += jit.compilations();
+    calls.module_loads += jit.loads();
+    calls.host_launches += jit.launches() + runtime.launches();
     for (const char* name : {"cuStreamSynchronize", "cuCtxSynchronize"})
         calls.host_waits += jit.count({name});
     for (const char* name :
          {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy"})
         calls.host_waits += runtime.count(name);
-    details::note_numbers({{"compilations", calls.compilations},
-                           {"module_loads", calls.module_loads},
-                           {"host_launches", calls.host_launches},
-                           {"host_waits", calls.host_waits}});
+    details::note_counted(
+        {calls.compilations, calls.module_loads, calls.host_launches, calls.host_waits});
     return calls;
 }
 

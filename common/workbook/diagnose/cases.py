@@ -7,6 +7,7 @@ import functools
 import weakref
 from typing import TYPE_CHECKING
 
+from ..facts import comparisons
 from ..lesson.test_cases import CAPTURED
 from ..running.case_result import CaseResult
 from .causes import likely_cause, of_mistakes
@@ -67,13 +68,9 @@ class Diagnosis:
     def _of_counters(self) -> str:
         """The cause of a right and safe program that does too much."""
         details = self._result.details
-        counted = [c for entry in details if isinstance(c := entry.get("count"), dict)]
-        launched = any(c.get("launches") for c in counted)
         for failure in self._result.outcome.failures:
-            if said := of_timeline(failure.expression, details):
-                return said
-            check = (failure.expression, failure.expansion)
-            if said := of_counter(*check, launched, counted, details):
+            check = comparisons.of(failure.compared)
+            if check and (said := of_timeline(check, details) or of_counter(check, details)):
                 return said
         return ""
 

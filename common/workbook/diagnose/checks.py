@@ -5,15 +5,9 @@ from __future__ import annotations
 
 import re
 
-from ..facts import counters
+from ..facts import comparisons
 
-_WANT = {
-    "==": "want {}", "<=": "want at most {}", ">=": "want at least {}", "<": "want less than {}",
-    ">": "want more than {}", "!=": "want anything else",
-}  # fmt: skip
-_COUNTER = re.compile(r"\b(?!k[A-Z])\w+\s*(?:->|\.)\s*(\w+)\b(?!\s*\()")
 _INTACT = re.compile(r"^(?:\w+(?:\.|->))*(\w+)(?:\.|->)intact\(\)$")
-_CALL = re.compile(r"^\b(\w+)\((.*)\)$")
 
 
 def split(text: str) -> tuple[str, str, str] | None:
@@ -40,24 +34,6 @@ def split(text: str) -> tuple[str, str, str] | None:
     return text[: found[0]].strip(), found[2], text[found[1] :].strip()
 
 
-def named(text: str) -> list[str]:
-    """The emulator's counters that an expression reads, each once."""
-    members = dict.fromkeys(_COUNTER.findall(text))
-    return [name for name in members if name in counters.fields()]
-
-
-def _counted(text: str) -> str:
-    """An expression with counters by name: `global load sectors`, not `counted->global_...`."""
-    known = set(counters.fields())
-    text = _COUNTER.sub(
-        lambda m: counters.words(m.group(1)) if m.group(1) in known else m.group(0), text
-    )
-    call = _CALL.match(text)
-    if call and call.group(1) == "useful":
-        return f"useful share of what global {'load' if 'load' in text else 'store'}s move"
-    return re.sub(r"\b(?:u?int(?:8|16|32|64)_t|double|float)\(([^()]*)\)", r"\1", text)
-
-
 def _value(text: str) -> str:
     """As people write it: `4096`, not `4096 (0x1000)`; `0.25`, not `0.25f`."""
     text = re.sub(r"\s*\(0x[0-9a-fA-F]+\)", "", " ".join(text.split()))
@@ -65,7 +41,7 @@ def _value(text: str) -> str:
 
 
 def in_words(expression: str, expansion: str) -> str:
-    """`global store sectors: got 96, want at most 32`; '' for what is no comparison."""
+    """`` `now[tile]`: got 0, want 127``; '' for what is no comparison."""
     expression = " ".join(expression.split())
     if intact := _INTACT.match(expression):
         return f"something was written before the start or past the end of `{intact.group(1)}`"
@@ -83,10 +59,6 @@ def in_words(expression: str, expansion: str) -> str:
     got, want = _value(values[0]), _value(values[2])
     if re.fullmatch(r"cuda[A-Z]\w+", right):
         got, want = f"error {got}", right
-    what = _counted(left) if named(left) else f"`{left}`"
     if left == values[0]:  # a number, or text, that says nothing more
         return ""
-    text = f"{what}: got {got}, {_WANT[operator].format(want)}"
-    if named(right) and right != values[2]:
-        text += f" ({_counted(right)})"
-    return text
+    return f"`{left}`: got {got}, {comparisons.WANT[operator].format(want)}"

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from ..facts import timeline
+from ..facts import counters, timeline
+from ..facts.comparisons import Comparison
 
 _WORK = ("kernel", "up", "down", "on_device", "fill")
 _COPIES = ("up", "down")
 _OF_KIND = {"kernel": "kernel", "up": "upload", "down": "download", "on_device": "copy",
             "fill": "fill"}  # fmt: skip
-_ABOUT = re.compile(r"\btimeline_\w+")
 _REPEATED = 3  # waits that come again and again are in a loop
 
 
@@ -150,14 +149,14 @@ def _before_other_devices(intervals: list[dict[str, Any]]) -> str:
     return ""
 
 
-def of_timeline(expression: str, details: list[dict[str, Any]]) -> str:
+def of_timeline(check: Comparison, details: list[dict[str, Any]]) -> str:
     """Why a check of the timeline fails, or ''."""
-    if not _ABOUT.search(expression):
+    if not any(map(counters.of_timeline, check.names)):
         return ""
     shown = timeline.last(details)
     intervals = shown.intervals if shown else []
     work = [one for one in intervals if one.get("kind") in _WORK]
-    if "leaves_others_alone" in expression:
+    if check.about("timeline_returned"):
         return _waits_for_all(intervals)
     return (
         _before_other_devices(intervals) or _pageable(intervals) or _one_piece(work)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,25 @@ _WORDS = {
 # What a timeline is measured by, in cases that need one.
 OF_TIMELINE = ["model_microseconds", "busy_microseconds", "host_waits"]
 
+# What tests derive from counters or count themselves (wb::measured in common/harness).
+_MEASURED = {
+    "active_lanes": "active lanes of a warp, on average",
+    "lanes_at_work": "share of the lanes that work",
+    "efficiency": "share of busy lanes",
+    "instructions_inside": "instructions of a pixel inside",
+    "written_by_kernels": "elements written by kernels",
+    "written_by_busiest_warp": "elements written by one warp",
+    "mpi_messages": "messages",
+    "mpi_bytes": "bytes of all messages",
+    "mpi_collectives": "collective calls",
+    "timeline_kernels": "kernels launched",
+    "timeline_overlap": "share of the time in which both kinds of work run",
+    "timeline_ratio": "time by the model, to that of one piece",
+    "timeline_returned": "time until the function returns, in ns",
+    "timeline_total": "time by the model, in ns",
+    "timeline_waits": "waits of the host",
+    "timeline_devices": "devices with kernels",
+}
 # Counted by the tests and not by the emulator (common/harness/watches/host_calls.h, jit_calls.h).
 _OF_HOST = (
     "host_launches", "graph_instantiations", "stream_captures", "host_waits",
@@ -56,9 +76,25 @@ def fields() -> tuple[str, ...]:
     return (*re.findall(r"^COUNTER\((\w+)\)", text, re.MULTILINE), *_OF_HOST)
 
 
-def words(field: str) -> str:
-    """A counter's name for people: `global_load_sectors` is `global load sectors`."""
-    return _WORDS.get(field, field.replace("_", " "))
+def measures() -> frozenset[str]:
+    """What tests derive from counters, by name."""
+    return frozenset((*_MEASURED, "useful"))
+
+
+def of_timeline(name: str) -> bool:
+    """Whether a test takes this from the model timeline."""
+    return name in _MEASURED and name.startswith("timeline_")
+
+
+def words(field: str, parts: Sequence[str] = ()) -> str:
+    """A counter's name for people: `global_load_sectors` is `global load sectors`.
+
+    `parts`: the counters that it is derived from.
+    """
+    if field == "useful":
+        kind = "load" if "global_load_bytes" in parts else "store"
+        return f"useful share of what global {kind}s move"
+    return _WORDS.get(field) or _MEASURED.get(field) or field.replace("_", " ")
 
 
 def looked_at(lesson: Lesson) -> dict[str, list[str]]:

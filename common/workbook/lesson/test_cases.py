@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..base.project import Lesson, WorkbookError
 
@@ -140,7 +141,10 @@ CAPTURED = re.compile(r"^\w[^\n]* := ")
 
 @dataclass
 class Failure:
-    """One failed check: the context lines (INFO, CAPTURE), the expression, or the exception."""
+    """One failed check: the context lines (INFO, CAPTURE), the expression, or the exception.
+
+    `compared`: for a check of counters, what it compares (facts/comparisons.py).
+    """
 
     infos: list[str]
     expression: str = ""
@@ -148,6 +152,7 @@ class Failure:
     exception: str = ""
     fatal: str = ""
     line: int = 0
+    compared: dict[str, Any] | None = None
 
 
 @dataclass

@@ -176,4 +176,5 @@ def _failure(record: dict[str, Any]) -> Failure:
         exception="" if exception is None else exception.strip() or "an exception",
         fatal="" if fatal is None else fatal.strip() or "a fatal error",
         line=int(record["line"]),
+        compared=record.get("compared"),
     )

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from .. import diagnose
 from ..diagnose import checks, compiler, compiler_text, counts
+from ..facts import comparisons
 from ..facts.findings import Finding
 from ..judge import folding
 from ..judge.grade import Grade
@@ -232,20 +233,22 @@ def _show_values(result: CaseResult, out: Console, brief: bool = False) -> None:
         if at:
             wrapped(out, at.strip())
     elif not failure.exception:
-        text = checks.in_words(failure.expression, _plain(failure.expansion))
-        if not text:
-            text = f"expected {failure.expression}"
-            if failure.expansion and failure.expansion != failure.expression:
-                text += f"   is   {_plain(failure.expansion)}"
-        _show_counted(result, failure, text + at, out)
+        _show_check(result, failure, at, out)
 
 
-def _show_counted(result: CaseResult, failure: Failure, text: str, out: Console) -> None:
-    """A failed check of a counter, and the line on which the most of it was counted."""
-    line = ""
-    if result.case.efficient:
-        line = counts.line_of(failure.expression, failure.expansion, result.details)
-    two_sides(out, text, line)
+def _show_check(result: CaseResult, failure: Failure, at: str, out: Console) -> None:
+    """A failed check that nothing explains; of a counter with the line where most was counted."""
+    check = comparisons.of(failure.compared)
+    if check:
+        line = counts.line_of(check, result.details) if result.case.efficient else ""
+        two_sides(out, check.words + at, line)
+        return
+    text = checks.in_words(failure.expression, _plain(failure.expansion))
+    if not text:
+        text = f"expected {failure.expression}"
+        if failure.expansion and failure.expansion != failure.expression:
+            text += f"   is   {_plain(failure.expansion)}"
+    two_sides(out, text + at, "")
 
 
 def _plain(text: str) -> str:

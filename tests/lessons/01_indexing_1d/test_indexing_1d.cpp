@@ -86,7 +86,7 @@ struct Data {
 
 // One launch; each element costs the given number of bytes; and no sector of 32 bytes moves twice,
 // which requires consecutive lanes on consecutive addresses.
-void check_traffic(const EmulatorCounters& counted, uint64_t load_bytes, uint64_t store_bytes) {
+void check_traffic(const wb::Counters& counted, uint64_t load_bytes, uint64_t store_bytes) {
     CHECK(counted.launches == 1);
     CHECK(counted.global_load_bytes == load_bytes * kWholeWarps.n());
     CHECK(counted.global_store_bytes == store_bytes * kWholeWarps.n());

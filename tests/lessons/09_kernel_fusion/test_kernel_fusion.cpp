@@ -172,7 +172,7 @@ void check_stable(const Equations<T>& e) {
     CHECK_ARRAYS(got, want, tolerance);
 }
 
-void check_none_launched(const std::optional<EmulatorCounters>& counted) {
+void check_none_launched(const std::optional<wb::Counters>& counted) {
     if (!counted) return;
     INFO("for n = 0: launched kernels: " << counted->launches << ", want none");
     CHECK(counted->launches == 0);

@@ -107,7 +107,7 @@ void check_to_columns(int n) {
 }
 
 // Counters of compute(px, py, out, n).
-std::optional<EmulatorCounters> count_columns(FromColumns compute, int n) {
+std::optional<wb::Counters> count_columns(FromColumns compute, int n) {
     const auto all = particles(n, 5);
     wb::DeviceBuffer<float> px(column(all, &Particle::px)), py(column(all, &Particle::py)), out(n);
     return wb::count([&] { compute(px.get(), py.get(), out.get(), n); });
@@ -116,8 +116,9 @@ std::optional<EmulatorCounters> count_columns(FromColumns compute, int n) {
 constexpr int kCount = 100000;  // a multiple of 32, so that full sectors are possible everywhere
 
 // Useful bytes over bytes that travel, 32 in a sector.
-double useful(uint64_t bytes, uint64_t sectors) {
-    return double(bytes) / (32.0 * double(sectors));
+wb::Counted<double> useful(const wb::Counted<uint64_t>& bytes,
+                           const wb::Counted<uint64_t>& sectors) {
+    return wb::measured("useful", bytes / (32.0 * sectors));
 }
 
 }  // namespace

@@ -172,8 +172,8 @@ void check_sums(const std::vector<int>& pixels, long long sum, long inside) {
     CHECK(got_inside == inside);
 }
 
-std::optional<EmulatorCounters> count_picture(void (*draw)(int*, int, int, int), int height,
-                                              int width, int pitch) {
+std::optional<wb::Counters> count_picture(void (*draw)(int*, int, int, int), int height, int width,
+                                          int pitch) {
     wb::DeviceBuffer<int> pixels(size_t(height) * pitch);
     return wb::count([&] { draw(pixels.get(), height, width, pitch); });
 }
@@ -334,8 +334,9 @@ TEST_CASE("efficient: the lanes of a warp finish at about the same time",
     NEED_COUNTERS(counted);
     CHECK(counted->global_store_bytes == 4 * pixels);
     REQUIRE(counted->warp_instructions > 0);
-    CHECK(double(counted->thread_instructions) / (32.0 * double(counted->warp_instructions)) >=
-          0.95);
+    const auto busy = wb::measured(
+        "lanes_at_work", counted->thread_instructions / (32.0 * counted->warp_instructions));
+    CHECK(busy >= 0.95);
 }
 
 TEST_CASE("efficient: a lane that is done stops computing", "[efficient][task1][task2][task3]") {
@@ -345,10 +346,10 @@ TEST_CASE("efficient: a lane that is done stops computing", "[efficient][task1][
     const auto all = count_picture(mandelbrot<float>, 500, 750, 750);
     NEED_COUNTERS(all);
     CHECK(all->global_store_bytes == 4 * 500 * 750);
-    const double inside =
-        (double(two->thread_instructions) - double(one->thread_instructions)) / 3000;
+    const auto inside = wb::measured(
+        "instructions_inside", (1.0 * two->thread_instructions - one->thread_instructions) / 3000);
     // The mean pixel takes 11 steps.
-    CHECK(double(all->thread_instructions) <= 0.8 * inside * 500 * 750);
+    CHECK(all->thread_instructions <= 0.8 * inside * 500 * 750);
 }
 
 TEST_CASE("efficient: float arithmetic stays float", "[efficient][task1][task2][task3]") {

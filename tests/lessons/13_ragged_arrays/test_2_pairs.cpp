@@ -109,7 +109,7 @@ void check_events(const std::vector<Event>& events, int before = 0) {
 }
 
 // Counters of sum on lists of these lengths.
-std::optional<EmulatorCounters> count_sums(Sum sum, const std::vector<int>& lengths) {
+std::optional<wb::Counters> count_sums(Sum sum, const std::vector<int>& lengths) {
     const Ragged ragged(lengths);
     wb::DeviceBuffer<float> content(wb::random_floats(ragged.content_size, 5));
     wb::DeviceBuffer<int> offsets(ragged.offsets);

@@ -79,7 +79,7 @@ void ragged_parts(Check check) {
 constexpr int kCount = 1 << 16, kThreads = 256, kParts = kCount / kThreads;
 
 // `extra`: requests that may use a bank twice, as for a slot outside of the tile.
-void check_tile(const EmulatorCounters& counted, uint64_t load_sectors, uint64_t extra = 0) {
+void check_tile(const wb::Counters& counted, uint64_t load_sectors, uint64_t extra = 0) {
     CHECK(counted.launches == 1);
     CHECK(counted.global_load_sectors <= load_sectors);
     CHECK(counted.global_store_sectors == kCount / 8);
@@ -89,13 +89,12 @@ void check_tile(const EmulatorCounters& counted, uint64_t load_sectors, uint64_t
 }
 
 // Every element is stored to shared memory and loaded from it.
-void check_passes_through_a_tile(const EmulatorCounters& counted) {
-    const bool through_a_tile =
-        counted.shared_store_requests >= kCount / 32 && counted.shared_load_requests >= kCount / 32;
+void check_passes_through_a_tile(const wb::Counters& counted) {
     INFO("shared memory: " << counted.shared_store_requests << " stores and "
                            << counted.shared_load_requests << " loads of a warp for " << kCount / 32
                            << " warps of elements; want one of each: the tile is the exercise");
-    CHECK(through_a_tile);
+    CHECK(counted.shared_store_requests >= kCount / 32);
+    CHECK(counted.shared_load_requests >= kCount / 32);
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ constexpr uint64_t kElements = uint64_t(kSide) * kSide;
 // where it moves 64. A thread that moves a whole tile needs 10,000, a warp that moves all 80,000.
 constexpr uint64_t kBusiest = 5000;
 
-std::optional<EmulatorCounters> counted_transpose(int rows, int cols) {
+std::optional<wb::Counters> counted_transpose(int rows, int cols) {
     wb::DeviceBuffer<float> d_in(wb::random_floats(size_t(rows) * cols, 9));
     wb::DeviceBuffer<float> d_out(size_t(rows) * cols);
     return wb::count([&] { transpose(d_in.get(), d_out.get(), rows, cols, cols, rows); });

@@ -291,8 +291,7 @@ TEST_CASE("efficient: halving launches fewer threads at each level", "[efficient
     const auto counted = wb::count([&] { sum_by_halving(d_data.get(), kCount, d_sum.get()); });
     NEED_COUNTERS(counted);
     REQUIRE(counted->blocks > 0);
-    const uint64_t block = counted->threads / counted->blocks;
-    CHECK(counted->threads < kCount + block * levels(kCount));
+    CHECK(counted->threads < kCount + counted->block_size() * levels(kCount));
     CHECK(counted->warp_instructions <= uint64_t(2) * kCount);  // serial code needs 6 or more each
     // All levels together: 400 instructions. A warp that adds for its block needs 3,000.
     wb::check_shared_work(*counted, kCount / 2, 16, 1500);
@@ -344,7 +343,6 @@ TEST_CASE("efficient: one barrier for each level", "[efficient][task3][task4]") 
         wb::count([&] { tree_sum(sum.d_in.get(), kCount, sum.d_scratch.get(), sum.d_sum.get()); });
     NEED_COUNTERS(counted);
     REQUIRE(counted->blocks > 0);
-    const uint64_t block = counted->threads / counted->blocks;
     CHECK(counted->global_store_bytes > 0);
-    CHECK(counted->block_barriers <= (1 + levels(int(block))) * counted->blocks);
+    CHECK(counted->block_barriers <= (1 + levels(int(counted->block_size()))) * counted->blocks);
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr int kCount = 500009;
 
 // The counters of one grid-wide sum.
-std::optional<EmulatorCounters> counted_sum() {
+std::optional<wb::Counters> counted_sum() {
     wb::DeviceBuffer<float> d_x(wb::random_floats(kCount, 1));
     wb::DeviceBuffer<double> d_scratch(kScratchBytes / sizeof(double)), d_result(1);
     return wb::count([&] { sum(d_x.get(), kCount, d_scratch.get(), d_result.get()); });

@@ -270,7 +270,7 @@ TEST_CASE("task 5: is within 5 sigma and the margin of the area", "[task5]") {
 
 namespace {
 
-std::optional<EmulatorCounters> cost(Count count) {
+std::optional<wb::Counters> cost(Count count) {
     wb::DeviceBuffer<unsigned long long> d_counts(std::vector<unsigned long long>{0, 0});
     const auto counters = wb::count(
         [&] { count(12, 0, 1 << 16, 1000, reinterpret_cast<Counts*>(d_counts.get()), 1, 32); });
@@ -279,8 +279,9 @@ std::optional<EmulatorCounters> cost(Count count) {
     return counters;
 }
 
-double efficiency(const EmulatorCounters& counters) {
-    return double(counters.thread_instructions) / (32.0 * double(counters.warp_instructions));
+wb::Counted<double> efficiency(const wb::Counters& counters) {
+    return wb::measured("efficiency",
+                        counters.thread_instructions / (32.0 * counters.warp_instructions));
 }
 
 }  // namespace

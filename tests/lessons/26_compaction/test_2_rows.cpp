@@ -134,7 +134,7 @@ constexpr int kCount = 200003;
 constexpr int kTiles = (kCount + kTile - 1) / kTile;
 
 struct Counted {
-    std::optional<EmulatorCounters> counters;
+    std::optional<wb::Counters> counters;
     uint64_t kept = 0;
 };
 
@@ -226,7 +226,7 @@ TEST_CASE("efficient: each element is loaded twice, in three launches, without a
     const auto [counters, kept] = counted(select_above, 40);
     NEED_COUNTERS(counters);
     CHECK(counters->global_store_bytes >= sizeof(float) * kept);
-    const double each = 8.0 * double(counters->global_load_sectors) / kCount;
+    const auto each = 8.0 * counters->global_load_sectors / kCount;
     INFO(each << " elements are loaded for each of the " << kCount);
     // Every element twice, kept elements a third time, and the carries of each warp.
     CHECK(each <= 3.4);

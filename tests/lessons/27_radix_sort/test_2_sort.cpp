@@ -117,7 +117,7 @@ struct OnDevice {
           in_values(random_words(kCount, 32)), out_values(kCount), spare_values(kCount),
           scratch(scratch_bytes(kCount) / sizeof(uint64_t)), has_values(values) {}
     template <class Sort>
-    std::optional<EmulatorCounters> count(const Sort& sort) {
+    std::optional<wb::Counters> count(const Sort& sort) {
         const auto or_none = [&](auto* p) { return has_values ? p : nullptr; };
         return wb::count([&] {
             sort(ConstPairs<Key>{in.get(), or_none(in_values.get())},
@@ -134,11 +134,11 @@ struct OnDevice {
 
 // A pass stores each pair once, and loads its key twice and its value once. In addition the table
 // of counts is stored and loaded about twice.
-void check_passes(const std::optional<EmulatorCounters>& counters, uint64_t passes, size_t key,
+void check_passes(const std::optional<wb::Counters>& counters, uint64_t passes, size_t key,
                   size_t value) {
-    const double loaded = double(counters->global_load_bytes) / kCount;
-    const double stored = double(counters->global_store_bytes) / kCount;
-    const double sectors = double(counters->global_store_sectors) / kCount;
+    const auto loaded = 1.0 * counters->global_load_bytes / kCount;
+    const auto stored = 1.0 * counters->global_store_bytes / kCount;
+    const auto sectors = 1.0 * counters->global_store_sectors / kCount;
     const double tables = 4.0 * kTable / kCount;
     INFO(passes << " passes over keys of " << key << " bytes and values of " << value
                 << ": for each pair " << loaded << " bytes are loaded and " << stored
@@ -268,7 +268,7 @@ TEST_CASE("efficient: a warp ranks its lanes without memory, in a few steps",
     CHECK(counters->block_barriers == 0);
     // One match, or a vote for each of the nine bits of a digit and kNoDigit.
     CHECK(counters->warp_syncs <= 10 * counters->warps);
-    const uint64_t each = counters->warp_instructions / std::max<uint64_t>(counters->warps, 1);
+    const auto each = counters->warp_instructions / counters->warps;
     INFO("a warp executes " << each << " instructions");
     CHECK(each <= 150);
 }
@@ -286,7 +286,7 @@ TEST_CASE("efficient: a round of a block shares the work, with few barriers",
     CHECK(counters->block_barriers <= 4 * kRounds + 4);
     // For each warp and round: a table with a column for each thread and a row for each warp is
     // cleared, filled, scanned and read.
-    const auto each = [&](uint64_t count) { return double(count) / double(kRounds * kWarps); };
+    const auto each = [&](const auto& count) { return count / double(kRounds * kWarps); };
     INFO("a warp makes " << each(counters->shared_load_requests) << " loads and "
                          << each(counters->shared_store_requests)
                          << " stores in shared memory for each round, and "
@@ -345,8 +345,7 @@ TEST_CASE("efficient: all warps share the work of a sort", "[efficient]") {
     wb::check_shared_work("radix_sort", data.out.get(), kCount);
     wb::check_shared_work(*counters, uint64_t(kTiles) * kThreads, 16);
     // Four passes of three launches or more: in each the busiest warp is one of many.
-    const double share =
-        double(counters->busiest_warp_instructions) / double(counters->warp_instructions);
+    const auto share = 1.0 * counters->busiest_warp_instructions / counters->warp_instructions;
     INFO("the busiest warps execute " << 100 * share << " % of all instructions");
     CHECK(share <= 1.0 / 32);
 }

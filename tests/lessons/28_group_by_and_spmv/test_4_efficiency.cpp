@@ -12,7 +12,7 @@ struct DeviceMatrix {
     explicit DeviceMatrix(const HostMatrix& m)
         : rows(m.rows()), entries(m.column.size()), row_begin(m.row_begin), column(m.column),
           value(m.value), x(wb::random_floats(m.columns, 131)), y(m.rows()) {}
-    std::optional<EmulatorCounters> count(void (*multiply)(CsrMatrix, const float*, float*)) {
+    std::optional<wb::Counters> count(void (*multiply)(CsrMatrix, const float*, float*)) {
         return wb::count([&] {
             multiply(
                 {rows, int(entries), row_begin.get(), column.get(), value.get()}, x.get(), y.get());
@@ -40,7 +40,7 @@ TEST_CASE("efficient: a warp sums its segments by shuffles, in a few steps", "[e
     CHECK(counters->local_store_requests == 0);
     CHECK(counters->global_atomics == 0);
     CHECK(counters->block_barriers == 0);
-    const uint64_t each = counters->warp_instructions / std::max<uint64_t>(counters->warps, 1);
+    const auto each = counters->warp_instructions / counters->warps;
     INFO("a warp executes " << each << " instructions");
     CHECK(each <= 200);
 }
@@ -53,8 +53,8 @@ TEST_CASE("efficient: keys are counted side by side, by all warps", "[efficient]
     {
         // The key and its neighbour; 2.25 where both stay in registers.
         const uint64_t most = 5 * kCount / 8;
-        INFO(8.0 * double(counters->global_load_sectors) / kCount
-             << " keys are loaded for each of the " << kCount << ", want at most 5");
+        INFO(8.0 * counters->global_load_sectors / kCount << " keys are loaded for each of the "
+                                                          << kCount << ", want at most 5");
         CHECK(counters->global_load_sectors <= most);
     }
     CHECK(counters->launches <= 3);
@@ -85,7 +85,7 @@ TEST_CASE("efficient: groups are summed without atomics, each row loaded once",
     {
         // Four columns; two keys for the count; the key and its two neighbours for the sum.
         const uint64_t most = 17 * kCount / 8;
-        INFO(8.0 * double(counters->global_load_sectors) / kCount
+        INFO(8.0 * counters->global_load_sectors / kCount
              << " words are loaded for each row of a key and four columns, want at most 17");
         CHECK(counters->global_load_sectors <= most);
     }
@@ -124,7 +124,7 @@ TEST_CASE("efficient: the lanes of a warp load entries side by side", "[efficien
     CHECK(counters->global_load_sectors >= 4 * m.entries / 32);
     {
         const uint64_t most = 24 * m.entries / 32;
-        INFO(32.0 * double(counters->global_load_sectors) / double(m.entries)
+        INFO(32.0 * counters->global_load_sectors / double(m.entries)
              << " sectors are loaded for 32 entries (values, columns and x), want at most 24");
         CHECK(counters->global_load_sectors <= most);
     }

@@ -11,7 +11,7 @@ namespace {
 constexpr int kRows = 256, kCols = 128, kDepth = 64;
 constexpr uint64_t kElements = uint64_t(kRows) * kCols, kProducts = kElements * kDepth;
 
-std::optional<EmulatorCounters> counted(Matmul matmul, int m, int n, int k) {
+std::optional<wb::Counters> counted(Matmul matmul, int m, int n, int k) {
     wb::DeviceBuffer<float> d_a(wb::random_floats(size_t(m) * k, 51));
     wb::DeviceBuffer<float> d_b(wb::random_floats(size_t(k) * n, 52)), d_c(size_t(m) * n);
     return wb::count([&] { matmul(d_a.get(), d_b.get(), d_c.get(), {m, n, k, k, n, n}); });
@@ -22,7 +22,8 @@ void check_global_loads(Matmul matmul, int m, int n, int k, int tile) {
     CAPTURE(m, n, k);
     const auto counters = counted(matmul, m, n, k);
     NEED_COUNTERS(counters);
-    const uint64_t most = loads(m, n, k, tile), floats = counters->global_load_bytes / 4;
+    const uint64_t most = loads(m, n, k, tile);
+    const auto floats = counters->global_load_bytes / 4;
     INFO(floats << " floats are loaded from global memory, want at most " << most);
     CHECK(counters->global_store_bytes == uint64_t(4) * m * n);
     CHECK(counters->launches == 1);
@@ -110,7 +111,7 @@ TEST_CASE("efficient: slabs are read without bank conflicts", "[efficient][task4
 TEST_CASE("efficient: a float in a register is used for several products", "[efficient][task4]") {
     const auto counters = counted(matmul_registers, kRows, kCols, kDepth);
     NEED_COUNTERS(counters);
-    const double each = 32.0 * double(counters->shared_load_requests) / double(kProducts);
+    const auto each = 32.0 * counters->shared_load_requests / double(kProducts);
     CHECK(counters->global_store_bytes == 4 * kElements);
     {
         INFO(each << " loads from shared memory for each product, want at most 0.7");
@@ -138,7 +139,7 @@ TEST_CASE("efficient: two barriers for each slab, and all threads share the work
     wb::check_shared_work(*counters, kElements / 64, 30, 9000);
     // If one warp loads a slab for all eight, it executes 1.5 times as many instructions as the
     // others.
-    const uint64_t mean = counters->warp_instructions / counters->warps;
+    const auto mean = counters->warp_instructions / counters->warps;
     INFO("the busiest warp executes " << counters->busiest_warp_instructions
                                       << " instructions, and a warp " << mean << " on average");
     CHECK(counters->busiest_warp_instructions <= mean + mean / 4);

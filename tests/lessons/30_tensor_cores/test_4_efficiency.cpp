@@ -12,8 +12,8 @@ constexpr int kRows = 256, kCols = 128, kDepth = 256;
 constexpr uint64_t kElements = uint64_t(kRows) * kCols, kProducts = kElements * kDepth;
 constexpr uint64_t kInstruction = uint64_t(kSide) * kSide * kSide;  // products of one
 
-std::optional<EmulatorCounters> counted(Multiply multiply, int m, int n, int k,
-                                        Order order = Order::kRows) {
+std::optional<wb::Counters> counted(Multiply multiply, int m, int n, int k,
+                                    Order order = Order::kRows) {
     wb::DeviceBuffer<half> d_a(rounded(wb::random_floats(size_t(m) * k, 51)));
     wb::DeviceBuffer<half> d_b(rounded(wb::random_floats(size_t(k) * n, 52)));
     wb::DeviceBuffer<float> d_c(size_t(m) * n);
@@ -24,7 +24,7 @@ std::optional<EmulatorCounters> counted(Multiply multiply, int m, int n, int k,
 }
 
 // Only one kernel may run, and it must store each element once.
-void check_frugal(const EmulatorCounters& counters, uint64_t elements) {
+void check_frugal(const wb::Counters& counters, uint64_t elements) {
     CHECK(counters.global_store_bytes == 4 * elements);
     CHECK(counters.launches == 1);
     CHECK(counters.device_to_device_bytes + counters.device_to_host_bytes == 0);
@@ -105,7 +105,7 @@ TEST_CASE("efficient: 64 x 64 elements share what their block loads", "[efficien
         NEED_COUNTERS(counters);
         const uint64_t down = uint64_t(m + 63) / 64, across = uint64_t(n + 63) / 64;
         const uint64_t most = k * (m * across + n * down);
-        const uint64_t halves = counters->global_load_bytes / 2;
+        const auto halves = counters->global_load_bytes / 2;
         INFO(halves << " halves are loaded from global memory, want at most " << most);
         CHECK(counters->global_store_bytes == uint64_t(4) * m * n);
         CHECK(halves <= most);
@@ -137,12 +137,13 @@ TEST_CASE("efficient: a fragment is used for several matrix instructions", "[eff
     const auto counters = counted(multiply_any_in_rows, kRows, kCols, kDepth);
     NEED_COUNTERS(counters);
     // Copies from the tile of C, 32 elements at a time, are not loads of fragments.
-    const uint64_t copied = kElements / 32, requests = counters->shared_load_requests;
+    const uint64_t copied = kElements / 32;
+    const auto requests = counters->shared_load_requests;
     CHECK(counters->global_store_bytes == 4 * kElements);
     CHECK(counters->matrix_products > 0);
     if (counters->matrix_products > 0) {
-        const double each = (requests > copied ? double(requests - copied) : 0.0) /
-                            double(counters->matrix_products) * double(kInstruction);
+        const auto each =
+            (1.0 * requests - copied) / counters->matrix_products * double(kInstruction);
         INFO(each << " loads from shared memory for each matrix instruction, want at most 1.25");
         CHECK(each <= 1.25);
     }
@@ -160,7 +161,7 @@ TEST_CASE("efficient: two barriers for each slab, and all warps share the work",
     wb::check_shared_work(*counters, kElements / 128, 30, 20000);
     // If one warp loads a slab for all four, it executes 1.5 times as many instructions as the
     // others.
-    const uint64_t mean = counters->warp_instructions / counters->warps;
+    const auto mean = counters->warp_instructions / counters->warps;
     INFO("the busiest warp executes " << counters->busiest_warp_instructions
                                       << " instructions, and a warp " << mean << " on average");
     CHECK(counters->busiest_warp_instructions <= mean + mean / 4);

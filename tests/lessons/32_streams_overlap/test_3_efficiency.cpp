@@ -78,7 +78,7 @@ double overlapping(const Timeline& timeline, Kind one, Kind other) {
 
 void check_overlap(const Timeline& timeline) {
     const uint64_t up = timeline.bytes(Kind::kUp), down = timeline.bytes(Kind::kDown);
-    const size_t kernels = timeline.of(Kind::kKernel).size();
+    const auto kernels = wb::measured("timeline_kernels", timeline.of(Kind::kKernel).size());
     {
         INFO(up << " bytes are uploaded and " << down << " downloaded, want " << 4 * kAll
                 << " each: every sample once");
@@ -88,8 +88,7 @@ void check_overlap(const Timeline& timeline) {
     {
         INFO("kernels launched: " << kernels << ", want one for each of the " << kChunks
                                   << " chunks");
-        const bool timeline_has_all_chunks = kernels >= kChunks;
-        CHECK(timeline_has_all_chunks);
+        CHECK(kernels >= kChunks);
     }
     std::pair<double, const char*> pairs[] = {
         {overlapping(timeline, Kind::kUp, Kind::kKernel), "uploads and kernels"},
@@ -98,8 +97,7 @@ void check_overlap(const Timeline& timeline) {
     const auto [least, names] = *std::min_element(std::begin(pairs), std::end(pairs));
     INFO(names << " run at the same time for " << int(100 * least)
                << " % of the time that they need, want at least 50 %");
-    const bool timeline_overlaps = least >= 0.5;
-    CHECK(timeline_overlaps);
+    CHECK(wb::measured("timeline_overlap", least) >= 0.5);
 }
 
 void check_total(const Times& times) {
@@ -108,8 +106,7 @@ void check_total(const Times& times) {
     INFO("by the model this takes " << microseconds(times.answer->total()) << " us, and "
                                     << microseconds(times.serial->total())
                                     << " us in one piece: want at most half of that");
-    const bool timeline_at_most_half = ratio <= 0.5;
-    CHECK(timeline_at_most_half);
+    CHECK(wb::measured("timeline_ratio", ratio) <= 0.5);
 }
 
 // Another stream of the program has a long kernel, for which the function must not wait.
@@ -128,8 +125,7 @@ void check_other_streams(const std::function<void()>& answer) {
     INFO("the function returned after " << timeline->returned() / 1000
                                         << " us, with a kernel of another stream that ends after "
                                         << other_ends / 1000 << " us: the function waited for it");
-    const bool timeline_leaves_others_alone = timeline->returned() < other_ends;
-    CHECK(timeline_leaves_others_alone);
+    CHECK(wb::measured("timeline_returned", timeline->returned()) < other_ends);
 }
 
 }  // namespace
@@ -143,9 +139,9 @@ TEST_CASE("efficient: copies run in both directions, and kernels besides", "[eff
 TEST_CASE("efficient: the host waits only once all chunks are queued", "[efficient][task2]") {
     const Times times = times_of_chunks();
     NEED_TIMELINE(times.answer);
-    const size_t timeline_waits = times.answer->waits_between();
-    INFO("the host queues more work after " << timeline_waits << " waits, want none");
-    CHECK(timeline_waits == 0);
+    const auto waits = wb::measured("timeline_waits", times.answer->waits_between());
+    INFO("the host queues more work after " << waits << " waits, want none");
+    CHECK(waits == 0);
 }
 
 TEST_CASE("efficient: eight chunks take at most half of the time of one piece",
@@ -175,10 +171,10 @@ TEST_CASE("efficient: the host waits for a stage that it needs, and for no more"
           "[efficient][task4]") {
     const Times times = times_of_staged();
     NEED_TIMELINE(times.answer);
-    const size_t timeline_waits = times.answer->waits_that_leave_it_idle();
-    INFO("after " << timeline_waits << " waits of the host the device was idle, and "
+    const auto waits = wb::measured("timeline_waits", times.answer->waits_that_leave_it_idle());
+    INFO("after " << waits << " waits of the host the device was idle, and "
                   << "only then was more work queued, want none");
-    CHECK(timeline_waits == 0);
+    CHECK(waits == 0);
 }
 
 TEST_CASE("efficient: eight staged chunks take at most half of the time of one piece",

@@ -29,10 +29,9 @@ void check_calls(const char* name, const HostCommunicator& communicator, size_t 
 }
 
 void check_never_waits(const char* name, const Timeline& timeline) {
-    const size_t waits = timeline.of(Timeline::Kind::kWait).size();
+    const auto waits = wb::measured("timeline_waits", timeline.of(Timeline::Kind::kWait).size());
     INFO("in " << name << "() the host waits " << waits << " times, want never");
-    const bool timeline_has_no_wait = waits == 0;
-    CHECK(timeline_has_no_wait);
+    CHECK(waits == 0);
 }
 
 // The bytes that copies bring to each rank's device, from the timeline.
@@ -80,8 +79,7 @@ void check_devices(const Timeline& timeline, int count) {
     std::sort(devices.begin(), devices.end());
     devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
     INFO("kernels run on " << devices.size() << " devices, want all " << count);
-    const bool timeline_has_all_devices = int(devices.size()) == count;
-    CHECK(timeline_has_all_devices);
+    CHECK(wb::measured("timeline_devices", int(devices.size())) == count);
 }
 
 // A wait before all work is queued keeps the devices of later ranks idle. The answer's last copy
@@ -94,15 +92,13 @@ void check_waits(const char* name, const Timeline& timeline) {
     }
     INFO("in " << name << "() the host waits " << between
                << " times before all work of all ranks is queued, want never");
-    const bool timeline_has_no_wait_between = between == 0;
-    CHECK(timeline_has_no_wait_between);
+    CHECK(wb::measured("timeline_waits", between) == 0);
 }
 
 void check_scaling(const char* name, uint64_t one, uint64_t four) {
     INFO("by the model " << name << "() takes " << (four + 500) / 1000 << " us on four devices and "
                          << (one + 500) / 1000 << " us on one, want at most half of that");
-    const bool timeline_at_most_half = 2 * four <= one;
-    CHECK(timeline_at_most_half);
+    CHECK(2 * wb::measured("timeline_total", four) <= one);
 }
 
 std::optional<Timeline> timeline_of_sum(int count, int n, bool shown = true) {

@@ -249,9 +249,9 @@ TEST_CASE("task 8: every rank computes its own rows, and no others", "[task8][ra
     });
     if (!counted) return;  // a card does not count
     const int rows = right_slice(kN, world.rank(), world.size()).size();
-    const size_t stored = counted->global_store_bytes / sizeof(double);
+    const auto stored = counted->global_store_bytes / sizeof(double);
     INFO("this rank has stored " << stored << " elements of c on its device, want " << rows * kN
                                  << ": its " << rows << " rows");
-    const bool own_rows_were_computed_here = stored == size_t(rows * kN);
+    const bool own_rows_were_computed_here(stored == size_t(rows * kN));
     CHECK(own_rows_were_computed_here);
 }

@@ -12,11 +12,12 @@ TEST_CASE("efficient: two cells travel between neighbours in each step",
     const wb::MpiCalls calls;
     for (int i = 0; i < kSteps; ++i) slice.step();
     const auto sent = calls.messages();
-    uint64_t message_bytes = 0;
+    auto message_bytes = wb::measured("mpi_bytes", uint64_t(0));
     for (const auto& one : sent) message_bytes += one.bytes;
     const int neighbours = (world.rank() > 0) + (world.rank() + 1 < world.size());
-    const size_t messages = sent.size(), collectives = calls.collectives();
-    wb::details::note_numbers({{"mpi_messages", messages}, {"mpi_bytes", message_bytes}});
+    const auto messages = wb::measured("mpi_messages", uint64_t(sent.size()));
+    const size_t collectives = calls.collectives();
+    wb::details::note_counted({messages, message_bytes});
     CHECK(messages == size_t(neighbours * kSteps));
     CHECK(message_bytes == sizeof(double) * size_t(neighbours * kSteps));
     CHECK(collectives == 0);
@@ -68,7 +69,7 @@ TEST_CASE("efficient: one reduction for each check", "[efficient][task7][ranks:2
     HeatSlice slice(mine.data(), 600, Ends::kFixed, 0.2, world.comm());
     const wb::MpiCalls calls;
     slice.settle(0, 10, 60);
-    const size_t collectives = calls.collectives();
-    wb::details::note_numbers({{"mpi_collectives", collectives}});
+    const auto collectives = wb::measured("mpi_collectives", uint64_t(calls.collectives()));
+    wb::details::note_counted({collectives});
     CHECK(collectives == 6);
 }
