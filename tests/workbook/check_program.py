@@ -24,8 +24,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from shared_headers import Compiler, NotShared
 from workbook.answers import catalog, verdicts
+from workbook.author.shared_headers import Compiler, NotShared
 from workbook.base.project import DeviceFailed, Lesson, WorkbookError, find_lesson
 from workbook.build import programs
 from workbook.build.programs import BuildFailed

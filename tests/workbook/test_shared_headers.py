@@ -12,9 +12,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import shared_headers
-from shared_headers import Compiler, NotShared, lines_with_includes
 from workbook.answers import catalog
+from workbook.author import shared_headers
+from workbook.author.shared_headers import Compiler, NotShared, lines_with_includes
 from workbook.base.project import Lesson
 from workbook.build import programs
 from workbook.lesson import skeletons

@@ -19,10 +19,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from workbook.answers import catalog
-from workbook.base.project import Lesson
-from workbook.build import programs
-from workbook.lesson import skeletons
+from ..answers import catalog
+from ..base.project import Lesson
+from ..build import programs
+from ..lesson import skeletons
 
 _INCLUDE = re.compile(r"\s*#\s*include\b")
 _IF, _ENDIF = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")
@@ -43,6 +43,10 @@ def lines_with_includes(text: str) -> list[str]:
         if at >= last and depth == 0:
             return lines[: at + 1]
     return []
+
+
+class DoesNotCompile(NotShared):
+    """The compiler refuses this answer."""
 
 
 class Compiler:
@@ -202,7 +206,7 @@ class _Frontend:
                 status += more
         if status != b"0\n":
             words = said.read_text(errors="replace") if said.is_file() else ""
-            raise NotShared(f"{self._name} ended with {status.decode()}{words}")
+            raise DoesNotCompile(f"{self._name} ended with {status.decode()}{words}")
 
 
 def _steps(
