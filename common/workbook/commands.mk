@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Written by `make format` from common/workbook/base/commands.py.
 COMMANDS := next all watch progress check-gpu grade-class book present doctor setup prepare skeletons outputs bench bench-cost plots bench-emulator bench-loop format clean python
-WITH_ARGUMENT := picture hint explain solution reset sanitize demo mutant autograde python
+WITH_ARGUMENT := picture hint explain solution reset sanitize demo mutant mutate autograde python
 OWN_TESTS := test test-all test-hardware test-sanitized
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make demo-18 MUTANT=missing_barrier   a wrong answer, as its author would see it"
 	@echo "make mutant-18 NAME=missing_barrier   a wrong answer as a file to edit; the same again"
 	@echo "                     grades it, SAVE=1 writes it to mutants.txt (for authors)"
+	@echo "make mutate-18       small mistakes in the solution that no test notices (JOBS; for authors)"
 	@echo "make grade-class SUBMISSIONS=folder OUT=folder   grade a class in sandboxes: reports for"
 	@echo "                     you, a page for each student (LESSONS=\"02 18\", JOBS, LIMITS, POINTS)"
 	@echo "make autograde-02 FILE=file FORMAT=json|gradescope|github|score   one file, in a sandbox,"

@@ -18,7 +18,8 @@ between two skips must occur exactly once in the solution. An edit that no longe
 ("stale"), never a guess. `// <- here` at the end of an added or a context line marks that line for
 a verdict; the mark is not part of the file. Other marks have other names: `// <- here2`.
 
-`unusual.txt` has the right ones. They have no verdicts.
+`unusual.txt` has the right ones. They have no verdicts. Nor have those in `equivalent.txt`: edits
+that `make mutate-NN` makes and that change nothing, each with the reason.
 
 An edit whose text is followed by `edit of variants/3_shuffles` starts from that rung, and not from
 the solution; one that is followed by `edit of unusual/by_hand` from that whole file.
@@ -79,7 +80,9 @@ class Kind:
 
 MUTANT = Kind("Mutant", "mutants", "wrong answer", True, skeletons.solved)
 UNUSUAL = Kind("Unusual", "unusual", "unusual answer", False, skeletons.finished)
-KINDS = (MUTANT, UNUSUAL)
+# Edits of `make mutate-NN` that change nothing, so that no test can notice them.
+EQUIVALENT = Kind("Equivalent", "equivalent", "equivalent edit", False, skeletons.solved)
+KINDS = (MUTANT, UNUSUAL, EQUIVALENT)
 
 
 @dataclass
@@ -106,10 +109,10 @@ class Answer:
             return edits.without_marks(edits.apply(self.hunks, base, called))
         except edits.Stale as error:
             base_file = file_of_base(self.lesson, self.base)
+            again = f", or make mutant-{self.lesson.number} NAME={self.name}"
             raise BadAnswer(
                 f"{self.file}:{error.line}: the edit of {self.name} is stale: {error}",
-                f"adapt it to {relative(base_file)}, "
-                f"or make mutant-{self.lesson.number} NAME={self.name}",
+                f"adapt it to {relative(base_file)}{'' if self.kind is EQUIVALENT else again}",
             ) from error
 
 

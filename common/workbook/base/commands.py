@@ -174,6 +174,13 @@ COMMANDS = (
         ),),
     ),
     Command(
+        "mutate", "author.mutate:run", argument=LESSON, variables=("JOBS",),
+        uses=(Use(
+            "make mutate-18",
+            "small mistakes in the solution that no test notices (JOBS; for authors)",
+        ),),
+    ),
+    Command(
         "grade-class", "teach.command:run", needs=CLASS,
         variables=("SUBMISSIONS", "OUT", "LESSONS", "JOBS", "LIMITS", "POINTS", "TRUST"),
         uses=(Use(

@@ -94,6 +94,17 @@ def solved(source: str) -> str:
     )
 
 
+def task_lines(text: str) -> list[range]:
+    """The lines of each task in a student's text, counted from 1, without those of its markers."""
+    found, begun = [], 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if _TODO.match(line):
+            begun = number + 1
+        elif _END.match(line):
+            found.append(range(begun, number))
+    return found
+
+
 def finished(source: str) -> str:
     """A solution's text as finished code: without the comments of its tasks."""
     kept = []
