@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lesson 26, rows of a table and a partition, and the costs of all functions.
 #include "checks.h"
+#include "watches/cuda_calls.h"
 
 #include <algorithm>
 
@@ -240,6 +241,25 @@ TEST_CASE("efficient: each element is loaded twice, in three launches, without a
                                       << " instructions, want at most 6000: each tile of " << kTile
                                       << " elements has a block of its own");
     CHECK(counters->busiest_warp_instructions <= 6000);
+}
+
+TEST_CASE("efficient: tiles that are full leave no block without elements",
+          "[efficient][task1][task2][task3]") {
+    const int tiles = 8, n = tiles * kTile;
+    const Floats x = random_elements(n, 54);
+    wb::DeviceBuffer<float> d_x(x), d_out(n);
+    wb::DeviceBuffer<uint64_t> d_scratch(scratch_bytes(n) / sizeof(uint64_t));
+    wb::CallWatch watch;
+    try {
+        select_above(d_x.get(), n, kLimit, d_out.get(), d_scratch.get());
+    } catch (const wb::CudaError&) {  // only the sizes of the launches are checked
+    }
+    CHECK(watch.launches() > 0);
+    for (const wb::CudaCall& call : watch.calls) {
+        INFO(tiles << " tiles of " << kTile << " elements, and a launch of " << call.grid.x
+                   << " blocks");
+        CHECK(call.grid.x <= tiles);
+    }
 }
 
 TEST_CASE("efficient: columns of rows that are not kept are not loaded",
