@@ -374,6 +374,14 @@ TEST_CASE("efficient: a filter is two transforms and a kernel", "[efficient][tas
     const auto counters = wb::count([&] { low_pass(libraries, 20, d_in.get(), d_out.get()); });
     NEED_COUNTERS(counters);
     CHECK(counters->launches <= 3);
+    for (const wb::CudaCall& call : watch.calls) {
+        const int numbers = samples / 2 + 1, blocks = (numbers + 31) / 32;
+        INFO("a kernel for " << numbers << " numbers is launched with " << call.grid.x
+                             << " blocks: with a thread for each number, " << blocks
+                             << " are enough, even of one warp");
+        const bool few_blocks = call.grid.x <= unsigned(blocks);
+        CHECK(few_blocks);
+    }
     // The samples, and three times the spectrum: stored by a transform, loaded and stored by the
     // kernel.
     CHECK(counters->global_store_bytes <= 4 * samples + 2 * 8 * (samples / 2 + 1));
