@@ -234,6 +234,10 @@ TEST_CASE("task 2: keeps its digits in float", "[task2]") {
     const int n = GENERATE(1, 33, 257, 100003);
     CAPTURE(n);
     check_stable(classic<float>(n, 10));
+    // b below 1: what matters is the sign of b, and how small 4 a c is beside b * b.
+    check_stable<float>({numbers<float>(n, 13, 0.5f, 1),
+                         numbers<float>(n, 14, 0.05f, 0.95f),
+                         numbers<float>(n, 15, -1e-4f, 1e-4f)});
 }
 
 TEST_CASE("task 2: keeps its digits in double", "[task2]") {
@@ -251,6 +255,9 @@ TEST_CASE("task 2: keeps its digits for negative a and b", "[task2]") {
     check_stable<float>({a, negative, c});
     check_stable<float>({numbers<float>(n, 35, -10, -5), both, c});
     check_stable<float>({numbers<float>(n, 36, -10, -5), negative, c});
+    check_stable<float>({numbers<float>(n, 37, 0.5f, 1),
+                         numbers<float>(n, 38, -0.95f, -0.05f),
+                         numbers<float>(n, 39, -1e-4f, 1e-4f)});
 }
 
 TEST_CASE("task 2: b or c may be 0", "[task2]") {
