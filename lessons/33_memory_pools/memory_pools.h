@@ -61,7 +61,8 @@ private:
     // cached blocks are freed and cudaMalloc is called a second time. If that fails too, throws
     // wb::CudaError with the code cudaErrorMemoryAllocation. No other error is retried. In every
     // case, cudaGetLastError() afterwards does not find an error that was handled or thrown here,
-    // and no memory is lost.
+    // and no memory is lost. An error of earlier calls stays for cudaGetLastError(), unless there
+    // is too little memory.
     std::unique_ptr<Parts> parts_;
 };
 

@@ -102,15 +102,14 @@ Block& CachingAllocator::Parts::new_block(size_t bytes) {
     made.returned.reset(event);
     made.bytes = bytes;
     void* memory = nullptr;
-    if (cudaMalloc(&memory, bytes) == cudaErrorMemoryAllocation) {
+    cudaError_t status = cudaMalloc(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
         free_cached();
         cudaGetLastError();
-        if (cudaMalloc(&memory, bytes) == cudaErrorMemoryAllocation) {
-            cudaGetLastError();
-            CUDA_CHECK(cudaErrorMemoryAllocation);
-        }
+        status = cudaMalloc(&memory, bytes);
     }
-    CUDA_CHECK(cudaGetLastError());
+    if (status != cudaSuccess) cudaGetLastError();
+    CUDA_CHECK(status);
     made.data.reset(memory);
     blocks.push_back(std::move(made));
     return blocks.back();

@@ -161,6 +161,25 @@ TEST_CASE("task 5: other errors are not retried", "[task5]") {
     CHECK(left_alone);
 }
 
+TEST_CASE("task 5: an error of earlier work is still found", "[task5]") {
+    CachingAllocator pool;
+    const TestStream stream;
+    wb::CallWatch watch;
+    watch.fail_name = "cudaStreamSynchronize";
+    watch.error = cudaErrorUnknown;
+    cudaStreamSynchronize(stream);
+    const bool thrown = wb::throws_cuda_error([&] { floats_of(pool, kS, stream); });
+    {
+        INFO("a call before allocate() has failed, and allocate() throws its error");
+        const bool not_thrown = !thrown;
+        CHECK(not_thrown);
+    }
+    INFO("a call before allocate() has failed, and after it cudaGetLastError() does not find that "
+         "error any more: cudaGetLastError() in allocate() has forgotten it");
+    const bool still_found = cudaGetLastError() == cudaErrorUnknown;
+    CHECK(still_found);
+}
+
 TEST_CASE("task 5: when a call fails, no memory is lost", "[task5]") {
     std::unique_ptr<CachingAllocator> pool;
     const TestStream stream;

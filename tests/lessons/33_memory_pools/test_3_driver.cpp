@@ -5,6 +5,7 @@
 #include "watches/host_calls.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace {
 
@@ -225,11 +226,17 @@ TEST_CASE("task 6: a failed call is an exception, and no pool is lost", "[task6]
     const TestStream stream;
     {
         wb::CallWatch watch;
-        const DriverPool pool(kPage, false);
+        std::make_unique<DriverPool>(kPage, false).reset();
         const size_t pools = watch.count("cudaMemPoolCreate");
-        INFO("the constructor makes " << pools << " pools of its own (cudaMemPoolCreate), want 1");
-        const bool one_pool_is_made = pools == 1;
-        REQUIRE(one_pool_is_made);
+        {
+            INFO("the constructor makes " << pools
+                                          << " pools of its own (cudaMemPoolCreate), want 1");
+            const bool one_pool_is_made = pools == 1;
+            REQUIRE(one_pool_is_made);
+        }
+        INFO("the DriverPool is gone, and its pool is not: cudaMemPoolDestroy was not called");
+        const bool pool_is_destroyed = watch.count("cudaMemPoolDestroy") == 1;
+        CHECK(pool_is_destroyed);
     }
     const char* calls[] = {
         "cudaMemPoolCreate", "cudaMemPoolSetAttribute", "cudaMemPoolSetAttribute"};
