@@ -82,5 +82,5 @@ TEST_CASE("efficient: blocks that fit exactly leave no thread over",
     NEED_COUNTERS(counted);
     const uint64_t elements = uint64_t(shape.height) * shape.width;
     CHECK(counted->global_store_bytes == sizeof(float) * elements);
-    CHECK(counted->threads <= elements + elements / 50);
+    CHECK(counted->threads <= elements);
 }
