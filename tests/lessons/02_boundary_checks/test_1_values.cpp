@@ -155,6 +155,24 @@ const std::vector<int> kFarAway{
 
 const std::vector<float> kSixValues{0.0f, 1.1f, 2.2f, 3.3f, 4.4f, 5.5f};
 
+// No kernel runs, so the vectors need not exist.
+void check_largest_launch() {
+    constexpr int n = 1 << 30;
+    wb::DeviceBuffer<float> d_a(1), d_b(1), d_c(1);
+    wb::CallWatch watch;
+    watch.refuse_launches = true;
+    try {
+        vector_add(d_a.get(), d_b.get(), d_c.get(), n);
+    } catch (const wb::CudaError&) {
+    }
+    unsigned blocks = 0;
+    for (const wb::CudaCall& call : watch.calls) blocks = std::max(blocks, call.grid.x);
+    INFO("vector_add of " << n << " elements launches " << blocks << " blocks, want "
+                          << n / kThreadsPerBlock);
+    const bool enough_blocks = blocks == n / kThreadsPerBlock;
+    CHECK(enough_blocks);
+}
+
 }  // namespace
 
 TEST_CASE("task 1: adds two vectors of 1024 elements", "[task1]") {
@@ -232,6 +250,7 @@ TEST_CASE("task 3: adds vectors of any length", "[task3]") {
     const int n = GENERATE(0, 1, 31, 32, 33, 250, 1000, 1024, 1025, 1000000);
     CAPTURE(n);
     check_add(n, [=](auto a, auto b, auto c) { vector_add(a, b, c, n); });
+    if (n == 1000000) check_largest_launch();
 }
 
 TEST_CASE("task 3: launches nothing for an empty vector", "[task3]") {
