@@ -19,14 +19,16 @@
 #include "checks/uninitialized/uninitialized.h"
 
 namespace checks {
-namespace {
 
-// What a checker is made from.
-struct Setup {
+// What a checker is made from. (Not in an unnamed namespace: g++ 13 crashes on CheckerEntry, which
+// is declared in a header and has a member of such a type.)
+struct CheckerSetup {
     Report& report;
     machine::Memory& memory;
     const std::set<std::string>& codes;  // see Selection
 };
+
+namespace {
 
 template <class T, class... Arguments>
 Checker made(Arguments&... arguments) {
@@ -34,7 +36,7 @@ Checker made(Arguments&... arguments) {
 }
 
 // A kind of memory whose races are not wanted is not compared at all.
-Checker make_races(const Setup& s) {
+Checker make_races(const CheckerSetup& s) {
     const auto wanted = [&](const char* code) { return s.codes.empty() || s.codes.contains(code); };
     const RaceKinds kinds = !wanted("race-global")   ? RaceKinds::kShared
                             : !wanted("race-shared") ? RaceKinds::kGlobal
@@ -49,13 +51,13 @@ Checker make_races(const Setup& s) {
 struct CheckerEntry {
     const char* name;
     std::vector<std::string> codes;
-    Checker (*make)(const Setup& s);
+    Checker (*make)(const CheckerSetup& s);
 };
 
 namespace {
 
 const std::vector<CheckerEntry>& table() {
-    using S = const Setup&;
+    using S = const CheckerSetup&;
     static const std::vector<CheckerEntry> entries = {
         {"bounds",
          {"out-of-bounds-global",
