@@ -24,6 +24,13 @@ std::string told(const wb::Comparison& comparison) {
     return wb::details::compared().told;
 }
 
+// Whether two of them make a condition.
+template <class T, class = void>
+constexpr bool kJoins = false;
+template <class T>
+constexpr bool kJoins<T, std::void_t<decltype(std::declval<T>() && std::declval<T>())>> = true;
+static_assert(kJoins<bool> && !kJoins<wb::Comparison>);
+
 }  // namespace
 
 TEST_CASE("a comparison that fails names its counter, both numbers and the relation", "[counted]") {
