@@ -347,6 +347,43 @@ TEST_CASE("timeline: copies between devices share the sender's link", "[checks][
     CHECK(one.end - one.begin == 200);
     CHECK(copy(2, there, p.array).begin == one.end);
     CHECK(copy(3, p.array, there).begin < one.end);  // the other direction
+    // In the order of the calls: a copy that waits for its stream holds up the next one.
+    const Interval before = p.kernel(1, 1000, 32);
+    const Interval late = copy(1, there, p.array);
+    CHECK(late.begin == before.end);
+    CHECK(copy(2, there, p.array).begin == late.end);
+}
+
+TEST_CASE("timeline: a kernel reads and writes other devices' memory over the link",
+          "[checks][timeline]") {
+    Program p;
+    machine::Allocation there, pinned;
+    there.device = 1;
+    pinned.device = 1;
+    pinned.kind = machine::MemoryKind::kPinned;
+    const auto time_of = [&](const machine::Allocation& memory, int device) {
+        machine::LaunchInfo launch;
+        launch.kernel = "k";
+        launch.grid = launch.block = {1, 1, 1};
+        launch.stream = 1;
+        launch.device = device;
+        p.timeline.on_launch_begin(launch);
+        uint64_t address[32] = {0x1000};
+        machine::AccessEvent access{};
+        access.space = ptx::Space::kGlobal;
+        access.bytes = 4;
+        access.mask = 1;
+        access.address = address;
+        access.allocation = &memory;
+        p.timeline.on_access(access);
+        p.timeline.on_access_run(access, 32, 9);
+        p.timeline.on_launch_end(launch, {});
+        const Interval& kernel = p.timeline.intervals().back();
+        return kernel.end - kernel.begin;
+    };
+    CHECK(time_of(there, 1) == 10 * 32 / 2);
+    CHECK(time_of(there, 0) == 10 * 32 * 2);
+    CHECK(time_of(pinned, 0) == 10 * 32 / 2);
 }
 
 TEST_CASE("timeline: default streams of two devices wait for a copy between them",

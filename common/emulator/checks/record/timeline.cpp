@@ -153,22 +153,30 @@ void Timeline::on_free(const machine::Allocation& allocation) {
         host_waits_for_device(allocation.device, allocation.freed_at);
 }
 
-void Timeline::on_launch_begin(const machine::LaunchInfo&) {
+void Timeline::on_launch_begin(const machine::LaunchInfo& launch) {
     in_launch_ = true;
-    sectors_ = 0;
+    device_ = launch.device;
+    sectors_ = remote_ = 0;
+}
+
+void Timeline::count(const machine::AccessEvent& event, uint64_t sectors) {
+    const machine::Allocation* const memory = event.allocation;
+    sectors_ += sectors;
+    if (memory && memory->kind == machine::MemoryKind::kDevice && memory->device != device_)
+        remote_ += sectors;
 }
 
 void Timeline::on_access(const machine::AccessEvent& event) {
     if (event.space != ptx::Space::kGlobal) return;
-    sectors_ += global_sectors(event.mask, event.address, event.bytes);
+    count(event, global_sectors(event.mask, event.address, event.bytes));
 }
 
 uint64_t Timeline::foresee(const machine::AccessEvent&, int64_t, uint64_t most) {
     return most;
 }
 
-void Timeline::on_access_run(const machine::AccessEvent& first, int64_t, uint64_t count) {
-    if (first.space == ptx::Space::kGlobal) sectors_ += count;
+void Timeline::on_access_run(const machine::AccessEvent& first, int64_t, uint64_t accesses) {
+    if (first.space == ptx::Space::kGlobal) count(first, accesses);
 }
 
 void Timeline::on_launch_end(const machine::LaunchInfo& launch,
@@ -179,6 +187,7 @@ void Timeline::on_launch_end(const machine::LaunchInfo& launch,
     const uint64_t bytes = sectors_ * kBytesOfSector;
     const uint64_t work =
         std::max({time_of(bytes, model_.memory_rate),
+                  time_of(remote_ * kBytesOfSector, model_.link_rate),
                   time_of(summary.warp_instructions, model_.instruction_rate),
                   summary.busiest_warp_instructions * model_.instruction_picoseconds / 1000});
     const uint64_t length = model_.start + work;

@@ -78,7 +78,7 @@ public:
                        const machine::LaunchSummary& summary) override;
     void on_access(const machine::AccessEvent& event) override;
     uint64_t foresee(const machine::AccessEvent& next, int64_t step, uint64_t most) override;
-    void on_access_run(const machine::AccessEvent& first, int64_t step, uint64_t count) override;
+    void on_access_run(const machine::AccessEvent& first, int64_t step, uint64_t accesses) override;
     void on_host_access(const machine::HostAccess& access) override;
     void on_order(const machine::OrderEvent& event) override;
 
@@ -99,6 +99,8 @@ private:
 
     Stream& stream(uint64_t id, int device);
     void host_waits_for_device(int device, machine::HostSite site);
+    // Sectors that the running kernel accesses.
+    void count(const machine::AccessEvent& event, uint64_t sectors);
     // When work that the host has just given to the stream may begin.
     uint64_t earliest(Stream& own);
     // When a kernel with so many threads finds room.
@@ -117,6 +119,8 @@ private:
     std::vector<Interval> intervals_;
     uint64_t host_ = 0;
     uint64_t sectors_ = 0;   // of the running kernel
+    uint64_t remote_ = 0;    // those of them that are in another device's memory
+    int device_ = 0;         // that it runs on
     unsigned in_graph_ = 0;  // graphs that are being launched: their nodes cost the host nothing
     struct Part {            // of the collective that is under way
         uint64_t stream;
