@@ -258,12 +258,13 @@ void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
     // the other, and adds it to its own. Then it copies the sums of the other slices from their
     // ranks. When must the ranks meet?
     meet(*this, events_);  // all data is there
-    for (int r = 0; r < count(); ++r) {
-        const auto [device, stream] = rank(r);
-        const Slice own = slice_of(n, count(), r);
-        CUDA_CHECK(cudaSetDevice(device));
-        for (int s = 0; s < count(); ++s) {
-            if (s == r) continue;
+    // In each round every rank sends to one other rank, so no link has to carry two copies.
+    for (int round = 1; round < count(); ++round)
+        for (int r = 0; r < count(); ++r) {
+            const auto [device, stream] = rank(r);
+            const Slice own = slice_of(n, count(), r);
+            const int s = (r + round) % count();
+            CUDA_CHECK(cudaSetDevice(device));
             CUDA_CHECK(cudaMemcpyPeerAsync(d_received_[r],
                                            device,
                                            d_data[s] + own.first,
@@ -272,13 +273,12 @@ void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                            stream));
             launch_add(d_data[r] + own.first, d_received_[r], own.count, stream);
         }
-    }
     meet(*this, events_);  // all slices are summed
-    for (int r = 0; r < count(); ++r) {
-        const auto [device, stream] = rank(r);
-        for (int s = 0; s < count(); ++s) {
+    for (int round = 1; round < count(); ++round)
+        for (int r = 0; r < count(); ++r) {
+            const auto [device, stream] = rank(r);
+            const int s = (r + round) % count();
             const Slice other = slice_of(n, count(), s);
-            if (s == r) continue;
             CUDA_CHECK(cudaMemcpyPeerAsync(d_data[r] + other.first,
                                            device,
                                            d_data[s] + other.first,
@@ -286,7 +286,6 @@ void LocalCommunicator::all_reduce_sum([[maybe_unused]] double* const* d_data,
                                            bytes_of(other.count),
                                            stream));
         }
-    }
     meet(*this, events_);  // no rank reads another rank's data any more
     // END 6
 }
