@@ -176,7 +176,7 @@ class Programs(unittest.TestCase):
         sources = (ROOT / "tests" / "lessons").glob("*/workload.cpp")
         ours = " ".join(" ".join(path.read_text().split()) for path in sources)
         for name in ("cub", "cublas", "curand_philox", "curand_xorwow", "cusparse",
-                     "cub_allocator", "cudamalloc"):  # fmt: skip
+                     "cub_allocator", "cudamalloc", "nccl"):  # fmt: skip
             text = " ".join((ROOT / "tests" / "peers" / f"{name}.cu").read_text().split())
             found = re.findall(r'(?:WORKLOAD|HISTOGRAM)\([^";]*"([^"]+)"', text)
             self.assertTrue(found, name)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Runs a lesson's workloads: on a card with a clock, or `--tiny` for the values alone (which works
-// on the emulator), `--elements N` for another size, `--cost N` for the host's clock alone and one
-// core's time for the same work. `--sweep` times the points of curves instead, `--seconds S` bounds
-// the runs of one workload, `--only TEXT` chooses by name. Prints one JSON object a line: the copy
-// ceiling of the card first, then each workload. A wrong result is reported in "wrong" and by exit
-// status 1; slowness never is.
+// on the emulator), `--elements N,N,...` for other sizes, `--cost N` for the host's clock alone and
+// one core's time for the same work, `--model` for the time on the emulator's model timeline.
+// `--sweep` times the points of curves instead, `--seconds S` bounds the runs of one workload,
+// `--only TEXT` chooses by name, `--cards N` lets work of several cards use that many. Prints one
+// JSON object a line: the copy ceiling of the card first, then each workload. A wrong result is
+// reported in "wrong" and by exit status 1; slowness never is.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <new>
 
 #include "common/host/range.h"
+#include "model_clock.h"
 #include "workload_data.h"
 
 // Header only; a part of the toolkit that not every installation has.
@@ -28,9 +30,9 @@ constexpr int kWarmUps = 3;
 constexpr int kMostRuns = 25, kFewestRuns = 3;  // of each of the two halves
 
 struct Options {
-    bool tiny = false, sweep = false, cost = false;
-    size_t elements = 0;   // 0: each workload's own number
-    double seconds = 3.0;  // a slow answer is not timed fifty times
+    bool tiny = false, sweep = false, cost = false, model = false;
+    std::vector<size_t> elements;  // none: each workload's own number
+    double seconds = 3.0;          // a slow answer is not timed fifty times
     std::string only;
 };
 
@@ -210,11 +212,10 @@ std::unique_ptr<wb::Workload> made(const wb::RegisteredWorkload& entry, size_t& 
 }
 
 // Returns whether the results were right.
-bool run(const wb::RegisteredWorkload& entry, const Options& options) {
-    size_t elements = options.elements ? options.elements
-                      : options.tiny   ? entry.tiny_elements
-                                       : entry.elements;
-    std::string wrong;
+bool run(const wb::RegisteredWorkload& entry, const Options& options, size_t elements,
+         wb::ModelClock* model) {
+    std::string wrong, library;
+    uint64_t digest = 0;
     Times times;
     double bytes = 0, operations = 0, reference_ms = 0;
     std::string unit;
@@ -234,6 +235,10 @@ bool run(const wb::RegisteredWorkload& entry, const Options& options) {
         } else if (options.cost) {
             times = costs(prepare, once);
             wb::host_threads() = 1;
+        } else if (model) {
+            prepare();
+            const double ms = model->time(once);
+            times = {ms, ms, ms, {ms, ms}, 1};
         } else {
             times = measured(prepare, once, work->on_host(), options.seconds);
         }
@@ -246,6 +251,8 @@ bool run(const wb::RegisteredWorkload& entry, const Options& options) {
         }
         reference_elements = work->reference_elements();
         wrong = work->verify();
+        digest = work->digest();
+        library = work->library();
     } catch (const std::exception& error) {
         wrong = error.what();
         if (wrong.empty()) wrong = "an exception without a text";
@@ -271,9 +278,21 @@ bool run(const wb::RegisteredWorkload& entry, const Options& options) {
         std::printf(", \"one_core_ms\": %.6f, \"one_core_elements\": %zu",
                     reference_ms,
                     reference_elements);
+    if (digest) std::printf(", \"digest\": \"%016llx\"", (unsigned long long)digest);
+    if (!library.empty()) std::printf(", \"library\": \"%s\"", escaped(library).c_str());
     std::printf("}}\n");
     std::fflush(stdout);
     return wrong.empty();
+}
+
+// "1,20,300" as numbers; none where it is something else.
+std::vector<size_t> numbers(const char* text) {
+    std::vector<size_t> found;
+    for (char* end = nullptr;; text = end + 1) {
+        found.push_back(std::strtoull(text, &end, 10));
+        if (end == text || (*end && *end != ',')) return {};
+        if (!*end) return found;
+    }
 }
 
 bool read(Options& options, int argc, char** argv) {
@@ -284,8 +303,13 @@ bool read(Options& options, int argc, char** argv) {
             options.tiny = true;
         } else if (word == "--sweep") {
             options.sweep = true;
-        } else if (value && (word == "--elements" || word == "--cost")) {
-            options.elements = std::strtoull(value, nullptr, 10);
+        } else if (word == "--model") {
+            options.model = true;
+        } else if (value && word == "--cards") {
+            wb::cards() = std::atoi(value);
+            ++i;
+        } else if (value && (word == "--elements" || word == "--cost") &&
+                   !(options.elements = numbers(value)).empty()) {
             options.cost = word == "--cost";
             ++i;
         } else if (value && word == "--seconds") {
@@ -296,8 +320,8 @@ bool read(Options& options, int argc, char** argv) {
             ++i;
         } else {
             std::fprintf(stderr,
-                         "%s: the options are --tiny, --elements N, --cost N, --sweep, "
-                         "--seconds S and --only TEXT\n",
+                         "%s: the options are --tiny, --elements N,N,..., --cost N, --model, "
+                         "--sweep, --seconds S, --only TEXT and --cards N\n",
                          argv[i]);
             return false;
         }
@@ -314,17 +338,24 @@ int main(int argc, char** argv) {
 #ifdef WORKBOOK_NVTX
     wb::range_listener = {[](const char* name) { nvtxRangePushA(name); }, [] { nvtxRangePop(); }};
 #endif
+    std::unique_ptr<wb::ModelClock> model;
     try {
-        if (!options.tiny && !options.cost) print_copy_ceiling(options.elements);
+        if (options.model)
+            model = std::make_unique<wb::ModelClock>();
+        else if (!options.tiny && !options.cost)
+            print_copy_ceiling(options.elements.empty() ? 0 : options.elements.front());
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "the copy bandwidth cannot be measured: %s\n", error.what());
+        std::fprintf(stderr, "nothing can be timed here: %s\n", error.what());
         return 3;
     }
     bool right = true;
     for (const wb::RegisteredWorkload& entry : wb::workloads()) {
         if (entry.in_sweep != options.sweep && !options.tiny) continue;
         if (entry.name.find(options.only) == std::string::npos) continue;
-        right = run(entry, options) && right;
+        std::vector<size_t> sizes = options.elements;
+        if (sizes.empty()) sizes.push_back(options.tiny ? entry.tiny_elements : entry.elements);
+        for (const size_t elements : sizes)
+            right = run(entry, options, elements, model.get()) && right;
     }
     return right ? 0 : 1;
 }

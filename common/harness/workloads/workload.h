@@ -41,6 +41,11 @@ public:
     virtual double operations() const { return 0; }
     // Whether run() works or waits on the host, so that the host's clock is the right one.
     virtual bool on_host() const { return false; }
+    // After verify(): a number that is the same whenever the results have the same bits, for work
+    // whose results must not depend on the number of cards; 0: not told.
+    virtual uint64_t digest() { return 0; }
+    // The library that does the work, or part of it, with its version; "": not told.
+    virtual std::string library() const { return ""; }
 };
 
 struct RegisteredWorkload {
@@ -54,6 +59,12 @@ struct RegisteredWorkload {
 // Of work by several processes: what those do that are not timed, in place of everything else.
 // Returns their exit code.
 inline std::function<int()> helper_main;
+
+// How many devices the work of several may use; 0: all there are.
+inline int& cards() {
+    static int count = 0;
+    return count;
+}
 
 inline std::vector<RegisteredWorkload>& workloads() {
     static std::vector<RegisteredWorkload> all;

@@ -20,6 +20,12 @@
 
 namespace wb {
 
+// NCCL's version as NVIDIA writes it, of the number that ncclGetVersion gives.
+inline std::string nccl_name(int version) {
+    return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+           "." + std::to_string(version % 100);
+}
+
 // Threads that reference() may use; 1 where the time of one core is wanted.
 inline unsigned& host_threads() {
     static unsigned threads = std::max(1u, std::thread::hardware_concurrency());

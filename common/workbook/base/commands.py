@@ -267,7 +267,7 @@ COMMANDS = (
     ),
     Command(
         "bench", "bench.measure:run", needs=NOTHING,
-        variables=("LESSONS", "OUT", "SECONDS_FOR_BENCH", "COMMIT"),
+        variables=("LESSONS", "OUT", "SECONDS_FOR_BENCH", "COMMIT", "CUDA_AWARE_MPI"),
         uses=(Use(
             "make bench",
             "every rung and the best libraries on this machine's card, about four\n"

@@ -9,85 +9,23 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import options
-from ..base.project import (
-    NOT_ABLE,
-    NOT_PASSED,
-    PASSED,
-    ROOT,
-    Lesson,
-    WorkbookError,
-    cores,
-    lessons,
-)
-from ..build import build as builder
-from ..build import folders, programs
+from ..base.project import NOT_ABLE, NOT_PASSED, PASSED, ROOT, WorkbookError
+from ..build import folders
 from ..running import timing
 from ..setup import cards, toolkit
-from . import python_peers, results
+from . import python_peers, results, scaling
+from .timed_programs import PEER_NAMES, Program, build_all, peers, programs_of
 
-PEERS = ROOT / "tests" / "peers"
 DATA = ROOT / "plots" / "data"
 SECONDS = 0.6  # for the runs of one workload, warm-up and checking not counted
 BUDGET = 200  # seconds of measuring; what does not fit any more is named
 
-# The lessons that have a target come first, should the time not suffice.
-FIRST = ("19", "25", "26", "27", "28", "29", "30", "31", "21", "16", "02", "09", "10", "22", "20",
-         "12", "23", "24")  # fmt: skip
-
-PEER_NAMES = {
-    "cub": "CUB", "thrust": "Thrust", "cublas": "cuBLAS", "curand_philox": "cuRAND Philox",
-    "curand_xorwow": "cuRAND XORWOW", "cusparse": "cuSPARSE", "host": "CPU",
-    "cub_allocator": "CUB's allocator", "cudamalloc": "cudaMalloc", "nccl": "NCCL",
-    "transfers": "this workbook", "access": "this workbook",
-}  # fmt: skip
-FIGURES = ("host", "transfers", "access")  # measurements for figures, no library's
 _NAME = re.compile(r'"(\w[^"\n]*\w)"')  # of a work: parts of messages begin or end with a space
 
 SIZES = tuple(1 << k for k in range(10, 28, 2))
-RODS = tuple(1 << k for k in range(15, 29))  # cells
-EARLY_EXCHANGE = "2_exchange_first"  # the rung that computes nothing while messages travel
-
-
-@dataclass
-class Program:
-    """One thing to time: a rung or the solution of a lesson, or a library."""
-
-    name: str  # the file's stem: 2_tile, solution, cub
-    kind: str  # rung, solution, peer, figure
-    lesson: Lesson | None = None
-    source: Path | None = None
-    path: Path | None = None  # where it was built
-    trouble: str = ""
-
-    @property
-    def title(self) -> str:
-        return f"{self.lesson.number} {self.name}" if self.lesson else PEER_NAMES[self.name]
-
-
-def programs_of(chosen: list[str]) -> list[Program]:
-    """Everything that can be timed, by lesson: rungs from the first to the last, the solution."""
-    found = []
-    order = {number: at for at, number in enumerate(FIRST)}
-    for lesson in sorted(lessons(), key=lambda one: order.get(one.number, len(order))):
-        if not programs.has_workload(lesson) or (chosen and lesson.number not in chosen):
-            continue
-        for path in sorted((lesson.solution_folder / "variants").glob("*.cu")):
-            found.append(Program(path.stem, "rung", lesson, path))
-        found.append(Program("solution", "solution", lesson, lesson.solution_file))
-    return found
-
-
-def peers() -> list[Program]:
-    """The libraries and the measurements for figures, in tests/peers."""
-    return [
-        Program(path.stem, "figure" if path.stem in FIGURES else "peer", source=path)
-        for path in sorted(PEERS.glob("*.cu"))
-    ]
 
 
 def plan() -> str:
@@ -104,6 +42,8 @@ def plan() -> str:
         f"  {'in Python, where installed':28} {', '.join(python_peers.LIBRARIES)}",
         f"  {'for figures':28} sizes, strides, bank conflicts, bins and skew, the CPU",
         f"and write {(DATA / 'bench.csv').relative_to(ROOT)}. It takes about four minutes.",
+        f"With several cards, lessons {' and '.join(scaling.LESSONS)} on 1, 2, 4 ... cards go to",
+        f"{(DATA / 'scaling.csv').relative_to(ROOT)}.",
     ]
     return "\n".join(lines)
 
@@ -120,46 +60,6 @@ def find_nvcc() -> Path:
         "make bench found no nvcc of CUDA 12.4 or newer",
         "install CUDA Toolkit 13, or name one: make bench WORKBOOK_NVCC=/path/to/nvcc",
     )
-
-
-def build_all(folder: Path, wanted: list[Program], libraries: list[Program]) -> None:
-    """Builds everything with all cores: CMake what it knows, and the rungs beside it."""
-    timed = {one.lesson.id: one.lesson for one in wanted if one.lesson}
-    # Whole programs: their libraries are built with them.
-    targets = [f"bench_solution_{name}" for name in timed]
-
-    def compile_rung(one: Program) -> None:
-        assert one.lesson and one.source
-        try:
-            programs.object_of(folder, one.lesson, one.source)
-        except programs.BuildFailed as error:
-            one.trouble = f"does not build: {error}"
-
-    def by_cmake() -> tuple[builder.Built, builder.Built]:
-        return builder.build(folder, targets), builder.build(folder, ["workbook_peers"])
-
-    with ThreadPoolExecutor(max_workers=cores() + 1) as pool:
-        future = pool.submit(by_cmake)
-        list(pool.map(compile_rung, wanted))
-        built, libraries_built = future.result()
-    if not built.ok:
-        print(builder.first_failure(built.text))
-        raise WorkbookError("the workloads did not build for the card (see above)")
-    for one in libraries:
-        path = folder / "peers" / f"peer_{one.name}"
-        if libraries_built.ok and path.is_file():
-            one.path = path
-        else:
-            one.trouble = "not built: its library is not part of this toolkit"
-    if not libraries_built.ok:
-        print(builder.first_failure(libraries_built.text))
-    for one in wanted:
-        if one.trouble or not one.lesson or not one.source:
-            continue
-        try:
-            one.path, _ = programs.compiled(folder, one.lesson, one.source, programs.BENCH)
-        except programs.BuildFailed as error:
-            one.trouble = f"does not link: {error}"
 
 
 def works_of(wanted: list[Program]) -> set[str]:
@@ -198,10 +98,6 @@ def jobs(
     for size in () if part else SIZES if not elements else (elements,):
         yield by_name["transfers"], ["--elements", str(size), "--seconds", "0.2"]
         yield by_name["host"], ["--elements", str(size), "--seconds", "0.2", "--only", "adds"]
-    for one in wanted if part and not elements else ():  # how far the ranks of lesson 37 scale
-        if one.lesson and one.lesson.number == "37" and one.name in ("solution", EARLY_EXCHANGE):
-            for size in RODS:
-                yield one, ["--elements", str(size), "--seconds", "0.2"]
     curve = [one for one in wanted if one.lesson and one.lesson.number == "21"]
     if part and not curve:
         return
@@ -257,8 +153,14 @@ def run() -> int:
     nvcc = find_nvcc()
     folder = folders.configure("gpu", nvcc)
     budget = float(options.text("SECONDS_FOR_BENCH") or BUDGET)
-    out = Path(options.text("OUT") or DATA) / "bench.csv"
-    return bench(folder, nvcc, chosen, out, budget)
+    out = Path(options.text("OUT") or DATA)
+    several = [n for n in scaling.LESSONS if n in chosen or not chosen and cards.count() > 1]
+    code = PASSED
+    if not chosen or set(chosen) - set(scaling.LESSONS):
+        code = bench(folder, nvcc, chosen, out / "bench.csv", budget)
+    if several:
+        code = max(code, scaling.run(folder, nvcc, several, out / "scaling.csv"))
+    return code
 
 
 def bench(
@@ -272,7 +174,8 @@ def bench(
 ) -> int:
     """Builds in `folder` and writes `out`. With device `emulator` and few elements: a rehearsal."""
     begin = time.monotonic()
-    wanted, libraries = programs_of(chosen), peers()
+    wanted = [p for p in programs_of(chosen) if p.lesson and p.lesson.number not in scaling.LESSONS]
+    libraries = [one for one in peers() if one.name != scaling.PEER]
     print(f"Building {len(wanted) + len(libraries)} programs ...", flush=True)
     build_all(folder, wanted, libraries)
     print(f"Built after {time.monotonic() - begin:.0f} s; measuring ...", flush=True)

@@ -100,7 +100,8 @@ def _key(row: dict[str, str]) -> tuple[str, ...]:
     return tuple(row[name] for name in ("lesson", "workload", "version", "elements"))
 
 
-def _said(*command: str) -> str:
+def said(*command: str) -> str:
+    """What a command prints; "" where it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
@@ -112,16 +113,14 @@ def commit() -> str:
     """The commit that was measured; COMMIT=... where git does not know."""
     if named := options.text("COMMIT"):
         return named
-    name = _said("git", "rev-parse", "--short", "HEAD")
-    changed = _said("git", "status", "--porcelain", "--untracked-files=no")
+    name = said("git", "rev-parse", "--short", "HEAD")
+    changed = said("git", "status", "--porcelain", "--untracked-files=no")
     return (name + ("+" if changed else "")) or "unknown"
 
 
 def machine(nvcc: Path) -> dict[str, str]:
     """The columns that are the same in every row."""
-    told = _said(
-        "nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "-i", "0"
-    )
+    told = said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "-i", "0")
     gpu, _, driver = told.partition(",")
     return {
         "gpu": gpu.strip() or "unknown",

@@ -46,14 +46,20 @@ _OPTIONS = {
 
 
 def command(
-    ranks: int, program: list[str], settings: list[dict[str, str]], folder: Path | None = None
+    ranks: int,
+    program: list[str],
+    settings: list[dict[str, str]],
+    folder: Path | None = None,
+    mpi: Path | None = None,
 ) -> list[str]:
     """The command line that starts `program` in so many ranks, with variables for each of them.
 
     mpirun's own files lie in `folder`. By default all runs of a user share one, which the run that
-    ends first removes, also where another one is about to begin there.
+    ends first removes, also where another one is about to begin there. `mpi`: the folder of an
+    Open MPI that passes data between cards, to be used in place of the system's.
     """
     mpirun = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    mpirun = str(mpi / "bin" / "mpirun") if mpi else mpirun
     if not mpirun:
         raise WorkbookError(
             "this test runs in several processes, and mpirun is not installed",
@@ -61,7 +67,8 @@ def command(
         )
     words = [mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--quiet"]
     own = {"orte_tmpdir_base": str(folder)} if folder else {}
-    for name, value in {**_OPTIONS, **own}.items():
+    between_cards = {"btl": "self,smcuda"} if mpi else {}
+    for name, value in {**_OPTIONS, **between_cards, **own}.items():
         words += ["--mca", name, value]
     for rank in range(ranks):
         variables = [f"{name}={value}" for name, value in settings[rank].items()]

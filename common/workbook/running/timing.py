@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..base.project import ROOT
-from ..setup import cards
+from ..setup.cards import count as cards_here
 from . import ranks, runner
-
-MOST_RANKS = 4  # of work that several processes share
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,8 @@ class Timed:
     one_core: float = 0.0  # with `cost`: milliseconds of one core of the host for the same work
     one_core_elements: int = 0
     unit: str = ""  # what is made, where computing and not memory sets the pace
+    digest: str = ""  # of the bits of the results, where these must not depend on the cards
+    library: str = ""  # that does part of the work, with its version
 
     def rate(self) -> str:
         """`1470 GB/s`, or `21.3 G points/s` for work that memory does not limit."""
@@ -88,11 +88,14 @@ def run(
     elements: int | None = None,
     options: tuple[str, ...] = (),
     checks: bool = True,
+    cards: int = 0,
+    mpi: Path | None = None,
 ) -> Timing:
     """Runs every workload of `program`; with `tiny` for the values alone, without a clock.
 
     `elements` takes the place of each workload's own number; `options` are further ones of
-    bench_main.cpp; without `checks` the emulator only computes.
+    bench_main.cpp; without `checks` the emulator only computes. `cards`: that many, where the work
+    is one of several; `mpi`: the folder of another Open MPI than the system's.
     """
     env = {key: value for key, value in os.environ.items() if not key.startswith("EMULATOR_")}
     if device == "emulator":
@@ -100,13 +103,24 @@ def run(
         env["LD_LIBRARY_PATH"] = str(build / "emulator") + (f":{older}" if older else "")
         if not checks:
             env["EMULATOR_CHECKS"] = "none"
-    limits = runner.Limits(seconds=60 if tiny else 300, memory=(2 if tiny else 48) << 30)
+        if cards:
+            env["EMULATOR_DEVICES"] = str(cards)
+    limits = runner.Limits(
+        seconds=60 if tiny else 300,
+        memory=(2 if tiny else 48) << 30,
+        file_size=1 << 30,  # memory that ranks share
+    )
     chosen = ["--tiny"] if tiny else []
     chosen += ["--elements", str(elements)] if elements else []
+    chosen += ["--cards", str(cards)] if cards else []
     command = [str(program), *chosen, *options]
     if b"libmpi.so" in program.read_bytes():  # a process for each card
-        count = 2 if device == "emulator" else max(1, min(cards.count(), MOST_RANKS))
-        command = ranks.command(count, command, [{}] * count)
+        count = cards or (2 if device == "emulator" else max(1, cards_here()))
+        command = ranks.command(count, command, [{}] * count, mpi=mpi)
+        if mpi:
+            older = env.get("LD_LIBRARY_PATH")
+            env["LD_LIBRARY_PATH"] = str(mpi / "lib") + (f":{older}" if older else "")
+            env["OPAL_PREFIX"] = str(mpi)
     ended = runner.run(command, env, ROOT, limits)
     return read(ended)
 
@@ -121,6 +135,7 @@ def workload_of(entry: dict[str, Any]) -> Timed:
         float(entry.get("slowest_ms", 0)), int(entry.get("runs", 0)),
         (float(first), float(second)), float(entry.get("one_core_ms", 0)),
         int(entry.get("one_core_elements", 0)), str(entry.get("unit", "")),
+        str(entry.get("digest", "")), str(entry.get("library", "")),
     )  # fmt: skip
 
 
