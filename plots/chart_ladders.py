@@ -74,11 +74,6 @@ LADDERS = {
         ["makes samples linear, from pinned memory", "makes samples linear, through stages"],
         "Copying while computing",
     ),
-    "36_ladder": (
-        "36",
-        ["all-reduces by copies: bus bandwidth", "sums squares on all devices"],
-        "Two cards",
-    ),
     "38_ladder": (
         "38",
         ["gradients of Rosenbrock's function", "gradients of a long function"],
@@ -94,7 +89,7 @@ BILLIONS = ("elements", 1e9, "10^9 elements a second")
 TRILLIONS = ("operations", 1e12, "10^12 operations a second")
 COUNTED = {
     "23": BILLIONS, "24": BILLIONS, "27": BILLIONS, "28": BILLIONS, "32": BILLIONS,
-    "40": BILLIONS, "36": ("bytes", 1e9, "GB/s"),
+    "40": BILLIONS,
     "29": TRILLIONS, "30": TRILLIONS,
 }  # fmt: skip
 

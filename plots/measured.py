@@ -24,7 +24,7 @@ class NoData(Exception):
 def _table(name: str, folder: Path) -> tuple[Row, ...]:
     try:
         with (folder / name).open(newline="", encoding="utf-8") as file:
-            return tuple(csv.DictReader(file))
+            return tuple(csv.DictReader(line for line in file if not line.startswith("#")))
     except OSError as error:
         raise NoData(f"plots/data/{name} is missing") from error
 
@@ -35,6 +35,12 @@ def table(name: str, **wanted: str) -> list[Row]:
     if not rows:
         raise NoData(f"plots/data/{name} has no row with {wanted}")
     return rows
+
+
+def head(name: str) -> str:
+    """The comment that a table begins with: on what it was measured."""
+    with (DATA / name).open(encoding="utf-8") as file:
+        return file.readline().lstrip("# ").rstrip()
 
 
 def bench(**wanted: str) -> list[Row]:
